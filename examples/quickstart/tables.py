@@ -12,5 +12,7 @@ def open_table(project: Path, name: str) -> "Table":
     from pyiceberg.catalog.sql import SqlCatalog
 
     lake = project.resolve() / "lake"
-    catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse")
+    catalog = SqlCatalog(
+        "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
+    )
     return catalog.load_table(("demo", name))

@@ -1,4 +1,5 @@
-"""Compares the tables with the source: every flight exactly once, every hour complete. Reads with pyiceberg, needs no Spark.
+"""Compares the tables with the source: every flight exactly once, every hour complete. Reads with pyiceberg,
+needs no Spark.
 
     python verify.py ARCHIVE PROJECT [--wait SECONDS] [--delay sum|max]
 
@@ -23,7 +24,8 @@ _DELAY: dict[str, Callable[[list[int]], int]] = {"sum": sum, "max": max}
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the source says. Hours are UTC and start at the full hour; ``hours`` counts flights, ``delayed`` those over 15 minutes late.
+    """What the source says. Hours are UTC and start at the full hour; ``hours`` counts flights, ``delayed``
+    those over 15 minutes late.
 
     ``minutes`` are the departure delays of each hour, without those of cancelled flights.
     """
@@ -41,12 +43,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compares the tables with the source.")
     parser.add_argument("archive", type=Path)
     parser.add_argument("project", type=Path)
-    parser.add_argument("--wait", type=float, default=0.0, help="how long to wait for the last rows, in seconds")
-    parser.add_argument("--delay", choices=list(_DELAY), default="sum", help="what delay_minutes is of an hour's delays")
+    parser.add_argument(
+        "--wait", type=float, default=0.0, help="how long to wait for the last rows, in seconds"
+    )
+    parser.add_argument(
+        "--delay", choices=list(_DELAY), default="sum", help="what delay_minutes is of an hour's delays"
+    )
     options = parser.parse_args()
     expected = expect(options.archive)
     wait_for(options.project, expected, time.monotonic() + options.wait)
-    wrong = [*compare_flights(options.project, expected), *compare_delays(options.project, expected, options.delay)]
+    wrong = [
+        *compare_flights(options.project, expected),
+        *compare_delays(options.project, expected, options.delay),
+    ]
     for line in wrong:
         print(f"WRONG: {line}")
     print("Not as in the source." if wrong else "Every flight is there exactly once.")
@@ -74,7 +83,10 @@ def expect(archive: Path) -> Expected:
 def wait_for(project: Path, expected: Expected, deadline: float) -> None:
     """Returns when both tables hold as many rows as they should (or more), or when the time is over."""
     wanted = {"flights": len(expected.carriers), "delays_per_hour": len(expected.hours)}
-    while any(row_count(project, name) < count for name, count in wanted.items()) and time.monotonic() < deadline:
+    while (
+        any(row_count(project, name) < count for name, count in wanted.items())
+        and time.monotonic() < deadline
+    ):
         time.sleep(2)
 
 
@@ -98,7 +110,11 @@ def compare_flights(project: Path, expected: Expected) -> list[str]:
         wrong.append(f"{len(extra)} rows are no flights of the source, such as {sorted(extra)[:5]}")
     if twice := [flight for flight, count in seen.items() if count > 1]:
         wrong.append(f"{len(twice)} flights are there more than once, such as {sorted(twice)[:5]}")
-    mixed = [key for key, row in found.items() if key in expected.carriers and not _same(row, expected.carriers[key], expected.names)]
+    mixed = [
+        key
+        for key, row in found.items()
+        if key in expected.carriers and not _same(row, expected.carriers[key], expected.names)
+    ]
     if mixed:
         wrong.append(f"{len(mixed)} flights have another carrier or airline, such as {sorted(mixed)[:5]}")
     if (cancelled := sum(row["cancelled"] for row in found.values())) != expected.cancelled:
@@ -113,19 +129,32 @@ def compare_delays(project: Path, expected: Expected, delay: str) -> list[str]:
     for row in rows:
         counted[row["hour_start"], row["carrier"]] += row["flights"]
     delayed = sum(row["delayed"] for row in rows)
-    print(f"delays_per_hour: {len(rows):>8,} rows, {counted.total():,} flights in them, {delayed:,} of them delayed")
+    print(
+        f"delays_per_hour: {len(rows):>8,} rows, {counted.total():,} flights in them, {delayed:,} of them "
+        "delayed"
+    )
     wrong = []
     if len(rows) != len(counted):
         wrong.append(f"{len(rows) - len(counted)} hours are there more than once")
-    if differ := [key for key in counted.keys() | expected.hours.keys() if counted[key] != expected.hours[key]]:
+    if differ := [
+        key for key in counted.keys() | expected.hours.keys() if counted[key] != expected.hours[key]
+    ]:
         hour, carrier = min(differ)
         numbers = f"{counted[hour, carrier]} for {expected.hours[hour, carrier]}"
-        wrong.append(f"{len(differ)} hours count other flights than the source, such as {hour:%Y-%m-%d %H:%M} {carrier}: {numbers}")
+        wrong.append(
+            f"{len(differ)} hours count other flights than the source, such as {hour:%Y-%m-%d %H:%M} "
+            f"{carrier}: {numbers}"
+        )
     minutes = {(row["hour_start"], row["carrier"]): row["delay_minutes"] for row in rows}
-    if other := [hour for hour in expected.hours if minutes.get(hour) != _delay(delay, expected.minutes.get(hour))]:
+    if other := [
+        hour for hour in expected.hours if minutes.get(hour) != _delay(delay, expected.minutes.get(hour))
+    ]:
         hour, carrier = min(other)
         numbers = f"{minutes.get((hour, carrier))} for {_delay(delay, expected.minutes.get((hour, carrier)))}"
-        wrong.append(f"{len(other)} hours have another {delay} of delays, such as {hour:%Y-%m-%d %H:%M} {carrier}: {numbers}")
+        wrong.append(
+            f"{len(other)} hours have another {delay} of delays, such as {hour:%Y-%m-%d %H:%M} {carrier}: "
+            f"{numbers}"
+        )
     if delayed != expected.delayed:
         wrong.append(f"{delayed:,} flights are delayed, in the source {expected.delayed:,}")
     return wrong
@@ -145,7 +174,9 @@ def _hour(flight: Flight) -> datetime:
 
 
 def _read(project: Path, name: str, *columns: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = open_table(project, name).scan(selected_fields=columns).to_arrow().to_pylist()
+    rows: list[dict[str, Any]] = (
+        open_table(project, name).scan(selected_fields=columns).to_arrow().to_pylist()
+    )
     return rows
 
 

@@ -1,4 +1,6 @@
-"""The auditor: ``audit.py DIRECTORY wait ROWS`` until the branch has so many, ``... show``, ``... publish`` (exits with 1 on bad rows)."""
+"""The auditor: ``audit.py DIRECTORY wait ROWS`` until the branch has so many, ``... show``, ``... publish``
+(exits with 1 on bad rows).
+"""
 
 import sys
 import time
@@ -11,9 +13,9 @@ from pyiceberg.table import Table
 
 def opened(root: Path) -> Table:
     lake = (root / "lake").resolve()
-    return SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse").load_table(
-        "sales.orders"
-    )
+    return SqlCatalog(
+        "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
+    ).load_table("sales.orders")
 
 
 def rows(table: Table, branch: str) -> list[dict[str, Any]]:
@@ -45,4 +47,6 @@ if __name__ == "__main__":
         wait(place, int(sys.argv[3]))
     elif verb == "publish":
         publish(opened(place))
-    print(f"main: {len(rows(opened(place), 'main'))} orders, audit: {len(rows(opened(place), 'audit'))} orders")
+    print(
+        f"main: {len(rows(opened(place), 'main'))} orders, audit: {len(rows(opened(place), 'audit'))} orders"
+    )

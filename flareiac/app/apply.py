@@ -1,4 +1,6 @@
-"""The use cases of ``apply`` and ``destroy``: under the lock, plan (or take the saved plan), ask, carry out."""
+"""The use cases of ``apply`` and ``destroy``: under the lock, plan (or take the saved plan), ask, carry
+out.
+"""
 
 import threading
 import time
@@ -50,7 +52,9 @@ class ApplyReport:
 
     @property
     def begun(self) -> bool:
-        """Whether there is something to sum up: operations were started or skipped, or there was nothing left to do."""
+        """Whether there is something to sum up: operations were started or skipped, or there was nothing left
+        to do.
+        """
         tally = self.report.tally
         return bool(tally.done or tally.failed or tally.skipped) or self.end in (End.NOTHING_TO_DO, End.DONE)
 
@@ -61,7 +65,9 @@ class ApplyReport:
             return self.report.snapshot.outputs
         assert self.planned.plan is not None, "an apply that has begun has a plan"
         changes = self.planned.plan.outputs
-        found = {name: item.before if self.report.tally.failed else item.after for name, item in changes.items()}
+        found = {
+            name: item.before if self.report.tally.failed else item.after for name, item in changes.items()
+        }
         return {name: item for name, item in found.items() if item is not None}
 
 
@@ -124,12 +130,19 @@ def _state_trouble() -> Iterator[None]:
         raise Failure(error(codes.STATE_UNREADABLE, f"{problem.where}: {problem.why}.")) from problem
     except (Conflict, LockLost) as problem:
         raise Failure(
-            error(codes.STATE_CHANGED_MEANWHILE, f"{problem}. Run the command again; it plans with what is there now.")
+            error(
+                codes.STATE_CHANGED_MEANWHILE,
+                f"{problem}. Run the command again; it plans with what is there now.",
+            )
         ) from problem
     except BrokenPipeError:
         raise  # about the output, not about the state
     except OSError as trouble:
-        raise Failure(error(codes.STATE_NOT_WRITTEN, f"{trouble.strerror or trouble}. Make room or restore access first.")) from trouble
+        raise Failure(
+            error(
+                codes.STATE_NOT_WRITTEN, f"{trouble.strerror or trouble}. Make room or restore access first."
+            )
+        ) from trouble
 
 
 def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:
@@ -139,7 +152,9 @@ def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:
         driver=bench.driver,
         types=bench.installed.registry.types,
         observe=bench.observe,
-        upkeep=Upkeep(decide=Deciding(bench).decide, perform=bench.perform, outcome=bench.outcome, clock=time.time),
+        upkeep=Upkeep(
+            decide=Deciding(bench).decide, perform=bench.perform, outcome=bench.outcome, clock=time.time
+        ),
         project=bench.project,
         emit=conduct.emit,
         cancel=conduct.cancel,
@@ -147,7 +162,9 @@ def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:
     )
 
 
-def _carry_out(bench: Bench, planned: PlanReport, chosen: Plan, lease: Lease, conduct: Conduct, *, saved: bool) -> ApplyReport:
+def _carry_out(
+    bench: Bench, planned: PlanReport, chosen: Plan, lease: Lease, conduct: Conduct, *, saved: bool
+) -> ApplyReport:
     report = carry_out(
         chosen,
         _ports(bench, lease, conduct),
@@ -173,7 +190,11 @@ def _configuration_of(bench: Bench, planned: PlanReport, chosen: Plan) -> Config
         configuration = bench.load_configuration(bench.load_state().snapshot, diagnostics)
     except (Failure, Damaged, OSError):  # the complaints are told without their places then
         return None
-    return None if diagnostics.has_errors or configuration.desired.digest != chosen.configuration else configuration
+    return (
+        None
+        if diagnostics.has_errors or configuration.desired.digest != chosen.configuration
+        else configuration
+    )
 
 
 def _end(report: Report) -> End:
@@ -188,7 +209,9 @@ def _end(report: Report) -> End:
 
 
 def _outputs(bench: Bench, chosen: Plan) -> Callable[[Snapshot], Mapping[str, OutputValue]]:
-    """The outputs after an apply: as planned where they were known, evaluated anew where the same configuration is still there."""
+    """The outputs after an apply: as planned where they were known, evaluated anew where the same
+    configuration is still there.
+    """
 
     def evaluate(snapshot: Snapshot) -> Mapping[str, OutputValue]:
         wanted = {name: change.after for name, change in chosen.outputs.items() if change.after is not None}
@@ -197,7 +220,9 @@ def _outputs(bench: Bench, chosen: Plan) -> Callable[[Snapshot], Mapping[str, Ou
         diagnostics = Diagnostics()
         configuration = bench.load_configuration(snapshot, diagnostics, data=bench.read_data)
         if not diagnostics.has_errors and configuration.desired.digest == chosen.configuration:
-            fresh = {name: replace(item, description=None) for name, item in configuration.desired.outputs.items()}
+            fresh = {
+                name: replace(item, description=None) for name, item in configuration.desired.outputs.items()
+            }
             wanted |= {name: item for name, item in fresh.items() if is_known(item.value)}
         return {name: output for name, output in wanted.items() if is_known(output.value)}
 

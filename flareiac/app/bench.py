@@ -1,4 +1,6 @@
-"""What every use case works at: the project, its providers (opened when first needed) and its state. Touches what it opens."""
+"""What every use case works at: the project, its providers (opened when first needed) and its state. Touches
+what it opens.
+"""
 
 import os
 import time
@@ -68,42 +70,59 @@ class Bench:
     def store(self) -> StateStore:
         if self._store is None:
             backend = state_backend("local")
-            self._store = backend.open({}, root=str(self.root), workspace=self.workspace, environment=os.environ)
+            self._store = backend.open(
+                {}, root=str(self.root), workspace=self.workspace, environment=os.environ
+            )
         return self._store
 
     def load_state(self) -> Loaded:
-        """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be read."""
+        """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be
+        read.
+        """
         try:
             loaded = load_state(self.store, str(self.root))
         except Damaged as problem:
             raise Failure(
-                error(codes.STATE_UNREADABLE, f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}")
+                error(
+                    codes.STATE_UNREADABLE,
+                    f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}",
+                )
             ) from problem
         except OSError as trouble:
             raise Failure(
                 error(
                     codes.STATE_UNREACHABLE,
-                    f"{self.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Restore access to it first.",
+                    f"{self.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Restore "
+                    "access to it first.",
                 )
             ) from trouble
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
 
-    def load_configuration(self, snapshot: Snapshot, diagnostics: Diagnostics, *, data: ReadData | None = None) -> Configuration:
+    def load_configuration(
+        self, snapshot: Snapshot, diagnostics: Diagnostics, *, data: ReadData | None = None
+    ) -> Configuration:
         """The project's configuration, evaluated with what the state knows of computed values.
 
-        ``data`` answers for data blocks (``read_data`` asks their systems); without it nobody is asked about them.
+        ``data`` answers for data blocks (``read_data`` asks their systems); without it nobody is asked about
+        them.
         """
         started = time.perf_counter()
 
         def inputs(files: ModuleFiles) -> Inputs:
-            return Inputs(environment=os.environ, files=files.variables, given=_given(self.root, self.variables, diagnostics))
+            return Inputs(
+                environment=os.environ,
+                files=files.variables,
+                given=_given(self.root, self.variables, diagnostics),
+            )
 
         def computed(address: str) -> dict[str, Any] | None:
             record = snapshot.resources.get(address)
             return record.identity if record else None
 
-        configuration = load_configuration(self.project, self.installed.registry, inputs, computed, diagnostics, data or _nothing)
+        configuration = load_configuration(
+            self.project, self.installed.registry, inputs, computed, diagnostics, data or _nothing
+        )
         self.timings["configuration"] = time.perf_counter() - started
         return configuration
 
@@ -115,11 +134,15 @@ class Bench:
         """A driver of an open provider; opens it when needed. Raises ``Failure``."""
         if provider not in self.installed.providers:
             raise Failure(
-                error(codes.PROVIDER_NOT_INSTALLED, f"The state holds resources of the provider {provider!r}. Install its package.")
+                error(
+                    codes.PROVIDER_NOT_INSTALLED,
+                    f"The state holds resources of the provider {provider!r}. Install its package.",
+                )
             )
         if kind not in self.installed.registry.types:
             why = (
-                f'The installed version of the provider {provider!r} does not know the type "{kind}". Install the version that the '
+                f'The installed version of the provider {provider!r} does not know the type "{kind}". '
+                "Install the version that the "
                 "state was "
                 "written with."
             )
@@ -132,9 +155,15 @@ class Bench:
         return self._sessions[provider]
 
     def recover(self, snapshot: Snapshot) -> None:
-        """Has what killed writers left half done finished where the state has connections to. Only for commands that hold the lock."""
+        """Has what killed writers left half done finished where the state has connections to. Only for
+        commands that hold the lock.
+        """
         registry = self.installed.registry
-        found = {address: attributes for record in snapshot.resources.values() for address, attributes in record.resolved.items()}
+        found = {
+            address: attributes
+            for record in snapshot.resources.values()
+            for address, attributes in record.resolved.items()
+        }
         by_provider: dict[str, list[Resolved]] = {}
         for address, attributes in found.items():
             kind = block_type(address)
@@ -153,7 +182,9 @@ class Bench:
         self.timings["observation"] = self.timings.get("observation", 0.0) + time.perf_counter() - started
         return answers
 
-    def measure(self, wanted: Sequence[Measurement]) -> tuple[Mapping[str, Attributes], tuple[Diagnostic, ...]]:
+    def measure(
+        self, wanted: Sequence[Measurement]
+    ) -> tuple[Mapping[str, Attributes], tuple[Diagnostic, ...]]:
         """Measures what maintenance decides by, in parallel."""
         started = time.perf_counter()
         found = measure(wanted, self.driver, parallelism=self.parallelism)
@@ -182,7 +213,11 @@ class Bench:
             case Present() as found:
                 return found
             case Missing(reason=reason):
-                return error(codes.DATA_DOES_NOT_EXIST, f"{address} reads what others created, and {reason}.", address=address)
+                return error(
+                    codes.DATA_DOES_NOT_EXIST,
+                    f"{address} reads what others created, and {reason}.",
+                    address=address,
+                )
             case Unreadable(diagnostic=diagnostic):
                 return diagnostic
 
@@ -198,7 +233,8 @@ def _nothing(_question: Question) -> None:
 
 def _way_out(problem: Damaged) -> str:
     return problem.way_out or (
-        "Put back an earlier snapshot from the history directory beside it (the newest intact one), or restore the file from a backup."
+        "Put back an earlier snapshot from the history directory beside it (the newest intact one), or "
+        "restore the file from a backup."
     )
 
 
@@ -213,5 +249,7 @@ def _given(root: Path, arguments: VariableArguments, diagnostics: Diagnostics) -
         if separator:
             found.append(Given(name=name.strip(), text=value, origin=f"-var {name.strip()}"))
         else:
-            diagnostics.error(codes.VARIABLE_ARGUMENT_WITHOUT_VALUE, f"-var {text} has no value. Write -var name=value.")
+            diagnostics.error(
+                codes.VARIABLE_ARGUMENT_WITHOUT_VALUE, f"-var {text} has no value. Write -var name=value."
+            )
     return found

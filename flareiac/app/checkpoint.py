@@ -1,4 +1,6 @@
-"""The use cases of ``checkpoint show`` and ``checkpoint gc``: what is inside recorded things, and what of it is of no more use."""
+"""The use cases of ``checkpoint show`` and ``checkpoint gc``: what is inside recorded things, and what of it
+is of no more use.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +36,8 @@ def show(bench: Bench, address: str) -> Explained:
         raise Failure(
             error(
                 codes.NOT_A_CHECKPOINT,
-                f"{address} is not a checkpoint. Write the address of a checkpoint; the block of a job names its own.",
+                f"{address} is not a checkpoint. Write the address of a checkpoint; the block of a job "
+                "names its own.",
             )
         )
     holders: dict[str, Attributes] = {}
@@ -49,7 +52,9 @@ def show(bench: Bench, address: str) -> Explained:
 def collect(
     bench: Bench, address: str | None, *, dry_run: bool, lock_timeout: float, emit: Callable[[Event], None]
 ) -> dict[str, tuple[str, ...]]:
-    """What was removed (or would be) of one recorded thing, or of every one that leaves things behind. Raises ``Failure``, ``LockHeld``."""
+    """What was removed (or would be) of one recorded thing, or of every one that leaves things behind. Raises
+    ``Failure``, ``LockHeld``.
+    """
     if dry_run:
         return _collect(bench, address, dry_run=True)
     with locked(bench, "checkpoint gc", lock_timeout, emit):
@@ -63,13 +68,16 @@ def _collect(bench: Bench, address: str | None, *, dry_run: bool) -> dict[str, t
         record = recorded(snapshot, name)
         driver = bench.driver(record.provider, record.type)
         if isinstance(driver, Collecting):
-            holders: dict[str, Recorded] = {each: snapshot.resources[each].recorded() for each in _holders(snapshot, name)}
+            holders: dict[str, Recorded] = {
+                each: snapshot.resources[each].recorded() for each in _holders(snapshot, name)
+            }
             found[name] = tuple(driver.collect(name, record.recorded(), holders, dry_run=dry_run))
         elif address is not None:
             raise Failure(
                 error(
                     codes.NOT_A_CHECKPOINT,
-                    f"{address} is not a checkpoint. Write the address of a checkpoint; the block of a job names its own.",
+                    f"{address} is not a checkpoint. Write the address of a checkpoint; the block of a job "
+                    "names its own.",
                 )
             )
     return found

@@ -1,4 +1,6 @@
-"""What does a code mean? Looks it up in the tables and pages of the core and of the installed providers. Reads package data only."""
+"""What does a code mean? Looks it up in the tables and pages of the core and of the installed providers.
+Reads package data only.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +30,9 @@ def known_codes() -> Mapping[str, Code]:
 
 
 def code_page(id: str) -> str | None:  # noqa: A002 - the field's own word
-    """The Markdown section of a code with its heading; of a retired one the section to read instead. None for an unknown code."""
+    """The Markdown section of a code with its heading; of a retired one the section to read instead. None for
+    an unknown code.
+    """
     wanted = id.upper()
     found = _sections()
     if (successor := _SUCCESSOR.fullmatch(found.get(wanted, ""))) is not None:
@@ -60,7 +64,9 @@ def page_texts(table: CodeTable) -> Iterator[str]:
 
 
 def _split(text: str) -> dict[str, str]:
-    """The sections of a page by their code, headings included; for a retired code the sentence that names its successor."""
+    """The sections of a page by their code, headings included; for a retired code the sentence that names its
+    successor.
+    """
     pieces = ("\n" + text).split("\n## ")[1:]
     found = {piece.split()[0]: f"## {piece.strip()}" for piece in pieces if not piece.startswith("Retired\n")}
     return found | dict(_RETIRED.findall(text))

@@ -46,7 +46,8 @@ def _once(name: str, known: Mapping[str, object], provider: str) -> None:
         raise Failure(
             error(
                 codes.NAME_OFFERED_TWICE,
-                f"{name!r} is offered twice, the second time by {provider}. Uninstall one of the packages that bring them.",
+                f"{name!r} is offered twice, the second time by {provider}. Uninstall one of the packages "
+                "that bring them.",
             )
         )
 
@@ -60,6 +61,7 @@ def state_backend(name: str) -> StateBackend:
     raise Failure(
         error(
             codes.STATE_BACKEND_NOT_INSTALLED,
-            f"No installed package brings the state backend {name!r}. Install the package that does, or use the local one.",
+            f"No installed package brings the state backend {name!r}. Install the package that does, or "
+            "use the local one.",
         )
     )

@@ -1,4 +1,6 @@
-"""The use case of ``drift``: what changed behind the team's back. Reads only; needs no lock and writes nothing."""
+"""The use case of ``drift``: what changed behind the team's back. Reads only; needs no lock and writes
+nothing.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +31,11 @@ def drift(bench: Bench, request: PlanRequest) -> Found:
     report = plan(bench, request)
     if report.plan is None or report.inputs is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)
-    return Found(drift=compared(report.plan, report.inputs, report.recorded), diagnostics=report.diagnostics, sources=report.sources)
+    return Found(
+        drift=compared(report.plan, report.inputs, report.recorded),
+        diagnostics=report.diagnostics,
+        sources=report.sources,
+    )
 
 
 def compared(made: Plan, inputs: Inputs, recorded: int) -> DriftReport:
@@ -42,7 +48,9 @@ def compared(made: Plan, inputs: Inputs, recorded: int) -> DriftReport:
             continue
         if texts := item.proposal.drift or found.get(item.address, ()):
             kind = DriftClass.MISSING if isinstance(observed, Missing) else DriftClass.CHANGED
-            changes = tuple(change for change in item.proposal.changes if change.origin in (Origin.DRIFT, Origin.BOTH))
+            changes = tuple(
+                change for change in item.proposal.changes if change.origin in (Origin.DRIFT, Origin.BOTH)
+            )
             entries.append(DriftEntry(address=item.address, kind=kind, texts=texts, changes=changes))
         entries.extend(_extra(item.address, observed))
     checked = sum(1 for item in made.resources if item.recorded is not None)

@@ -21,7 +21,7 @@ def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     return error(
         codes.STATE_UNREADABLE,
-        f"{bench.store.describe()}: it carries no digest, so it was edited or comes from an early version, and "
-        f"a part of it has the wrong shape ({what}). Put back the newest intact snapshot from the history "
-        "directory beside it, or restore it from a backup.",
+        f"{bench.store.describe()}: it carries no digest, so it was edited or comes from an early version, "
+        f"and a part of it has the wrong shape ({what}). Put back the newest intact snapshot from the "
+        "history directory beside it, or restore it from a backup.",
     )

@@ -1,4 +1,6 @@
-"""The use cases of ``init`` and ``doctor``: what the declared systems need, fetched or examined. Touches the providers."""
+"""The use cases of ``init`` and ``doctor``: what the declared systems need, fetched or examined. Touches the
+providers.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -14,10 +16,14 @@ from flareiac.sdk.references import Resolved
 def declared(bench: Bench, diagnostics: Diagnostics) -> tuple[Configuration, Mapping[str, Resolved]]:
     """Everything the project declares, for providers to look through."""
     configuration = bench.load_configuration(Snapshot(lineage=""), diagnostics)
-    return configuration, {address: item.resolved() for address, item in configuration.desired.resources.items()}
+    return configuration, {
+        address: item.resolved() for address, item in configuration.desired.resources.items()
+    }
 
 
-def initialise(bench: Bench, references: Mapping[str, Resolved], progress: Callable[[str], None]) -> list[str]:
+def initialise(
+    bench: Bench, references: Mapping[str, Resolved], progress: Callable[[str], None]
+) -> list[str]:
     """Lets every provider fetch what it needs. Raises ``Failure``."""
     lines: list[str] = []
     for session in _sessions(bench):
@@ -27,7 +33,9 @@ def initialise(bench: Bench, references: Mapping[str, Resolved], progress: Calla
 
 
 def examine(bench: Bench, references: Mapping[str, Resolved], diagnostics: Diagnostics) -> list[Check]:
-    """The verdicts of every provider, and of the state. What the configuration has wrong is not examined: it has been said already."""
+    """The verdicts of every provider, and of the state. What the configuration has wrong is not examined: it
+    has been said already.
+    """
     wrong = {item.address for item in diagnostics if item.severity is Severity.ERROR}
     references = {address: item for address, item in references.items() if address not in wrong}
     checks: list[Check] = [_examine_state(bench)]
@@ -44,7 +52,11 @@ def _examine_state(bench: Bench) -> Check:
         found = failure.diagnostics[0]
         return Check(name="state", verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
     count = len(loaded.snapshot.resources)
-    return Check(name="state", verdict=Verdict.OK, text=f"{bench.store.describe()}: serial {loaded.snapshot.serial}, {count} resources")
+    return Check(
+        name="state",
+        verdict=Verdict.OK,
+        text=f"{bench.store.describe()}: serial {loaded.snapshot.serial}, {count} resources",
+    )
 
 
 def _sessions(bench: Bench) -> Sequence[Session]:

@@ -1,4 +1,6 @@
-"""The use case of ``explain``: what a name of the documentation stands for. Touches the installed packages and their pages."""
+"""The use case of ``explain``: what a name of the documentation stands for. Touches the installed packages
+and their pages.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,7 +23,9 @@ _CODES: Final = "Codes of errors and warnings"
 
 
 def everything() -> Mapping[str, Entry]:
-    """Each name that can be explained. The attributes of blocks are named with a dot, as in ``job.input.table``."""
+    """Each name that can be explained. The attributes of blocks are named with a dot, as in
+    ``job.input.table``.
+    """
     found: dict[str, Entry] = {}
     for source in (_topics, _functions, _pages, _codes, _blocks):
         found.update(source())
@@ -35,12 +39,17 @@ def explain(name: str) -> tuple[str, Entry]:
     for candidate in (wanted, wanted.lower(), wanted.upper(), f"data.{wanted}"):
         if candidate in known:
             return candidate, known[candidate]
-    family = next((item for item in known if item.endswith("*") and wanted.startswith(item.removesuffix("*"))), None)
+    family = next(
+        (item for item in known if item.endswith("*") and wanted.startswith(item.removesuffix("*"))), None
+    )
     if family is not None:
         return family, known[family]
     if (retired := code_page(wanted)) is not None:
         return wanted.upper(), Page(title=wanted.upper(), text=retired, kind="code")
-    why = f'There is none of "{name}". flareiac explain lists what can be explained.{did_you_mean(wanted, known)}'
+    why = (
+        f'There is none of "{name}". flareiac explain lists what can be '
+        f"explained.{did_you_mean(wanted, known)}"
+    )
     raise Failure(error(codes.NO_EXPLANATION, why))
 
 
@@ -73,7 +82,10 @@ def _pages() -> Iterator[tuple[str, Entry]]:
 def _codes() -> Iterator[tuple[str, Entry]]:
     known = known_codes()
     listed = "".join(f"- `{name}`: {code.title}\n" for name, code in known.items())
-    yield "codes", Page(title=_CODES, text=f"# {_CODES}\n\nFor one of them: `flareiac explain CODE`.\n\n{listed}")
+    yield (
+        "codes",
+        Page(title=_CODES, text=f"# {_CODES}\n\nFor one of them: `flareiac explain CODE`.\n\n{listed}"),
+    )
     for name, code in known.items():
         yield name, Page(title=code.title, text=code_page(name) or "", kind="code")
 

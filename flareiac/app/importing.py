@@ -1,4 +1,6 @@
-"""The use case of ``import``: writes blocks for what is there and nobody declared. Asks systems, reads the state, changes neither."""
+"""The use case of ``import``: writes blocks for what is there and nobody declared. Asks systems, reads the
+state, changes neither.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +19,9 @@ from flareiac.sdk.resource_type import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """The blocks to write, the addresses they declare, and what was left out. ``blocks`` is empty where the configuration has errors."""
+    """The blocks to write, the addresses they declare, and what was left out. ``blocks`` is empty where the
+    configuration has errors.
+    """
 
     blocks: tuple[WrittenBlock, ...] = ()
     addresses: tuple[str, ...] = ()
@@ -27,7 +31,9 @@ class Imported:
 
 
 def import_many(bench: Bench, pattern: str) -> Imported:
-    """A block and an import block for each thing that a pattern of import ids names and that has none. Raises ``Failure``."""
+    """A block and an import block for each thing that a pattern of import ids names and that has none. Raises
+    ``Failure``.
+    """
     diagnostics = Diagnostics()
     configuration = bench.load_configuration(bench.load_state().snapshot, diagnostics)
     if diagnostics.has_errors:
@@ -51,7 +57,8 @@ def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
         raise Failure(
             error(
                 codes.INVALID_ADDRESS,
-                f'"{address}" is not an address. Write a block type and a name, such as table.orders or table.orders["eu"].',
+                f'"{address}" is not an address. Write a block type and a name, such as table.orders or '
+                'table.orders["eu"].',
             )
         )
     diagnostics = Diagnostics()
@@ -60,15 +67,22 @@ def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
     if diagnostics.has_errors:
         return Imported(diagnostics=diagnostics, sources=configuration.sources)
     if address in snapshot.resources:
-        raise Failure(error(codes.ALREADY_IN_STATE, f"There is nothing to import for {address}: plan shows what differs."))
+        raise Failure(
+            error(
+                codes.ALREADY_IN_STATE, f"There is nothing to import for {address}: plan shows what differs."
+            )
+        )
     if address in configuration.desired.resources:
         return _report(configuration, diagnostics, [_import_block(address, thing_id)], [address], ())
     if parsed.key is not None:
-        why = "Its block must be there, with count or for_each: import cannot guess how its instances are made."
+        why = (
+            "Its block must be there, with count or for_each: import cannot guess how its instances are made."
+        )
         raise Failure(
             error(
                 codes.IMPORT_TARGET_NOT_DECLARED,
-                f"{address} is one instance of a block. {why}{did_you_mean(address, configuration.desired.resources)}",
+                f"{address} is one instance of a block. "
+                f"{why}{did_you_mean(address, configuration.desired.resources)}",
             )
         )
     thing = _only(_look(bench, configuration.desired, thing_id, exact=True), address, parsed.type)
@@ -96,7 +110,11 @@ def _look(bench: Bench, desired: Desired, pattern: str, *, exact: bool) -> Seque
     request = ImportRequest(
         pattern=pattern,
         references={address: item.resolved() for address, item in desired.resources.items()},
-        declared={address: item.attributes for address, item in desired.resources.items() if item.kind in (Kind.MANAGED, Kind.DATA)},
+        declared={
+            address: item.attributes
+            for address, item in desired.resources.items()
+            if item.kind in (Kind.MANAGED, Kind.DATA)
+        },
         exact=exact,
     )
     for provider in bench.installed.providers.values():
@@ -106,7 +124,9 @@ def _look(bench: Bench, desired: Desired, pattern: str, *, exact: bool) -> Seque
                 return session.importable(request)
         finally:
             session.close()
-    raise Failure(error(codes.NOTHING_CAN_IMPORT, "No installed provider can write blocks for what is there."))
+    raise Failure(
+        error(codes.NOTHING_CAN_IMPORT, "No installed provider can write blocks for what is there.")
+    )
 
 
 def _only(found: Sequence[Importable | LeftOut], address: str, kind: str) -> Importable:
@@ -121,8 +141,8 @@ def _only(found: Sequence[Importable | LeftOut], address: str, kind: str) -> Imp
 def _other_kind(thing: Importable, address: str, kind: str) -> Diagnostic:
     return error(
         codes.IMPORT_OF_ANOTHER_KIND,
-        f"{thing.id} is a {thing.block.type}, and {address} is a {kind}. To import it as a {kind}, write the {kind} block yourself; "
-        "import then writes the import block.",
+        f"{thing.id} is a {thing.block.type}, and {address} is a {kind}. To import it as a {kind}, write "
+        f"the {kind} block yourself; import then writes the import block.",
     )
 
 
@@ -131,7 +151,11 @@ def _labels(things: Sequence[Importable], taken: set[str]) -> Iterator[str]:
     wanted = [f"{item.block.type}.{item.block.label}" for item in things]
     used = set(taken)
     for item, plain in zip(things, wanted, strict=True):
-        base = plain if wanted.count(plain) == 1 and plain not in taken else f"{item.block.type}.{item.qualifier}_{item.block.label}"
+        base = (
+            plain
+            if wanted.count(plain) == 1 and plain not in taken
+            else f"{item.block.type}.{item.qualifier}_{item.block.label}"
+        )
         label, number = base, 2
         while label in used or (label != plain and label in wanted):
             label, number = f"{base}_{number}", number + 1

@@ -16,7 +16,12 @@ def status(bench: Bench, snapshot: Snapshot) -> list[Attributes]:
     for address, record in sorted(snapshot.resources.items()):
         driver = bench.driver(record.provider, record.type)
         if isinstance(driver, Inspecting):
-            rows.append({"address": address, **driver.inspect(address, record.recorded(), recorded_references(snapshot, record))})
+            rows.append(
+                {
+                    "address": address,
+                    **driver.inspect(address, record.recorded(), recorded_references(snapshot, record)),
+                }
+            )
     return rows
 
 
@@ -25,5 +30,7 @@ def row(bench: Bench, snapshot: Snapshot, address: str) -> Attributes:
     record = recorded(snapshot, address)
     driver = bench.driver(record.provider, record.type)
     if not isinstance(driver, Inspecting):
-        raise Failure(error(codes.DOES_NOT_RUN, f"{address} is not a job. Only jobs have a status and a log."))
+        raise Failure(
+            error(codes.DOES_NOT_RUN, f"{address} is not a job. Only jobs have a status and a log.")
+        )
     return driver.inspect(address, record.recorded(), recorded_references(snapshot, record))

@@ -1,4 +1,6 @@
-"""What was measured last time, in the user's cache: so that a table that nobody wrote since is not measured again."""
+"""What was measured last time, in the user's cache: so that a table that nobody wrote since is not measured
+again.
+"""
 
 import contextlib
 import json

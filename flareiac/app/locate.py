@@ -1,13 +1,19 @@
-"""Where in the files is what an apply complains of? By the address and the attribute that the complaint names."""
+"""Where in the files is what an apply complains of? By the address and the attribute that the complaint
+names.
+"""
 
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.model.desired import Desired
 
 
 def located(item: Diagnostic, desired: Desired) -> Diagnostic:
-    """The complaint with the place of the longest written part of its attribute, else of its block, where it had no place."""
+    """The complaint with the place of the longest written part of its attribute, else of its block, where it
+    had no place.
+    """
     resource = desired.resources.get(item.address or "")
     if resource is None:
         return item
     parts = (item.attribute[:end] for end in range(len(item.attribute), 0, -1))
-    return item.at(subject=next((resource.spans[part] for part in parts if part in resource.spans), resource.span))
+    return item.at(
+        subject=next((resource.spans[part] for part in parts if part in resource.spans), resource.span)
+    )

@@ -15,7 +15,13 @@ def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event],
     """Holds the state lock. Raises ``LockHeld``, or ``Failure`` where the store cannot be written."""
 
     def waiting(info: LockInfo) -> None:
-        emit(Note(message=f"Waiting for the state lock, held by {info.owner} on {info.host} ({info.operation})..."))
+        emit(
+            Note(
+                message=(
+                    f"Waiting for the state lock, held by {info.owner} on {info.host} ({info.operation})..."
+                )
+            )
+        )
 
     try:
         lease = bench.store.lock(operation, timeout=timeout, on_wait=waiting)
@@ -23,11 +29,18 @@ def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event],
         raise Failure(
             error(
                 codes.STATE_LOCK_UNAVAILABLE,
-                f"{bench.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Make room or restore access first.",
+                f"{bench.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Make room "
+                "or restore access first.",
             )
         ) from trouble
     if lease.took_over is not None:
-        emit(Note(message=f"Took over the lock that {lease.took_over.owner} on {lease.took_over.host} left behind."))
+        emit(
+            Note(
+                message=(
+                    f"Took over the lock that {lease.took_over.owner} on {lease.took_over.host} left behind."
+                )
+            )
+        )
     try:
         yield lease
     finally:

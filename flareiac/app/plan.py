@@ -1,4 +1,6 @@
-"""The use case of ``plan``: desired, recorded and observed into a plan. Takes no lock and writes nothing but a cache."""
+"""The use case of ``plan``: desired, recorded and observed into a plan. Takes no lock and writes nothing but
+a cache.
+"""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -65,7 +67,9 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
     """Plans. Raises ``Failure`` when the state cannot be read."""
     diagnostics = Diagnostics()
     loaded = _resumed(bench, loaded or bench.load_state(), request, diagnostics)
-    alone = request.refresh is Refresh.NONE or request.options.destroy  # letting go of everything must not need what others own
+    alone = (
+        request.refresh is Refresh.NONE or request.options.destroy
+    )  # letting go of everything must not need what others own
     data = _recorded_data(loaded.snapshot) if alone else bench.read_data
     configuration = bench.load_configuration(loaded.snapshot, diagnostics, data=data)
     if diagnostics.has_errors:
@@ -98,7 +102,9 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
 
 
 def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Diagnostics) -> Loaded:
-    """The state as an apply will find it: what an interrupted one did is as good as recorded, unless one is at work now."""
+    """The state as an apply will find it: what an interrupted one did is as good as recorded, unless one is
+    at work now.
+    """
     _warn_of_torn_record(loaded, diagnostics)
     interrupted = loaded.recovered.interrupted
     if interrupted is None:
@@ -107,8 +113,8 @@ def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Di
     if holder is not None:
         diagnostics.warning(
             codes.COMMAND_RUNNING,
-            f"{holder.owner} on {holder.host} runs {holder.operation} with process {holder.pid}. This plan shows what exists at this "
-            "moment; plan again when that command has ended.",
+            f"{holder.owner} on {holder.host} runs {holder.operation} with process {holder.pid}. This plan "
+            "shows what exists at this moment; plan again when that command has ended.",
         )
         return loaded
     if request.refresh is Refresh.NONE:
@@ -121,7 +127,9 @@ def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Di
         _warn_of_interruption(interrupted, why, diagnostics)
         return loaded
     done = ", ".join(f"{address} ({verb})" for address, verb in found.done)
-    _warn_of_interruption(interrupted, f" It had done {done}; this plan goes on from there." if done else "", diagnostics)
+    _warn_of_interruption(
+        interrupted, f" It had done {done}; this plan goes on from there." if done else "", diagnostics
+    )
     return replace(loaded, recovered=replace(loaded.recovered, snapshot=found.snapshot))
 
 
@@ -130,8 +138,8 @@ def _warn_of_interruption(interrupted: Interrupted, found: str, diagnostics: Dia
     at = f" while it worked on {', '.join(addresses)}" if addresses else ""
     diagnostics.warning(
         codes.APPLY_INTERRUPTED,
-        f"It ended{at} before it could record the result.{found} The next apply first finds out, by reading, what was done, and records "
-        "it; applying its plan file again resumes it.",
+        f"It ended{at} before it could record the result.{found} The next apply first finds out, by "
+        "reading, what was done, and records it; applying its plan file again resumes it.",
     )
 
 
@@ -139,13 +147,20 @@ def _warn_of_torn_record(loaded: Loaded, diagnostics: Diagnostics) -> None:
     if loaded.torn:
         diagnostics.warning(
             codes.JOURNAL_CUT_OFF,
-            "A crash or a full disk cut it off. What it was about is found out by reading; nothing else is lost.",
+            "A crash or a full disk cut it off. What it was about is found out by reading; nothing else is "
+            "lost.",
         )
 
 
-def _observations(bench: Bench, desired: Desired, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
+def _observations(
+    bench: Bench, desired: Desired, snapshot: Snapshot, request: PlanRequest
+) -> Mapping[str, Observation]:
     destroy = request.options.destroy
-    managed = [] if destroy else [address for address, item in desired.resources.items() if item.kind is Kind.MANAGED]
+    managed = (
+        []
+        if destroy
+        else [address for address, item in desired.resources.items() if item.kind is Kind.MANAGED]
+    )
     addresses = list(dict.fromkeys([*managed, *snapshot.resources]))
     if request.refresh is Refresh.NONE:
         return {address: _as_recorded(snapshot, address) for address in addresses}
@@ -168,15 +183,27 @@ def _figures(
     diagnostics: Diagnostics,
 ) -> Mapping[str, Attributes]:
     """What maintenance decides by, of everything for which some is declared and that is there."""
-    if request.refresh is Refresh.NONE or request.options.destroy or request.options.maintenance is Maintenance.EXCLUDE:
+    if (
+        request.refresh is Refresh.NONE
+        or request.options.destroy
+        or request.options.maintenance is Maintenance.EXCLUDE
+    ):
         return {}
     known = known_figures(snapshot.lineage, bench.project.workspace)
     dropped = snapshot.dropped_by_name()
-    connections = {address: item.resolved() for address, item in desired.resources.items() if item.kind is Kind.CONNECTION}
+    connections = {
+        address: item.resolved()
+        for address, item in desired.resources.items()
+        if item.kind is Kind.CONNECTION
+    }
     wanted: list[Measurement] = []
     for address, item in desired.resources.items():
         kind, observed = bench.installed.registry.types[item.address.type], observations.get(address)
-        if kind.maintainer is not None and isinstance(observed, Present) and kind.maintainer.wants(item.attributes):
+        if (
+            kind.maintainer is not None
+            and isinstance(observed, Present)
+            and kind.maintainer.wants(item.attributes)
+        ):
             references = references_for(desired, snapshot, address, observations)
             asked = MeasureRequest(
                 address=address,
@@ -198,7 +225,11 @@ def _figures(
 
 def _recorded_data(snapshot: Snapshot) -> Callable[[Question], Present | None]:
     """What data blocks were when the resources that refer to them were applied."""
-    known = {address: attributes for record in snapshot.resources.values() for address, attributes in record.resolved.items()}
+    known = {
+        address: attributes
+        for record in snapshot.resources.values()
+        for address, attributes in record.resolved.items()
+    }
 
     def answer(question: Question) -> Present | None:
         attributes = known.get(question.request.address)
@@ -215,17 +246,31 @@ def _as_recorded(snapshot: Snapshot, address: str) -> Observation:
 
 
 def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozenset[str]:
-    """The resources that declared jobs read as streams: what of them can still be read decides how these jobs start."""
+    """The resources that declared jobs read as streams: what of them can still be read decides how these jobs
+    start.
+    """
     references = {address: item.resolved() for address, item in desired.resources.items()}
-    return frozenset(claim.subject for claim in claims(desired, types, references) if claim.relation is Relation.STREAMS_FROM)
+    return frozenset(
+        claim.subject
+        for claim in claims(desired, types, references)
+        if claim.relation is Relation.STREAMS_FROM
+    )
 
 
 def questions(
-    desired: Desired, snapshot: Snapshot, addresses: list[str], streamed: Collection[str] = (), *, cheap: bool, destroy: bool = False
+    desired: Desired,
+    snapshot: Snapshot,
+    addresses: list[str],
+    streamed: Collection[str] = (),
+    *,
+    cheap: bool,
+    destroy: bool = False,
 ) -> list[Question]:
-    """What to ask about each address: as declared where it is, else as recorded. ``streamed``: see ``streamed_from``.
+    """What to ask about each address: as declared where it is, else as recorded. ``streamed``: see
+    ``streamed_from``.
 
-    ``destroy``: everything goes, and is asked about as what is no longer declared (a namespace, with the tables in it).
+    ``destroy``: everything goes, and is asked about as what is no longer declared (a namespace, with the
+    tables in it).
     """
     imports = {item.to: item.id for item in desired.imports}
     found: list[Question] = []

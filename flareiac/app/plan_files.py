@@ -39,7 +39,9 @@ def read_plan(root: Path, file: str) -> Plan:
         why = f"{file}: {problem.strerror}. flareiac plan -out={file} creates it."
         raise Failure(error(codes.PLAN_FILE_UNREADABLE, why)) from problem
     except OSError as problem:
-        raise Failure(error(codes.PLAN_FILE_UNREADABLE, f"{file}: {problem.strerror or problem}.")) from problem
+        raise Failure(
+            error(codes.PLAN_FILE_UNREADABLE, f"{file}: {problem.strerror or problem}.")
+        ) from problem
     except Damaged as problem:
         why = f"{file}: {problem.why}. {_instead_of(file, content)}"
         raise Failure(error(codes.NOT_A_PLAN_FILE, why)) from problem

@@ -19,6 +19,9 @@ def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
     record = snapshot.resources.get(address)
     if record is None:
         connections = {each for item in snapshot.resources.values() for each in item.resolved}
-        hint = f"flareiac state list shows what it holds.{did_you_mean(address, {*snapshot.resources, *connections})}"
+        hint = (
+            "flareiac state list shows what it "
+            f"holds.{did_you_mean(address, {*snapshot.resources, *connections})}"
+        )
         raise Failure(error(codes.NOT_IN_STATE, f"The state does not hold {address}. {hint}"))
     return record

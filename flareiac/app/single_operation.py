@@ -1,4 +1,5 @@
-"""An apply of one operation that no plan holds, such as a rollback: under the lock, with its intent in the journal before anything is done.
+"""An apply of one operation that no plan holds, such as a rollback: under the lock, with its intent in the
+journal before anything is done.
 
 An interrupted one is finished by the next apply; plans that were made before it are stale.
 """
@@ -37,22 +38,38 @@ class LockedState:
 
 
 @contextmanager
-def locked_state(bench: Bench, command: str, timeout: float, emit: Callable[[Event], None]) -> Iterator[LockedState]:
+def locked_state(
+    bench: Bench, command: str, timeout: float, emit: Callable[[Event], None]
+) -> Iterator[LockedState]:
     """Holds the lock for a command that writes the state by itself. Raises ``LockHeld``, ``Failure``."""
     with locked(bench, command, timeout, emit) as lease:
         loaded = bench.load_state()
         if loaded.recovered.interrupted is not None:
-            why = "What it did is not known yet. Run flareiac apply first, which finds out, and then this command again."
+            why = (
+                "What it did is not known yet. Run flareiac apply first, which finds out, and then this "
+                "command again."
+            )
             raise Failure(error(codes.APPLY_INTERRUPTED, why))
         yield LockedState(bench=bench, lease=lease, loaded=loaded)
 
 
 def carry_out(
-    state: LockedState, name: str, record: ResourceRecord, request: ApplyRequest, work: Callable[[ApplyRequest], Outcome]
+    state: LockedState,
+    name: str,
+    record: ResourceRecord,
+    request: ApplyRequest,
+    work: Callable[[ApplyRequest], Outcome],
 ) -> Applied:
     """Journals the intent, does the work, records the result. Raises ``Failure`` where it was not done."""
     bench, address, operation = state.bench, record.address, f"{name}:{record.address}"
-    recording = Recording(bench.store, state.lease, state.loaded, str(uuid.uuid4()), clock=time.time, types=bench.installed.registry.types)
+    recording = Recording(
+        bench.store,
+        state.lease,
+        state.loaded,
+        str(uuid.uuid4()),
+        clock=time.time,
+        types=bench.installed.registry.types,
+    )
     with writing_state("Nothing was changed"):
         bench.store.check_writable(state.lease)
         recording.begin(f"{name} {address}")
@@ -62,7 +79,9 @@ def carry_out(
         if isinstance(outcome, NotApplied):
             recording.fail(operation, address, outcome.diagnostics[0].line, None)
         else:
-            recording.succeed(operation, address, replace(record, attributes=outcome.attributes, identity=outcome.identity))
+            recording.succeed(
+                operation, address, replace(record, attributes=outcome.attributes, identity=outcome.identity)
+            )
         recording.finish(state.snapshot.outputs)
     if isinstance(outcome, NotApplied):
         raise Failure(*outcome.diagnostics)

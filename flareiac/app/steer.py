@@ -1,4 +1,6 @@
-"""The use cases of ``stop``, ``start`` and ``restart``: by hand, on the recorded definition, under the lock."""
+"""The use cases of ``stop``, ``start`` and ``restart``: by hand, on the recorded definition, under the
+lock.
+"""
 
 import threading
 import time
@@ -36,7 +38,9 @@ def steer(
     progress: Callable[[str], None],
     cancel: threading.Event,
 ) -> Sequence[str]:
-    """Stops, starts or restarts one resource, or what a connection runs; returns what there is to say. Raises ``Failure``, ``LockHeld``."""
+    """Stops, starts or restarts one resource, or what a connection runs; returns what there is to say. Raises
+    ``Failure``, ``LockHeld``.
+    """
     with locked(bench, verb.value, lock_timeout, emit):
         snapshot = bench.load_state().snapshot
         connection = _connection(bench, snapshot, address)
@@ -54,7 +58,12 @@ def steer(
 
 
 def _steered(
-    bench: Bench, snapshot: Snapshot, verb: Steer, address: str, progress: Callable[[str], None], cancel: threading.Event
+    bench: Bench,
+    snapshot: Snapshot,
+    verb: Steer,
+    address: str,
+    progress: Callable[[str], None],
+    cancel: threading.Event,
 ) -> Outcome:
     record = recorded(snapshot, address)
     driver = bench.driver(record.provider, record.type)
@@ -76,23 +85,42 @@ def _steered(
 
 
 def prove(bench: Bench, snapshot: Snapshot, verb: Steer, addresses: Sequence[str], *, by_name: bool) -> None:
-    """A start by hand proves what a plan proves of the same definitions. Raises ``Failure`` with what would block the plan."""
+    """A start by hand proves what a plan proves of the same definitions. Raises ``Failure`` with what would
+    block the plan.
+    """
     if verb is Steer.STOP:
         return
     types = bench.installed.registry.types
-    drivers = {address: bench.driver(snapshot.resources[address].provider, snapshot.resources[address].type) for address in addresses}
+    drivers = {
+        address: bench.driver(snapshot.resources[address].provider, snapshot.resources[address].type)
+        for address in addresses
+    }
     able = {address: driver for address, driver in drivers.items() if isinstance(driver, Starting)}
     if not able:
         return
     desired = _with_data(bench, needed_by(snapshot, types, frozenset(able)))
     managed = [address for address in desired.resources if address in snapshot.resources]
-    observations = bench.observe(questions(desired, snapshot, managed, streamed_from(desired, types), cheap=False))
+    observations = bench.observe(
+        questions(desired, snapshot, managed, streamed_from(desired, types), cheap=False)
+    )
     starting = {
         address: found
         for address, driver in able.items()
-        if (found := driver.starting(snapshot.resources[address].recorded(), observations[address], by_name=by_name)) is not None
+        if (
+            found := driver.starting(
+                snapshot.resources[address].recorded(), observations[address], by_name=by_name
+            )
+        )
+        is not None
     }
-    inputs = Inputs(desired=desired, snapshot=snapshot, observations=observations, types=types, project=bench.project, time=time.time())
+    inputs = Inputs(
+        desired=desired,
+        snapshot=snapshot,
+        observations=observations,
+        types=types,
+        project=bench.project,
+        time=time.time(),
+    )
     refused = refused_starts(inputs, starting) if starting else ()
     if refused:
         raise Failure(*refused)
@@ -104,7 +132,14 @@ def _with_data(bench: Bench, desired: Desired) -> Desired:
     references = {address: item.resolved() for address, item in resources.items()}
     for address, item in desired.resources.items():
         if item.kind is Kind.DATA:
-            asked = ReadRequest(address=address, desired=item.attributes, recorded=None, references=references, cheap=False, history=True)
+            asked = ReadRequest(
+                address=address,
+                desired=item.attributes,
+                recorded=None,
+                references=references,
+                cheap=False,
+                history=True,
+            )
             provider = bench.installed.registry.provider_of[item.address.type]
             match bench.read_data(Question(provider=provider, type=item.address.type, request=asked)):
                 case Present(history=history):
@@ -126,4 +161,7 @@ def _connection(bench: Bench, snapshot: Snapshot, address: str) -> Resolved | No
 
 
 def _does_not_run(verb: Steer, address: str) -> Diagnostic:
-    return error(codes.DOES_NOT_RUN, f"{address} cannot be asked to {verb.value}. Only what runs can: jobs, and engines that jobs use.")
+    return error(
+        codes.DOES_NOT_RUN,
+        f"{address} cannot be asked to {verb.value}. Only what runs can: jobs, and engines that jobs use.",
+    )

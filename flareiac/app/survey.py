@@ -1,4 +1,6 @@
-"""How much there is of everything recorded that holds data, and how it is kept. Reads only; asks no engine."""
+"""How much there is of everything recorded that holds data, and how it is kept. Reads only; asks no
+engine.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,5 +33,6 @@ def surveys(bench: Bench, snapshot: Snapshot) -> dict[str, Attributes]:
     with workers("survey", bench.parallelism) as pool:
         found = answers(pool, calls, TIMEOUT)
     return {
-        address: {"trouble": answer.diagnostics[0].line} if isinstance(answer, Unanswered) else answer for address, answer in found.items()
+        address: {"trouble": answer.diagnostics[0].line} if isinstance(answer, Unanswered) else answer
+        for address, answer in found.items()
     }

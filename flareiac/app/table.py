@@ -1,4 +1,6 @@
-"""The use cases of ``table snapshots`` and ``table rollback``: earlier states of a recorded thing, and the way back to one."""
+"""The use cases of ``table snapshots`` and ``table rollback``: earlier states of a recorded thing, and the
+way back to one.
+"""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,8 +46,9 @@ def rollback(
 ) -> tuple[str, ...] | None:
     """Sets a table back and records it; returns what there is to say. Raises ``Failure`` or ``LockHeld``.
 
-    ``approve`` is asked with what would happen, unless nothing would; None: it was declined and nothing was done. The intent is in the
-    journal before the table is touched, so that the next apply finds out how a rollback ended that was interrupted.
+    ``approve`` is asked with what would happen, unless nothing would; None: it was declined and nothing was
+    done. The intent is in the journal before the table is touched, so that the next apply finds out how a
+    rollback ended that was interrupted.
     """
     with locked_state(bench, "table rollback", lock_timeout, emit) as state:
         snapshot = state.snapshot
@@ -70,7 +73,13 @@ def rollback(
             return way.texts
         if not approve((*way.texts, *_consequences(users))):
             return None
-        outcome = carry_out(state, "rollback", record, replace(question, payload=way.payload), lambda request: _restored(driver, request))
+        outcome = carry_out(
+            state,
+            "rollback",
+            record,
+            replace(question, payload=way.payload),
+            lambda request: _restored(driver, request),
+        )
     return (*outcome.messages, *_consequences(users))
 
 
@@ -84,7 +93,10 @@ def _restored(driver: Restoring, request: ApplyRequest) -> Outcome:
 def _restoring(driver: Driver, address: str) -> Restoring:
     if not isinstance(driver, Restoring):
         raise Failure(
-            error(codes.KEEPS_NO_EARLIER_STATES, f"{address} cannot be rolled back. Only tables can: write the address of a table.")
+            error(
+                codes.KEEPS_NO_EARLIER_STATES,
+                f"{address} cannot be rolled back. Only tables can: write the address of a table.",
+            )
         )
     return driver
 
@@ -96,7 +108,11 @@ def _users(bench: Bench, snapshot: Snapshot, address: str) -> Iterator[tuple[str
         for holder, record in snapshot.resources.items():
             if record.type in types:
                 claims = recorded_claims(holder, record, types, recorded_references(snapshot, record))
-                yield from ((holder, relation) for claim in claims if claim.subject == address and claim.relation is relation)
+                yield from (
+                    (holder, relation)
+                    for claim in claims
+                    if claim.subject == address and claim.relation is relation
+                )
 
 
 def _refuse_running(bench: Bench, snapshot: Snapshot, address: str, users: Mapping[str, Relation]) -> None:
@@ -120,8 +136,8 @@ def _running(address: str, holder: str, relation: Relation, phase: str) -> Diagn
     )
     return error(
         codes.TABLE_IN_USE,
-        f"{holder} {relation} {address} and has not stopped ({phase}). {why} Nothing was changed. Stop it first: flareiac stop "
-        f"{holder}, or stopped = true in its block and an apply.",
+        f"{holder} {relation} {address} and has not stopped ({phase}). {why} Nothing was changed. Stop it "
+        f"first: flareiac stop {holder}, or stopped = true in its block and an apply.",
         address=holder,
     )
 
@@ -143,20 +159,20 @@ def _consequences(users: Mapping[str, Relation]) -> Iterator[str]:
     for holder, relation in sorted(users.items()):
         if relation is Relation.WRITES:
             yield (
-                f"{holder} goes on where its checkpoint stands when it starts: what it wrote after that snapshot it does not write again, "
-                "unless its checkpoint gets a new generation"
+                f"{holder} goes on where its checkpoint stands when it starts: what it wrote after that "
+                "snapshot it does not write again, unless its checkpoint gets a new generation"
             )
         else:
             yield (
-                f"{holder} cannot start if it has read later snapshots than that one: Spark does not find its place then. Its checkpoint "
-                "needs a new generation"
+                f"{holder} cannot start if it has read later snapshots than that one: Spark does not find "
+                "its place then. Its checkpoint needs a new generation"
             )
 
 
 def _unknown(address: str) -> Diagnostic:
     return error(
         codes.ROLLBACK_NOT_CONFIRMED,
-        f"The catalog was asked to roll {address} back, did not confirm it and cannot be read. Run flareiac apply once it answers, "
-        "which finds out.",
+        f"The catalog was asked to roll {address} back, did not confirm it and cannot be read. Run flareiac "
+        "apply once it answers, which finds out.",
         address=address,
     )

@@ -1,4 +1,6 @@
-"""The use cases of ``undrop`` and ``state rm``: what was deleted, and is still known to the state, is brought back, or is given up."""
+"""The use cases of ``undrop`` and ``state rm``: what was deleted, and is still known to the state, is brought
+back, or is given up.
+"""
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,11 +21,18 @@ from flareiac.state.places import encode_state
 
 
 def undrop(
-    bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None], progress: Callable[[str], None]
+    bench: Bench,
+    wanted: str,
+    *,
+    lock_timeout: float,
+    emit: Callable[[Event], None],
+    progress: Callable[[str], None],
 ) -> tuple[str, ...]:
-    """Brings back ``ADDRESS``, or ``ADDRESS@UUID`` for an earlier one; returns what there is to say. Raises ``Failure`` or ``LockHeld``.
+    """Brings back ``ADDRESS``, or ``ADDRESS@UUID`` for an earlier one; returns what there is to say. Raises
+    ``Failure`` or ``LockHeld``.
 
-    The intent is in the journal before any catalog is touched, so that the next apply finds out how an interrupted one ended.
+    The intent is in the journal before any catalog is touched, so that the next apply finds out how an
+    interrupted one ended.
     """
     with locked_state(bench, "undrop", lock_timeout, emit) as state:
         snapshot = state.snapshot
@@ -48,30 +57,46 @@ def undrop(
 
 
 def give_up(bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None]) -> str:
-    """The state keeps it no longer; returns what there is to say. Nothing else is touched. Raises ``Failure`` or ``LockHeld``."""
+    """The state keeps it no longer; returns what there is to say. Nothing else is touched. Raises ``Failure``
+    or ``LockHeld``.
+    """
     with locked_state(bench, "state rm", lock_timeout, emit) as state:
         snapshot, known = state.snapshot, state.snapshot.dropped_by_name()
-        record = known.get(wanted) or next((item for item in snapshot.dropped if item.exact_name == wanted), None)
+        record = known.get(wanted) or next(
+            (item for item in snapshot.dropped if item.exact_name == wanted), None
+        )
         if record is None:
             raise Failure(_not_dropped(wanted, known, recorded=wanted in snapshot.resources))
-        after = replace(snapshot, serial=snapshot.serial + 1, dropped=without_dropped(snapshot.dropped, record))
+        after = replace(
+            snapshot, serial=snapshot.serial + 1, dropped=without_dropped(snapshot.dropped, record)
+        )
         with writing_state("Nothing was changed"):
             loaded = state.loaded
-            bench.store.write_snapshot(encode_state(after, loaded.root), expect=loaded.revision, lease=state.lease)
+            bench.store.write_snapshot(
+                encode_state(after, loaded.root), expect=loaded.revision, lease=state.lease
+            )
     location = record.identity.get("metadata_location")
     last = f"; its last metadata file is {location}" if location else ""
-    return f"{wanted} is given up{last}. Its files stay until orphan removal of a table in the same place finds them."
+    return (
+        f"{wanted} is given up{last}. Its files stay until orphan removal of a table in the same place "
+        "finds them."
+    )
 
 
 def _not_dropped(wanted: str, known: Collection[str], *, recorded: bool) -> Diagnostic:
     why = f"{_known_as(wanted, known)} Nothing was changed."
     if recorded:
-        why += ' To have it forgotten with its table left as it is, apply on_destroy = "retain" and remove its block.'
+        why += (
+            ' To have it forgotten with its table left as it is, apply on_destroy = "retain" and remove '
+            "its block."
+        )
     return error(codes.NOT_KNOWN_AS_DROPPED, why)
 
 
 def _chosen(bench: Bench, snapshot: Snapshot, wanted: str) -> ResourceRecord:
-    """What is meant: the newest of that address that is gone, which is the recorded one where that is gone unseen."""
+    """What is meant: the newest of that address that is gone, which is the recorded one where that is gone
+    unseen.
+    """
     address, uuid = _parts(wanted)
     here = snapshot.resources.get(address)
     gone = [item for item in snapshot.dropped if item.address == address]
@@ -101,7 +126,12 @@ def _reviving(bench: Bench, record: ResourceRecord) -> Reviving:
 
 
 def _is_gone(bench: Bench, snapshot: Snapshot, record: ResourceRecord) -> bool:
-    asked = ReadRequest(address=record.address, desired=None, recorded=record.recorded(), references=recorded_references(snapshot, record))
+    asked = ReadRequest(
+        address=record.address,
+        desired=None,
+        recorded=record.recorded(),
+        references=recorded_references(snapshot, record),
+    )
     match bench.driver(record.provider, record.type).read(asked):
         case Unreadable(diagnostic=diagnostic):
             raise Failure(diagnostic)
@@ -110,13 +140,19 @@ def _is_gone(bench: Bench, snapshot: Snapshot, record: ResourceRecord) -> bool:
 
 
 def _now(bench: Bench, snapshot: Snapshot, then: Mapping[str, Resolved]) -> dict[str, Resolved]:
-    """The same as the configuration declares it by now: a catalog may have got another token since. One with errors tells nothing."""
+    """The same as the configuration declares it by now: a catalog may have got another token since. One with
+    errors tells nothing.
+    """
     diagnostics = Diagnostics()
     try:
         declared = bench.load_configuration(snapshot, diagnostics).desired.resources
     except Failure:
         return {}
-    return {} if diagnostics.has_errors else {address: declared[address].resolved() for address in then if address in declared}
+    return (
+        {}
+        if diagnostics.has_errors
+        else {address: declared[address].resolved() for address in then if address in declared}
+    )
 
 
 def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
@@ -126,12 +162,21 @@ def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
 
 
 def _known_as(wanted: str, known: Collection[str]) -> str:
-    others = f"what it keeps of dropped resources: {', '.join(known)}" if known else "it keeps nothing of dropped resources"
+    others = (
+        f"what it keeps of dropped resources: {', '.join(known)}"
+        if known
+        else "it keeps nothing of dropped resources"
+    )
     return f"The state has no dropped {wanted}; {others}.{did_you_mean(wanted, known)}"
 
 
 def _there(address: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
-    way = f" An earlier one is known: once {address} is dropped, flareiac undrop {gone[-1].exact_name} brings it back." if gone else ""
+    way = (
+        f" An earlier one is known: once {address} is dropped, flareiac undrop {gone[-1].exact_name} "
+        "brings it back."
+        if gone
+        else ""
+    )
     return error(
         codes.NOT_DROPPED,
         f"{address} is recorded in the state, and it exists. Nothing was changed.{way}",
@@ -144,4 +189,6 @@ def _others(back: ResourceRecord, known: Sequence[ResourceRecord]) -> Iterator[s
     for item in known:
         if not item.is_same(back):
             location = item.identity.get("metadata_location")
-            yield f"dropped earlier and still known: {item.exact_name}" + (f", its last metadata file is {location}" if location else "")
+            yield f"dropped earlier and still known: {item.exact_name}" + (
+                f", its last metadata file is {location}" if location else ""
+            )

@@ -1,7 +1,8 @@
-"""Is a planned duty still due, and what does it come to now? Looks again at the resource and at everything that may hold a part of it.
+"""Is a planned duty still due, and what does it come to now? Looks again at the resource and at everything
+that may hold a part of it.
 
-A plan may be older than what it maintains: figures, holds and the duty itself are of now; only that something of this name is declared, and
-its settings, are the plan's.
+A plan may be older than what it maintains: figures, holds and the duty itself are of now; only that something
+of this name is declared, and its settings, are the plan's.
 """
 
 import time
@@ -37,10 +38,20 @@ class Deciding:
         """The duty as it is now, None where it is no longer declared. Raises ``Failure``."""
         bench, snapshot, address = self._bench, asked.snapshot, asked.resource.address
         types, record = bench.installed.registry.types, snapshot.resources[address]
-        users = {address: record} | {other: held for other, held in snapshot.resources.items() if address in self._uses(asked, held)}
-        users |= {other: held for other, held in snapshot.resources.items() if held.user and address in self._uses(asked, held.user)}
-        references = {other: _references(asked, held) for other, held in users.items()} | {address: asked.request.references}
-        observed = bench.observe([_question(item, references[item.address], item.address == address) for item in users.values()])
+        users = {address: record} | {
+            other: held for other, held in snapshot.resources.items() if address in self._uses(asked, held)
+        }
+        users |= {
+            other: held
+            for other, held in snapshot.resources.items()
+            if held.user and address in self._uses(asked, held.user)
+        }
+        references = {other: _references(asked, held) for other, held in users.items()} | {
+            address: asked.request.references
+        }
+        observed = bench.observe(
+            [_question(item, references[item.address], item.address == address) for item in users.values()]
+        )
         itself = observed.get(address)
         if not isinstance(itself, Present):
             raise Failure(_not_there(address, itself))
@@ -70,7 +81,11 @@ class Deciding:
             identity=resource.identity,
             references=asked.request.references,
             dropped={name: item.identity for name, item in dropped.items() if item.type == resource.type},
-            declared={name: item for name, item in asked.plan.references.items() if types[item.type].kind is Kind.CONNECTION},
+            declared={
+                name: item
+                for name, item in asked.plan.references.items()
+                if types[item.type].kind is Kind.CONNECTION
+            },
             runs=record.upkeep,
         )
         return Measurement(provider=resource.provider, type=resource.type, request=request)
@@ -81,7 +96,11 @@ class Deciding:
         if known is not None and known[0] is record:
             return known[1]
         types = self._bench.installed.registry.types
-        claims = recorded_claims(record.address, record, types, _references(asked, record)) if record.type in types else ()
+        claims = (
+            recorded_claims(record.address, record, types, _references(asked, record))
+            if record.type in types
+            else ()
+        )
         found = frozenset(claim.subject for claim in claims)
         self._used[record.address] = record, found
         return found
@@ -95,7 +114,11 @@ def _references(asked: Asked, record: ResourceRecord) -> References:
 
 def _question(record: ResourceRecord, references: References, itself: bool) -> Question:
     request = ReadRequest(
-        address=record.address, desired=record.attributes, recorded=record.recorded(), references=references, cheap=not itself
+        address=record.address,
+        desired=record.attributes,
+        recorded=record.recorded(),
+        references=references,
+        cheap=not itself,
     )
     return Question(provider=record.provider, type=record.type, request=request)
 
@@ -103,4 +126,8 @@ def _question(record: ResourceRecord, references: References, itself: bool) -> Q
 def _not_there(address: str, observed: Observation | None) -> Diagnostic:
     if isinstance(observed, Unreadable):
         return observed.diagnostic.at(address=address)
-    return error(codes.RESOURCE_GONE, f"{address} existed when the plan was made; flareiac plan shows what exists now.", address=address)
+    return error(
+        codes.RESOURCE_GONE,
+        f"{address} existed when the plan was made; flareiac plan shows what exists now.",
+        address=address,
+    )

@@ -1,4 +1,6 @@
-"""One apply from lock to snapshot: settle what is open, check that the plan still holds, prove it, carry it out, record it."""
+"""One apply from lock to snapshot: settle what is open, check that the plan still holds, prove it, carry it
+out, record it.
+"""
 
 import threading
 import uuid
@@ -61,11 +63,15 @@ class Report:
 
 
 def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
-    """Ends an interrupted apply: its open intents get results by reading, and the state is written. Returns the state as it is then."""
+    """Ends an interrupted apply: its open intents get results by reading, and the state is written. Returns
+    the state as it is then.
+    """
     interrupted = loaded.recovered.interrupted
     if interrupted is None:
         return loaded
-    recording = Recording(ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock, types=ports.types)
+    recording = Recording(
+        ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock, types=ports.types
+    )
     settle(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
     recording.finish(loaded.snapshot.outputs)
     return load(ports.store, str(ports.project.root))
@@ -82,8 +88,9 @@ def apply(
 ) -> Report:
     """Carries out a plan under a held lock.
 
-    ``saved``: the plan comes from a file, so the world may have moved since. ``outputs`` evaluates the outputs on the final state. Raises
-    ``Damaged``, ``Conflict``, ``LockLost`` or OSError for trouble with the state before the first side effect.
+    ``saved``: the plan comes from a file, so the world may have moved since. ``outputs`` evaluates the
+    outputs on the final state. Raises ``Damaged``, ``Conflict``, ``LockLost`` or OSError for trouble with the
+    state before the first side effect.
     """
     digest = plan_digest(plan)
     loaded = _named(load(ports.store, str(ports.project.root)), plan)
@@ -92,7 +99,12 @@ def apply(
     if interrupted is not None and not resuming:
         loaded, interrupted = settle_open(ports, loaded), None
     recording = Recording(
-        ports.store, ports.lease, loaded, _apply_id(interrupted if resuming else None), clock=ports.clock, types=ports.types
+        ports.store,
+        ports.lease,
+        loaded,
+        _apply_id(interrupted if resuming else None),
+        clock=ports.clock,
+        types=ports.types,
     )
     begun = _begun(interrupted) if resuming else frozenset()
     if saved and not resuming and _is_overtaken(plan, loaded.snapshot):
@@ -103,7 +115,9 @@ def apply(
     if problem:
         return Report(diagnostics=(problem,))
     if resuming and interrupted is not None:
-        begun |= settle(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
+        begun |= settle(
+            interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit
+        )
     if saved or resuming:
         stale = _stale(plan, recording, ports, begun)
         if isinstance(stale, Diagnostic):
@@ -149,8 +163,8 @@ def _finish(
     except OSError as trouble:
         lost = error(
             codes.FINAL_STATE_NOT_WRITTEN,
-            f"{trouble.strerror or trouble}. Every result is in the journal all the same: make room or restore access, and the next "
-            "command reads it from there.",
+            f"{trouble.strerror or trouble}. Every result is in the journal all the same: make room or "
+            "restore access, and the next command reads it from there.",
         )
         return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics, lost))
     return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics), snapshot=final)
@@ -160,7 +174,9 @@ def _named(loaded: Loaded, plan: Plan) -> Loaded:
     """A state that nothing was ever written to takes the lineage that the first plan gave it."""
     if loaded.revision is not None or loaded.recovered.entries or plan.serial:
         return loaded
-    return replace(loaded, recovered=replace(loaded.recovered, snapshot=replace(loaded.snapshot, lineage=plan.lineage)))
+    return replace(
+        loaded, recovered=replace(loaded.recovered, snapshot=replace(loaded.snapshot, lineage=plan.lineage))
+    )
 
 
 def _apply_id(interrupted: Interrupted | None) -> str:
@@ -176,7 +192,8 @@ def _foreign(plan: Plan, snapshot: Snapshot) -> Diagnostic | None:
         return None
     return error(
         codes.PLAN_OF_ANOTHER_STATE,
-        f"It was made against the state {plan.lineage}; this one is {snapshot.lineage}. Make a new plan here.",
+        f"It was made against the state {plan.lineage}; this one is {snapshot.lineage}. Make a new plan "
+        "here.",
     )
 
 
@@ -186,8 +203,13 @@ def _elsewhere(plan: Plan, here: str) -> tuple[Moved, ...]:
         Moved(
             address=item.address,
             what=render_path(item.attribute),
-            planned=f"relative to {plan.made_in}, which it leaves" if item.climbs else f"an absolute path below {plan.made_in}",
-            now=f"the root module is {here}; make the plan here, or write a path that is relative and stays below the root module",
+            planned=f"relative to {plan.made_in}, which it leaves"
+            if item.climbs
+            else f"an absolute path below {plan.made_in}",
+            now=(
+                f"the root module is {here}; make the plan here, or write a path that is relative and "
+                "stays below the root module"
+            ),
         )
         for item in plan.bound
         if not holds(item, plan.made_in, here)
@@ -195,17 +217,28 @@ def _elsewhere(plan: Plan, here: str) -> tuple[Moved, ...]:
 
 
 def _is_overtaken(plan: Plan, snapshot: Snapshot) -> bool:
-    """Whether another apply has begun since the plan was made (one made against no state at all knows no lineage yet)."""
+    """Whether another apply has begun since the plan was made (one made against no state at all knows no
+    lineage yet).
+    """
     return plan.serial != snapshot.serial and (plan.lineage == snapshot.lineage or plan.serial == 0)
 
 
 def _overtaken(plan: Plan, snapshot: Snapshot) -> Moved:
     """A plan is used once, and not after another apply has begun."""
-    return Moved(address="the state", what="serial", planned=str(plan.serial), now=f"{snapshot.serial}: it was applied since")
+    return Moved(
+        address="the state",
+        what="serial",
+        planned=str(plan.serial),
+        now=f"{snapshot.serial}: it was applied since",
+    )
 
 
-def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> tuple[Moved, ...] | Diagnostic:
-    """What moved; or why something cannot be looked at, in which case nothing is known and nothing may be done."""
+def _stale(
+    plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
+) -> tuple[Moved, ...] | Diagnostic:
+    """What moved; or why something cannot be looked at, in which case nothing is known and nothing may be
+    done.
+    """
     snapshot = recording.snapshot
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
     streamed = _streamed(plan, ports.types, snapshot)
@@ -223,7 +256,10 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
         if resource.address not in done:
             questions.append(Question(provider=resource.provider, type=resource.type, request=request))
     asked = {question.request.address for question in questions}
-    questions += [_of_streamed(snapshot.resources[address]) for address in sorted(streamed & set(snapshot.resources) - asked)]
+    questions += [
+        _of_streamed(snapshot.resources[address])
+        for address in sorted(streamed & set(snapshot.resources) - asked)
+    ]
     fresh = ports.observe(questions)
     for answer in fresh.values():
         if isinstance(answer, Unreadable):
@@ -231,18 +267,25 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
 
     def references(resource: PlannedResource) -> Mapping[str, Resolved]:
         found = references_of(plan, resource, snapshot.identity)
-        return {address: replace(item, history=history_of(fresh.get(address)) or item.history) for address, item in found.items()}
+        return {
+            address: replace(item, history=history_of(fresh.get(address)) or item.history)
+            for address, item in found.items()
+        }
 
     return moved(plan, snapshot, fresh, ports.types, ports.project, references, done)
 
 
 def _streamed(plan: Plan, types: Mapping[str, ResourceType], snapshot: Snapshot) -> set[str]:
-    """What the resources that the plan touches will read as streams: whether they still can is looked at again."""
+    """What the resources that the plan touches will read as streams: whether they still can is looked at
+    again.
+    """
     found: set[str] = set()
     for resource in _touched(plan):
         planned = resource.proposal.planned
         if planned is not None:
-            claims = types[resource.type].claims(resource.address, planned, references_of(plan, resource, snapshot.identity))
+            claims = types[resource.type].claims(
+                resource.address, planned, references_of(plan, resource, snapshot.identity)
+            )
             found.update(claim.subject for claim in claims if claim.relation is Relation.STREAMS_FROM)
     return found
 
@@ -263,7 +306,9 @@ def _touched(plan: Plan) -> list[PlannedResource]:
     return [item for item in plan.resources if item.address in touched]
 
 
-def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> tuple[Diagnostic, ...]:
+def _preflight(
+    plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
+) -> tuple[Diagnostic, ...]:
     """Asks drivers that can to prove their changes before the first side effect."""
     snapshot = recording.snapshot
     resources = {item.address: item for item in plan.resources}
@@ -274,7 +319,13 @@ def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[
             continue
         resource = resources[operation.address]
         request = request_for(
-            plan, resource, operation, snapshot.resources.get(resource.address), snapshot.identity, ports.cancel, lambda _text: None
+            plan,
+            resource,
+            operation,
+            snapshot.resources.get(resource.address),
+            snapshot.identity,
+            ports.cancel,
+            lambda _text: None,
         )
         by_driver.setdefault((resource.provider, resource.type), []).append(request)
     for (provider, kind), requests in by_driver.items():

@@ -1,4 +1,5 @@
-"""Runs the graph: what is ready runs in parallel, a failure skips its dependents only, cancelling starts nothing more.
+"""Runs the graph: what is ready runs in parallel, a failure skips its dependents only, cancelling starts
+nothing more.
 
 Touches the world through drivers and the recording.
 """
@@ -35,8 +36,8 @@ _STATE_ONLY = (Verb.FORGET, Verb.RECORD)
 class Tally:
     """How an execution went, by operation id.
 
-    ``unsettled``: operations whose outcome nobody could record; the journal must stay open for them. ``restored``: failed ones after which
-    what was there before was put back.
+    ``unsettled``: operations whose outcome nobody could record; the journal must stay open for them.
+    ``restored``: failed ones after which what was there before was put back.
     """
 
     done: list[str] = field(default_factory=list)
@@ -51,7 +52,9 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What running one plan takes. ``resumed``: the operations that an interrupted apply of this plan has done."""
+    """What running one plan takes. ``resumed``: the operations that an interrupted apply of this plan has
+    done.
+    """
 
     plan: Plan
     recording: Recording
@@ -81,7 +84,8 @@ def execute(execution: Execution) -> Tally:
         while queue.waiting or running:
             if execution.cancel.is_set() or (execution.stop_on_error and tally.failed):
                 _skip(queue.take_all(), _why_no_more(tally, execution), tally, emit)
-            # No more than can run now: what waits in the pool could not be held back by a cancel or a failure.
+            # No more than can run now: what waits in the pool could not be held back by a cancel or a
+            # failure.
             while len(running) < max(1, execution.parallelism) and (operation := queue.next_ready()):
                 if operation.id in execution.resumed:
                     emit(Completed(operation=operation, elapsed=0.0, resumed=True))
@@ -89,7 +93,9 @@ def execute(execution: Execution) -> Tally:
                     queue.succeeded(operation)
                 else:
                     emit(Started(operation=operation))
-                    running[pool.submit(_run, execution, resources[operation.address], operation, emit)] = operation
+                    running[pool.submit(_run, execution, resources[operation.address], operation, emit)] = (
+                        operation
+                    )
             finished, _ = wait(running, return_when=FIRST_COMPLETED, timeout=1.0) if running else ((), ())
             for future in finished:
                 _account(queue, running.pop(future), future.result(), tally, emit)
@@ -104,11 +110,16 @@ def _why_no_more(tally: Tally, execution: Execution) -> str:
 
 
 class _Queue:
-    """The operations that have not started, with what each still waits for: linear in nodes and edges over a whole run."""
+    """The operations that have not started, with what each still waits for: linear in nodes and edges over a
+    whole run.
+    """
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self.waiting = {operation.id: operation for operation in operations}
-        self._unmet = {operation.id: {edge.after for edge in operation.edges if edge.after in self.waiting} for operation in operations}
+        self._unmet = {
+            operation.id: {edge.after for edge in operation.edges if edge.after in self.waiting}
+            for operation in operations
+        }
         self._dependents: dict[str, list[str]] = {operation.id: [] for operation in operations}
         for operation_id, needed in self._unmet.items():
             for item in needed:
@@ -170,7 +181,9 @@ class Unsettled(Exception):
         self.diagnostics = diagnostics
 
 
-def _account(queue: _Queue, operation: Operation, answer: _Answer, tally: Tally, emit: Callable[[Event], None]) -> None:
+def _account(
+    queue: _Queue, operation: Operation, answer: _Answer, tally: Tally, emit: Callable[[Event], None]
+) -> None:
     if answer.diagnostics is None:
         tally.done.append(operation.id)
         emit(Completed(operation=operation, elapsed=answer.elapsed, messages=answer.messages))
@@ -187,7 +200,9 @@ def _account(queue: _Queue, operation: Operation, answer: _Answer, tally: Tally,
     _skip(queue.take_dependents(operation), f"{operation.id} did not succeed", tally, emit)
 
 
-def _run(execution: Execution, resource: PlannedResource, operation: Operation, emit: Callable[[Event], None]) -> _Answer:
+def _run(
+    execution: Execution, resource: PlannedResource, operation: Operation, emit: Callable[[Event], None]
+) -> _Answer:
     started = time.monotonic()
 
     def elapsed() -> float:
@@ -208,24 +223,34 @@ def _run(execution: Execution, resource: PlannedResource, operation: Operation, 
         execution.cancel.set()  # what still runs is not waited for any longer than it must be
         return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),), settled=False, lock_lost=True)
     except OSError as trouble:
-        return _Answer(elapsed=elapsed(), diagnostics=(_state_trouble(resource.address, trouble),), settled=False)
+        return _Answer(
+            elapsed=elapsed(), diagnostics=(_state_trouble(resource.address, trouble),), settled=False
+        )
     return _Answer(elapsed=elapsed(), messages=messages)
 
 
-def _perform(execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]) -> tuple[str, ...]:
+def _perform(
+    execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]
+) -> tuple[str, ...]:
     recording = execution.recording
     record = recording.record(resource.address)
-    request = request_for(execution.plan, resource, operation, record, recording.identity, execution.cancel, progress)
+    request = request_for(
+        execution.plan, resource, operation, record, recording.identity, execution.cancel, progress
+    )
     if operation.verb in _STATE_ONLY:
         _record_only(execution, resource, operation, request, record)
         return ()
     if operation.verb is Verb.MAINTAIN:
         return _maintain(execution, resource, operation, request)
     recording.intend(operation.id, stored_request(request, resource))
-    outcome = asked(execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider)
+    outcome = asked(
+        execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider
+    )
     if isinstance(outcome, NotApplied):
         text = "; ".join(item.line for item in outcome.diagnostics)
-        recording.fail(operation.id, resource.address, text, record_of(resource, outcome, request, execution.types))
+        recording.fail(
+            operation.id, resource.address, text, record_of(resource, outcome, request, execution.types)
+        )
         raise (_Restored if outcome.restored else Failure)(*outcome.diagnostics)
     nothing = operation.verb is Verb.QUIESCE or (operation.verb is Verb.DELETE and not outcome.revivable)
     kept = None if nothing else record_of(resource, outcome, request, execution.types)
@@ -233,7 +258,9 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
     return outcome.messages
 
 
-def _maintain(execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest) -> tuple[str, ...]:
+def _maintain(
+    execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest
+) -> tuple[str, ...]:
     task = Task(
         plan=execution.plan,
         resource=resource,
@@ -252,7 +279,9 @@ def _maintain(execution: Execution, resource: PlannedResource, operation: Operat
 
 
 def asked(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> Outcome:
-    """A driver's answer, also where it raised one. Raises ``Unsettled`` when even reading does not tell what was done."""
+    """A driver's answer, also where it raised one. Raises ``Unsettled`` when even reading does not tell what
+    was done.
+    """
     try:
         return _ask(driver, verb, request)
     except Failure as failure:
@@ -286,41 +315,57 @@ def _ask(driver: Driver, verb: Verb, request: ApplyRequest) -> Outcome:
 
 
 def _record_only(
-    execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest, record: ResourceRecord | None
+    execution: Execution,
+    resource: PlannedResource,
+    operation: Operation,
+    request: ApplyRequest,
+    record: ResourceRecord | None,
 ) -> None:
     if operation.verb is Verb.FORGET:
-        # What is gone and not there any more, as opposed to what only its block is gone of: nobody else knows where it was.
-        lost = resource.observed is None and isinstance(execution.driver(resource.provider, resource.type), Reviving)
+        # What is gone and not there any more, as opposed to what only its block is gone of: nobody else knows
+        # where it was.
+        lost = resource.observed is None and isinstance(
+            execution.driver(resource.provider, resource.type), Reviving
+        )
         execution.recording.succeed(operation.id, resource.address, record if lost else None, forgotten=True)
         return
     identity = {**(record.identity if record else {}), **resource.identity}
     computed = execution.types[resource.type].computed
-    attributes = {name: value for name, value in (resource.proposal.planned or {}).items() if name not in computed}
+    attributes = {
+        name: value for name, value in (resource.proposal.planned or {}).items() if name not in computed
+    }
     outcome = Applied(attributes=attributes, identity=identity)
-    execution.recording.succeed(operation.id, resource.address, record_of(resource, outcome, request, execution.types))
+    execution.recording.succeed(
+        operation.id, resource.address, record_of(resource, outcome, request, execution.types)
+    )
 
 
 def _provider_bug(provider: str, bug: Exception) -> Diagnostic:
-    what = "".join(traceback.format_exception(bug)) if os.environ.get("FLAREIAC_DEBUG") else f"{type(bug).__name__}: {bug}"
+    what = (
+        "".join(traceback.format_exception(bug))
+        if os.environ.get("FLAREIAC_DEBUG")
+        else f"{type(bug).__name__}: {bug}"
+    )
     return error(
         codes.PROVIDER_FAILED,
-        f"The provider {provider} raised {what.strip()}. This is a bug of the provider, not of your configuration; please report it "
-        "together with the output under FLAREIAC_DEBUG=1. What was done is found out by reading: run flareiac plan to see it.",
+        f"The provider {provider} raised {what.strip()}. This is a bug of the provider, not of your "
+        "configuration; please report it together with the output under FLAREIAC_DEBUG=1. What was done is "
+        "found out by reading: run flareiac plan to see it.",
     )
 
 
 def _lock_lost(text: str) -> Diagnostic:
     return error(
         codes.STATE_LOCK_LOST,
-        f"Another process took it over, so nothing more is started and nothing more is recorded ({text}). Run flareiac plan to see what "
-        "was done, and apply again.",
+        f"Another process took it over, so nothing more is started and nothing more is recorded ({text}). "
+        "Run flareiac plan to see what was done, and apply again.",
     )
 
 
 def _state_trouble(address: str, trouble: OSError) -> Diagnostic:
     return error(
         codes.STATE_NOT_WRITTEN,
-        f"While working on {address}: {trouble.strerror or trouble}. Make room or restore access, then apply again: the journal says what "
-        "was begun, and it is settled by reading.",
+        f"While working on {address}: {trouble.strerror or trouble}. Make room or restore access, then "
+        "apply again: the journal says what was begun, and it is settled by reading.",
         address=address,
     )

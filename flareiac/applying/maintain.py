@@ -1,4 +1,6 @@
-"""Carries out one duty of maintenance: has it decided anew, has it done, and weighs the result. Touches the recording."""
+"""Carries out one duty of maintenance: has it decided anew, has it done, and weighs the result. Touches the
+recording.
+"""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -18,7 +20,9 @@ from flareiac.sdk.resource_type import ResourceType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One duty of a plan, and the state as it is recorded by now. ``request`` is what a driver would be told about the resource."""
+    """One duty of a plan, and the state as it is recorded by now. ``request`` is what a driver would be told
+    about the resource.
+    """
 
     plan: Plan
     resource: PlannedResource
@@ -31,8 +35,8 @@ class Asked:
 class Upkeep:
     """What maintenance takes beside what every operation does.
 
-    ``decide``: the duty as it is now, None where it is no longer declared; raises ``Failure``. ``outcome``: what came of one that was asked
-    for, None where nobody knows. ``clock`` gives UTC seconds.
+    ``decide``: the duty as it is now, None where it is no longer declared; raises ``Failure``. ``outcome``:
+    what came of one that was asked for, None where nobody knows. ``clock`` gives UTC seconds.
     """
 
     decide: Callable[[Asked], Duty | None]
@@ -59,8 +63,20 @@ def maintain(task: Task) -> tuple[str, ...]:
     address, recording = task.resource.address, task.recording
     record = recording.record(address)
     if record is None:
-        raise Failure(error(codes.NOT_IN_STATE, f"{address} is not recorded, and only what is recorded is maintained.", address=address))
-    asked = Asked(plan=task.plan, resource=task.resource, name=task.operation.duty, request=task.request, snapshot=recording.snapshot)
+        raise Failure(
+            error(
+                codes.NOT_IN_STATE,
+                f"{address} is not recorded, and only what is recorded is maintained.",
+                address=address,
+            )
+        )
+    asked = Asked(
+        plan=task.plan,
+        resource=task.resource,
+        name=task.operation.duty,
+        request=task.request,
+        snapshot=recording.snapshot,
+    )
     duty = task.upkeep.decide(asked)
     if duty is None or not duty.due or duty.work is None:
         recording.succeed(task.operation.id, address, None)
@@ -88,7 +104,9 @@ def found_done(
     cancel: threading.Event,
     progress: Callable[[str], None],
 ) -> Judgement | None:
-    """Records what came of a duty whose command died (``asked`` is its intent); None where nobody knows. Raises ``Failure``."""
+    """Records what came of a duty whose command died (``asked`` is its intent); None where nobody knows.
+    Raises ``Failure``.
+    """
     record = recording.record(asked.address)
     if record is None:
         return None
@@ -139,7 +157,9 @@ def _weighed(
         "result": dict(done.result),
     }
     wrong = tuple(item for item in judgement.diagnostics if item.severity is Severity.ERROR)
-    kept = replace(record, upkeep={**record.upkeep, duty.name: {**run, **({"failed": wrong[0].line} if wrong else {})}})
+    kept = replace(
+        record, upkeep={**record.upkeep, duty.name: {**run, **({"failed": wrong[0].line} if wrong else {})}}
+    )
     if wrong:
         recording.fail(operation_id, record.address, wrong[0].line, kept)
     else:
@@ -152,7 +172,11 @@ def _perform_request(request: ApplyRequest, record: ResourceRecord, duty: Duty) 
     references = request.references
     performer = references.get(duty.performer.address) if duty.performer is not None else None
     if performer is None:
-        named = f"{duty.performer.address}, which is not declared" if duty.performer is not None else "an engine, and it names none"
+        named = (
+            f"{duty.performer.address}, which is not declared"
+            if duty.performer is not None
+            else "an engine, and it names none"
+        )
         why = f"{duty.name} of {record.address} is carried out by {named}. Declare an engine."
         raise Failure(error(codes.MAINTENANCE_WITHOUT_ENGINE, why, address=record.address))
     return PerformRequest(

@@ -1,4 +1,6 @@
-"""The state while an apply changes it: every intent and result goes to the journal before it counts. Touches the state store."""
+"""The state while an apply changes it: every intent and result goes to the journal before it counts. Touches
+the state store.
+"""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -41,7 +43,9 @@ class Recording:
     def snapshot(self) -> Snapshot:
         """The state as recorded up to now."""
         with self._lock:
-            return replace(self._snapshot, resources=dict(self._records.resources), dropped=self._records.dropped)
+            return replace(
+                self._snapshot, resources=dict(self._records.resources), dropped=self._records.dropped
+            )
 
     def record(self, address: str) -> ResourceRecord | None:
         with self._lock:
@@ -53,19 +57,39 @@ class Recording:
         return record.identity if record else {}
 
     def begin(self, plan_digest: str) -> None:
-        self._append(Begun(apply=self.apply_id, plan=plan_digest, time=self._clock(), lineage=self._snapshot.lineage))
+        self._append(
+            Begun(apply=self.apply_id, plan=plan_digest, time=self._clock(), lineage=self._snapshot.lineage)
+        )
 
     def intend(self, operation_id: str, operation: StoredRequest | StoredMaintenance) -> None:
         self._append(Intent(apply=self.apply_id, id=operation_id, operation=encode(operation)))
         reach("apply.intent")
 
-    def succeed(self, operation_id: str, address: str, record: ResourceRecord | None, *, forgotten: bool = False) -> None:
+    def succeed(
+        self, operation_id: str, address: str, record: ResourceRecord | None, *, forgotten: bool = False
+    ) -> None:
         reach("apply.before-result")
-        self._take(Result(apply=self.apply_id, id=operation_id, address=address, record=self._with_what_stays(record), forgotten=forgotten))
+        self._take(
+            Result(
+                apply=self.apply_id,
+                id=operation_id,
+                address=address,
+                record=self._with_what_stays(record),
+                forgotten=forgotten,
+            )
+        )
         reach("apply.result")
 
     def fail(self, operation_id: str, address: str, error: str, record: ResourceRecord | None) -> None:
-        self._take(Result(apply=self.apply_id, id=operation_id, address=address, record=self._with_what_stays(record), error=error))
+        self._take(
+            Result(
+                apply=self.apply_id,
+                id=operation_id,
+                address=address,
+                record=self._with_what_stays(record),
+                error=error,
+            )
+        )
 
     def _take(self, result: Result) -> None:
         before = self.record(result.address)
@@ -73,11 +97,23 @@ class Recording:
         keeper, still = self._keeper(before), self._keeper(after)
         if before is not None and keeper is not None and (still is None or still.address != keeper.address):
             self._put(
-                replace(result, id=f"{result.id} (user)", address=keeper.address, record=replace(keeper, user=before), forgotten=False)
+                replace(
+                    result,
+                    id=f"{result.id} (user)",
+                    address=keeper.address,
+                    record=replace(keeper, user=before),
+                    forgotten=False,
+                )
             )
         self._put(result)
-        if result.error is None and still is not None and still.user is not None:  # another one goes on from it, and holds by itself
-            self._put(replace(result, id=f"{result.id} (user)", address=still.address, record=replace(still, user=None)))
+        if (
+            result.error is None and still is not None and still.user is not None
+        ):  # another one goes on from it, and holds by itself
+            self._put(
+                replace(
+                    result, id=f"{result.id} (user)", address=still.address, record=replace(still, user=None)
+                )
+            )
 
     def _put(self, result: Result) -> None:
         self._append(result)
@@ -91,7 +127,9 @@ class Recording:
         return self.record(address) if address is not None else None
 
     def _with_what_stays(self, record: ResourceRecord | None) -> ResourceRecord | None:
-        """What was recorded of its maintenance and of its user stays with an object that is recorded again, and is not another one's."""
+        """What was recorded of its maintenance and of its user stays with an object that is recorded again,
+        and is not another one's.
+        """
         known = None if record is None else self.record(record.address)
         if record is None or known is None or not known.is_same(record):
             return record
@@ -103,7 +141,9 @@ class Recording:
         self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")
         final = replace(self.snapshot, serial=self._snapshot.serial + 1, outputs=dict(outputs))
-        self._store.write_snapshot(encode_state(final, self._loaded.root), expect=self._loaded.revision, lease=self._lease)
+        self._store.write_snapshot(
+            encode_state(final, self._loaded.root), expect=self._loaded.revision, lease=self._lease
+        )
         reach("apply.snapshot")
         return final
 

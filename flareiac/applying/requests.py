@@ -43,14 +43,21 @@ def request_for(
     )
 
 
-def references_of(plan: Plan, resource: PlannedResource, identities: Callable[[str], Attributes]) -> dict[str, Resolved]:
-    """Everything a planned resource refers to, directly or through others; what is gone from the configuration, as recorded with it."""
+def references_of(
+    plan: Plan, resource: PlannedResource, identities: Callable[[str], Attributes]
+) -> dict[str, Resolved]:
+    """Everything a planned resource refers to, directly or through others; what is gone from the
+    configuration, as recorded with it.
+    """
     start = (*resource.dependencies, *references(resource.proposal.planned), *references(resource.recorded))
     return {**recorded_connections(resource), **planned_references(plan, start, identities)}
 
 
 def record_of(
-    resource: PlannedResource | ResourceRecord, outcome: Applied | NotApplied, request: ApplyRequest, types: Mapping[str, ResourceType]
+    resource: PlannedResource | ResourceRecord,
+    outcome: Applied | NotApplied,
+    request: ApplyRequest,
+    types: Mapping[str, ResourceType],
 ) -> ResourceRecord | None:
     """What is recorded of a resource after a driver's answer, or None when there is nothing to record."""
     if outcome.attributes is None:
@@ -58,7 +65,11 @@ def record_of(
     if isinstance(outcome, Applied):
         kept = connections_of(resource.dependencies, outcome.attributes, request.references, types)
     else:  # what is there may still be the former one, so that its connections are needed as well
-        kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
+        kept = {
+            address: item.attributes
+            for address, item in request.references.items()
+            if types[item.type].kind is not Kind.MANAGED
+        }
     return ResourceRecord(
         address=resource.address,
         type=resource.type,

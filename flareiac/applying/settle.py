@@ -1,6 +1,8 @@
-"""Finds out how the operations of an interrupted apply ended, by reading. Touches the world through drivers that can settle.
+"""Finds out how the operations of an interrupted apply ended, by reading. Touches the world through drivers
+that can settle.
 
-An apply records what it finds. A plan, which holds no lock and writes nothing, goes on from what an apply will record.
+An apply records what it finds. A plan, which holds no lock and writes nothing, goes on from what an apply
+will record.
 """
 
 import threading
@@ -33,9 +35,11 @@ def settle(
     cancel: threading.Event,
     emit: Callable[[Event], None],
 ) -> frozenset[str]:
-    """Gives every open intent a result: what is there is recorded; what left no trace is as if it had never been asked.
+    """Gives every open intent a result: what is there is recorded; what left no trace is as if it had never
+    been asked.
 
-    Returns the ids of the operations that had been done. Raises ``Failure`` where that cannot be found out now; they stay open.
+    Returns the ids of the operations that had been done. Raises ``Failure`` where that cannot be found out
+    now; they stay open.
     """
     done: set[str] = set()
     for operation_id, intent in list(interrupted.open.items()):
@@ -46,32 +50,52 @@ def settle(
             continue
         request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
         asked = driver(blank.provider, blank.type)
-        outcome = asked.settle(request) if isinstance(asked, Settling) and request.action != Verb.QUIESCE else None
+        outcome = (
+            asked.settle(request) if isinstance(asked, Settling) and request.action != Verb.QUIESCE else None
+        )
         record = _record(outcome, request, blank, types)
         if isinstance(outcome, Applied) and record is not None:
             done.add(operation_id)
             deleted = request.action == Verb.DELETE
             kept_of = record if not deleted or outcome.revivable else None
             recording.succeed(operation_id, request.address, kept_of, forgotten=deleted)
-            emit(Note(message=f"{request.address}: the interrupted apply had done this ({request.action}); recorded."))
+            emit(
+                Note(
+                    message=(
+                        f"{request.address}: the interrupted apply had done this ({request.action}); "
+                        "recorded."
+                    )
+                )
+            )
         else:
             recording.fail(operation_id, request.address, "interrupted before it took effect", record)
-            emit(Note(message=f"{request.address}: the interrupted apply had not done this ({request.action})."))
+            emit(
+                Note(
+                    message=f"{request.address}: the interrupted apply had not done this ({request.action})."
+                )
+            )
     return frozenset(done)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """``snapshot``: what will be recorded; ``done``: which operations (address and verb) had been carried out."""
+    """``snapshot``: what will be recorded; ``done``: which operations (address and verb) had been carried
+    out.
+    """
 
     snapshot: Snapshot
     done: tuple[tuple[str, str], ...] = ()
 
 
 def foresee(
-    interrupted: Interrupted, snapshot: Snapshot, driver: Callable[[str, str], Driver], types: Mapping[str, ResourceType]
+    interrupted: Interrupted,
+    snapshot: Snapshot,
+    driver: Callable[[str, str], Driver],
+    types: Mapping[str, ResourceType],
 ) -> Foreseen:
-    """What an apply will record before it begins: its serial comes after that. Raises ``Failure`` where that cannot be found out."""
+    """What an apply will record before it begins: its serial comes after that. Raises ``Failure`` where that
+    cannot be found out.
+    """
     records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
     done: list[tuple[str, str]] = []
     for operation_id, intent in interrupted.open.items():
@@ -80,17 +104,32 @@ def foresee(
             continue
         request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
         asked = driver(blank.provider, blank.type)
-        outcome = asked.foresee(request) if isinstance(asked, Foreseeing) and request.action != Verb.QUIESCE else None
+        outcome = (
+            asked.foresee(request)
+            if isinstance(asked, Foreseeing) and request.action != Verb.QUIESCE
+            else None
+        )
         record = _record(outcome, request, blank, types)
         if record is None or outcome is None:
             continue
         deleted = isinstance(outcome, Applied) and request.action == Verb.DELETE
         kept = record if not isinstance(outcome, Applied) or not deleted or outcome.revivable else None
-        records.take(Result(apply=interrupted.begun.apply, id=operation_id, address=request.address, record=kept, forgotten=deleted))
+        records.take(
+            Result(
+                apply=interrupted.begun.apply,
+                id=operation_id,
+                address=request.address,
+                record=kept,
+                forgotten=deleted,
+            )
+        )
         if isinstance(outcome, Applied):
             done.append((request.address, request.action))
     return Foreseen(
-        snapshot=replace(snapshot, serial=snapshot.serial + 1, resources=records.resources, dropped=records.dropped), done=tuple(done)
+        snapshot=replace(
+            snapshot, serial=snapshot.serial + 1, resources=records.resources, dropped=records.dropped
+        ),
+        done=tuple(done),
     )
 
 
@@ -109,17 +148,38 @@ def _settle_duty(
     cancel: threading.Event,
     emit: Callable[[Event], None],
 ) -> bool:
-    """What its performer knows of it is recorded; what nobody knows is still due, or the next look at the resource tells that it is not."""
+    """What its performer knows of it is recorded; what nobody knows is still due, or the next look at the
+    resource tells that it is not.
+    """
     address, name = asked["address"], asked["duty"]
     judgement = None
     if isinstance(stored := stored_intent(asked), StoredMaintenance):
         judgement = found_done(
-            operation_id, stored, recording, types, upkeep, cancel, lambda text: emit(Note(message=f"{address}: {text}"))
+            operation_id,
+            stored,
+            recording,
+            types,
+            upkeep,
+            cancel,
+            lambda text: emit(Note(message=f"{address}: {text}")),
         )
     if judgement is None:
         recording.fail(operation_id, address, "interrupted; what is left to do is still due", None)
-        emit(Note(message=f"{address}: what came of {name} when the apply was interrupted is not known; what is left to do is still due."))
+        emit(
+            Note(
+                message=(
+                    f"{address}: what came of {name} when the apply was interrupted is not known; what "
+                    "is left to do is still due."
+                )
+            )
+        )
         return False
     told = (*judgement.messages, *(item.line for item in judgement.diagnostics))
-    emit(Note(message=f"{address}: {name} was done although the apply was interrupted; recorded. {'; '.join(told)}"))
+    emit(
+        Note(
+            message=(
+                f"{address}: {name} was done although the apply was interrupted; recorded. {'; '.join(told)}"
+            )
+        )
+    )
     return not any(item.severity is Severity.ERROR for item in judgement.diagnostics)

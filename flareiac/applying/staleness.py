@@ -1,4 +1,6 @@
-"""Whether the world is still what a plan relied on: compares fingerprints, not everything. Pure; the fresh observations are arguments."""
+"""Whether the world is still what a plan relied on: compares fingerprints, not everything. Pure; the fresh
+observations are arguments.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,7 +35,9 @@ def moved(
     references: Callable[[PlannedResource], Mapping[str, Resolved]],
     skip: frozenset[str] = frozenset(),
 ) -> tuple[Moved, ...]:
-    """What moved of the resources that the plan touches, but for those in ``skip`` (whose operations have begun)."""
+    """What moved of the resources that the plan touches, but for those in ``skip`` (whose operations have
+    begun).
+    """
     found: list[Moved] = []
     touched = {operation.address for operation in plan.operations} - skip
     for resource in plan.resources:
@@ -41,7 +45,14 @@ def moved(
             continue
         record = snapshot.resources.get(resource.address)
         if canonical(resource.recorded) != canonical(record.attributes if record else None):
-            found.append(Moved(address=resource.address, what="recorded state", planned="as planned", now="changed by another apply"))
+            found.append(
+                Moved(
+                    address=resource.address,
+                    what="recorded state",
+                    planned="as planned",
+                    now="changed by another apply",
+                )
+            )
             continue
         if resource.address in fresh:
             found.extend(
@@ -62,7 +73,9 @@ def _fresh_fingerprint(
     project: Project,
     references: Callable[[PlannedResource], Mapping[str, Resolved]],
 ) -> object:
-    """The fingerprint that the same question would get now. Only the fingerprint of the answer is looked at: nothing is planned again."""
+    """The fingerprint that the same question would get now. Only the fingerprint of the answer is looked at:
+    nothing is planned again.
+    """
     planner = types[resource.type].planner
     assert planner is not None, f"{resource.type} is in a plan and has no planner"
     record = snapshot.resources.get(resource.address)

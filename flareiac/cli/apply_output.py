@@ -61,7 +61,9 @@ class TextOutput:
         if report.end is End.STALE:
             terminal.say(stale_text(_stale_rows(report)))
         if report.end not in _ENDED_BEFORE:
-            complain(terminal, [item for item in found.diagnostics if not item.cancelled], report.planned.sources)
+            complain(
+                terminal, [item for item in found.diagnostics if not item.cancelled], report.planned.sources
+            )
             if cancelled := cancelled_text(found.diagnostics):
                 terminal.say(cancelled)
         if report.planned.plan is not None and report.begun and report.end is not End.NOTHING_TO_DO:

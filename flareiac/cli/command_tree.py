@@ -45,7 +45,9 @@ TREE: Final[Mapping[str, Command | Group]] = {
         reads_only=True,
     ),
     "version": Command("version:version", "Print the version.", reads_only=True),
-    "validate": Command("validate:validate", "Check the configuration without reading any system.", reads_only=True),
+    "validate": Command(
+        "validate:validate", "Check the configuration without reading any system.", reads_only=True
+    ),
     "plan": Command(
         "plan:plan",
         "Show what would happen to tables, data, running queries and their state. Changes nothing.",
@@ -59,27 +61,34 @@ TREE: Final[Mapping[str, Command | Group]] = {
     ),
     "destroy": Command(
         "apply:destroy",
-        "Stop the jobs and forget all resources; tables and checkpoints are kept unless their on_destroy says otherwise.",
+        "Stop the jobs and forget all resources; tables and checkpoints are kept unless their on_destroy "
+        "says otherwise.",
         json_lines=True,
     ),
-    "maintain": Command("apply:maintain", "Run the maintenance tasks that are due, and nothing else.", json_lines=True),
+    "maintain": Command(
+        "apply:maintain", "Run the maintenance tasks that are due, and nothing else.", json_lines=True
+    ),
     "drift": Command(
         "drift:drift",
         "Find what changed outside of FlareIaC. Reads only; exits with 3 when there is drift.",
         reads_only=True,
         json_lines=True,
     ),
-    "show": Command("show:show", "Show a saved plan, or the state with the size of its tables.", reads_only=True),
+    "show": Command(
+        "show:show", "Show a saved plan, or the state with the size of its tables.", reads_only=True
+    ),
     "output": Command("output:output", "Show the outputs of the last apply.", reads_only=True),
     "status": Command(
         "status:status",
-        "Show what the jobs are doing (phase, batch, lag, last commit, failures) and how the tables are kept.",
+        "Show what the jobs are doing (phase, batch, lag, last commit, failures) and how the tables are "
+        "kept.",
         reads_only=True,
     ),
     "logs": Command("logs:logs", "Print the log of a job.", reads_only=True),
     "stop": Command(
         "job_control:stop",
-        "Stop a job, or end the application of an engine. The next apply starts it again; to keep a job stopped set stopped = true.",
+        "Stop a job, or end the application of an engine. The next apply starts it again; to keep a job "
+        "stopped set stopped = true.",
     ),
     "start": Command(
         "job_control:start",
@@ -89,14 +98,18 @@ TREE: Final[Mapping[str, Command | Group]] = {
         "job_control:restart",
         "Stop a job, or end the application of an engine, and start it again as it is recorded.",
     ),
-    "driver": Command("driver:driver", "Run the driver of an engine in the foreground, as a service unit would."),
+    "driver": Command(
+        "driver:driver", "Run the driver of an engine in the foreground, as a service unit would."
+    ),
     "import": Command(
         "importing:import_",
-        "Write HCL for things that are there: blocks, and import blocks that make plan adopt them as they are.",
+        "Write HCL for things that are there: blocks, and import blocks that make plan adopt them as they "
+        "are.",
     ),
     "undrop": Command(
         "undrop:undrop",
-        "Bring back a table that was dropped from its catalog, from the metadata file that the state has kept.",
+        "Bring back a table that was dropped from its catalog, from the metadata file that the state has "
+        "kept.",
     ),
     "explain": Command(
         "explain:explain",
@@ -110,7 +123,8 @@ TREE: Final[Mapping[str, Command | Group]] = {
             "show": Command("state:show", "Show what is recorded of one resource.", reads_only=True),
             "rm": Command(
                 "state:rm",
-                "Give up a table that was dropped: undrop brings it back no longer, and its files are kept for it no longer.",
+                "Give up a table that was dropped: undrop brings it back no longer, and its files are kept "
+                "for it no longer.",
             ),
         },
     ),
@@ -119,7 +133,8 @@ TREE: Final[Mapping[str, Command | Group]] = {
         {
             "show": Command(
                 "checkpoint:show",
-                "Show what a checkpoint holds: batches, offsets, watermark, state, pinned settings, generations.",
+                "Show what a checkpoint holds: batches, offsets, watermark, state, pinned settings, "
+                "generations.",
                 reads_only=True,
             ),
             "gc": Command("checkpoint:gc", "Remove generations past keep_generations; never one in use."),
@@ -180,7 +195,10 @@ def command_tree() -> TyperGroup:
     return _group(
         "flareiac",
         TREE,
-        help="Plan and apply for streaming lakehouses: streams, checkpoints, Iceberg tables and PySpark jobs in HCL.",
+        help=(
+            "Plan and apply for streaming lakehouses: streams, checkpoints, Iceberg tables and PySpark "
+            "jobs in HCL."
+        ),
         epilog=f"{GLOBAL_OPTIONS} {table()}",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     )
@@ -188,7 +206,11 @@ def command_tree() -> TyperGroup:
 
 def _group(name: str, commands: Mapping[str, Command | Group], **settings: Any) -> TyperGroup:
     inside = {
-        word: _group(word, item.commands, help=item.help) if isinstance(item, Group) else LazyCommand(word, item)
+        word: _group(word, item.commands, help=item.help)
+        if isinstance(item, Group)
+        else LazyCommand(word, item)
         for word, item in commands.items()
     }
-    return TyperGroup(name=name, commands=dict(inside), no_args_is_help=True, rich_markup_mode=None, **settings)
+    return TyperGroup(
+        name=name, commands=dict(inside), no_args_is_help=True, rich_markup_mode=None, **settings
+    )

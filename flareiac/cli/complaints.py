@@ -11,11 +11,15 @@ from flareiac.kernel.sources import Source
 from flareiac.render.diagnostics import text
 
 
-def complain(terminal: Terminal, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
+def complain(
+    terminal: Terminal, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None
+) -> None:
     """Says diagnostics; ``sources`` are the files that they point into."""
     found = list(diagnostics)
     if found:
-        terminal.say(text(found, sources or {}, width=terminal.width(), colour=terminal.colour(sys.stderr.isatty())))
+        terminal.say(
+            text(found, sources or {}, width=terminal.width(), colour=terminal.colour(sys.stderr.isatty()))
+        )
         _name_page(terminal, found)
 
 

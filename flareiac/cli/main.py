@@ -47,7 +47,10 @@ def run(arguments: Sequence[str]) -> int:
 
 def _two_dashes(arguments: Sequence[str]) -> list[str]:
     """``-out=x`` means ``--out=x``; one letter after one dash stays as it is."""
-    return [f"-{item}" if len(item) > 2 and item[0] == "-" and item[1] != "-" and item[1].isalpha() else item for item in arguments]
+    return [
+        f"-{item}" if len(item) > 2 and item[0] == "-" and item[1] != "-" and item[1].isalpha() else item
+        for item in arguments
+    ]
 
 
 def _without_globals(arguments: list[str], values: dict[str, str], terminal: Terminal) -> list[str] | None:

@@ -9,17 +9,32 @@ from flareiac.app.plan import PlanRequest, Refresh
 from flareiac.planning.make_plan import Maintenance, Options
 from flareiac.render import resource_text
 
-Targets: TypeAlias = Annotated[list[str] | None, typer.Option("--target", help="Only this address (or glob) and what it needs.")]
-Excluded: TypeAlias = Annotated[list[str] | None, typer.Option("--exclude", help="Not this address (or glob), nor what needs it.")]
-Replaced: TypeAlias = Annotated[list[str] | None, typer.Option("--replace", help="Replace this address: destroy and create it.")]
+Targets: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--target", help="Only this address (or glob) and what it needs.")
+]
+Excluded: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--exclude", help="Not this address (or glob), nor what needs it.")
+]
+Replaced: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--replace", help="Replace this address: destroy and create it.")
+]
 RefreshMode: TypeAlias = Literal["full", "changed", "none", "true", "false"]
 Refreshed: TypeAlias = Annotated[
-    RefreshMode, typer.Option("--refresh", help="How much is asked of the systems (true = changed, false = none).")
+    RefreshMode,
+    typer.Option("--refresh", help="How much is asked of the systems (true = changed, false = none)."),
 ]
-MaintenanceMode: TypeAlias = Annotated[Maintenance, typer.Option("--maintenance", help="What becomes of due maintenance.")]
-MaxDestroys: TypeAlias = Annotated[int | None, typer.Option("--max-destroys", min=0, help="Refuse a plan that destroys more objects.")]
-Detail: TypeAlias = Annotated[resource_text.Detail, typer.Option("--detail", help="How much of a plan is shown.")]
-ShowSteps: TypeAlias = Annotated[bool, typer.Option("--show-steps", help="Show the operations in order, with the reason for each place.")]
+MaintenanceMode: TypeAlias = Annotated[
+    Maintenance, typer.Option("--maintenance", help="What becomes of due maintenance.")
+]
+MaxDestroys: TypeAlias = Annotated[
+    int | None, typer.Option("--max-destroys", min=0, help="Refuse a plan that destroys more objects.")
+]
+Detail: TypeAlias = Annotated[
+    resource_text.Detail, typer.Option("--detail", help="How much of a plan is shown.")
+]
+ShowSteps: TypeAlias = Annotated[
+    bool, typer.Option("--show-steps", help="Show the operations in order, with the reason for each place.")
+]
 Timings: TypeAlias = Annotated[bool, typer.Option("--timings", help="Print the time of each phase.")]
 
 _REFRESH: Final[dict[RefreshMode, Refresh]] = {

@@ -33,5 +33,7 @@ def print_report(terminal: Terminal, report: PlanReport, *, detail: Detail, show
 
 def print_report_json(terminal: Terminal, report: PlanReport) -> None:
     """A plan for programs, with its diagnostics."""
-    for line in plan_lines(report.plan, report.diagnostics, report.sources, tool_version=flareiac.__version__):
+    for line in plan_lines(
+        report.plan, report.diagnostics, report.sources, tool_version=flareiac.__version__
+    ):
         terminal.out_json(line)

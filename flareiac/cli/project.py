@@ -26,8 +26,14 @@ def opened(
         bench.close()
 
 
-def _in_order(arguments: Sequence[str], var: Sequence[str], var_file: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _in_order(
+    arguments: Sequence[str], var: Sequence[str], var_file: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
     """Variables and variable files in the order they were typed, since the later one wins."""
     values = {"--var": iter(var), "--var-file": iter(var_file)}
     names = (item.partition("=")[0] for item in arguments)
-    return tuple((_KINDS[name], text) for name in names if name in values and (text := next(values[name], None)) is not None)
+    return tuple(
+        (_KINDS[name], text)
+        for name in names
+        if name in values and (text := next(values[name], None)) is not None
+    )

@@ -34,7 +34,9 @@ def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
     reads_only = command is not None and command.reads_only
     try:
         with _cancelled_by_signals(invocation, reads_only=reads_only):
-            result = command_tree().main(args=list(arguments), prog_name="flareiac", standalone_mode=False, obj=invocation)
+            result = command_tree().main(
+                args=list(arguments), prog_name="flareiac", standalone_mode=False, obj=invocation
+            )
     except TyperException as problem:
         return failing.usage(problem)
     except typer.Exit as done:
@@ -71,7 +73,8 @@ class _Failing:
         return int(code)
 
     def usage(self, problem: TyperException) -> int:
-        # Options are documented and typed with one dash; the parser names them with two. "Value error" is what
+        # Options are documented and typed with one dash; the parser names them with two. "Value error" is
+        # what
         # its library says before the reason.
         text = re.sub(r"(?<![\w-])--(?=[a-z])", "-", problem.format_message()).replace("Value error, ", "")
         if text.startswith("Usage:"):
@@ -117,7 +120,10 @@ def _cancelled_by_signals(invocation: Invocation, *, reads_only: bool) -> Iterat
                 terminal.say("\nCancelled.")
             os._exit(int(ExitCode.CANCELLED))
         relay(number, frame)
-        terminal.say("\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves at once.")
+        terminal.say(
+            "\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves "
+            "at once."
+        )
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -144,9 +150,9 @@ def _bug(problem: Exception) -> Diagnostic:
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     return error(
         codes.BUG,
-        f"{what} (in {place.name}, {place.filename}:{place.lineno}). What an apply has done until now is in the "
-        "state, and what it had begun is settled by the next one. Please report this together with the output under "
-        "FLAREIAC_DEBUG=1.",
+        f"{what} (in {place.name}, {place.filename}:{place.lineno}). What an apply has done until now is in "
+        "the state, and what it had begun is settled by the next one. Please report this together with the "
+        "output under FLAREIAC_DEBUG=1.",
     )
 
 

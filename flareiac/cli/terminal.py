@@ -51,7 +51,9 @@ class Terminal:
         return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
 
     def out(self, text: str) -> None:
-        """Prints a result. Raises ``Failure`` where there is no room, ``BrokenPipeError`` where its reader is gone."""
+        """Prints a result. Raises ``Failure`` where there is no room, ``BrokenPipeError`` where its reader is
+        gone.
+        """
         _write(visible(text))
 
     def out_as_is(self, text: str) -> None:

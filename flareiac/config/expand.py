@@ -28,7 +28,9 @@ def instances(block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> list[
     """The instances, in order; None after an error."""
     count, for_each = block.body.attribute("count"), block.body.attribute("for_each")
     if count is not None and for_each is not None:
-        diagnostics.error(codes.COUNT_AND_FOR_EACH, "They exclude each other: keep one of them.", subject=for_each.name_span)
+        diagnostics.error(
+            codes.COUNT_AND_FOR_EACH, "They exclude each other: keep one of them.", subject=for_each.name_span
+        )
         return None
     if count is not None:
         return _counted(count.expr, scope, diagnostics)
@@ -48,10 +50,16 @@ def _counted(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> 
     try:
         amount = convert(value, NUMBER).raw
     except ConversionError as problem:
-        diagnostics.error(codes.INVALID_COUNT, f"count takes a whole number: {problem}.", subject=expression.span)
+        diagnostics.error(
+            codes.INVALID_COUNT, f"count takes a whole number: {problem}.", subject=expression.span
+        )
         return None
     if amount is None or amount != int(amount) or amount < 0:
-        diagnostics.error(codes.INVALID_COUNT, "count must be a whole number, 0 or more, and not null.", subject=expression.span)
+        diagnostics.error(
+            codes.INVALID_COUNT,
+            "count must be a whole number, 0 or more, and not null.",
+            subject=expression.span,
+        )
         return None
     if amount > _MOST:
         diagnostics.error(
@@ -60,7 +68,10 @@ def _counted(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> 
             subject=expression.span,
         )
         return None
-    return [Instance(key=index, scope=scope.child({"count": object_value({"index": number(index)})})) for index in range(int(amount))]
+    return [
+        Instance(key=index, scope=scope.child({"count": object_value({"index": number(index)})}))
+        for index in range(int(amount))
+    ]
 
 
 def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
@@ -73,7 +84,9 @@ def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> lis
         return None
     if contains_sensitive(value):
         diagnostics.error(
-            codes.INVALID_FOR_EACH, "for_each must not be sensitive: its keys become addresses, which are shown.", subject=expression.span
+            codes.INVALID_FOR_EACH,
+            "for_each must not be sensitive: its keys become addresses, which are shown.",
+            subject=expression.span,
         )
         return None
     pairs = _pairs(value)
@@ -84,7 +97,10 @@ def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> lis
             subject=expression.span,
         )
         return None
-    return [Instance(key=key, scope=scope.child({"each": object_value({"key": string(key), "value": item})})) for key, item in pairs]
+    return [
+        Instance(key=key, scope=scope.child({"each": object_value({"key": string(key), "value": item})}))
+        for key, item in pairs
+    ]
 
 
 def _pairs(value: Value) -> list[tuple[str, Value]] | None:
@@ -99,6 +115,7 @@ def _pairs(value: Value) -> list[tuple[str, Value]] | None:
 def _undecided(name: str, expression: Expression, diagnostics: Diagnostics) -> None:
     diagnostics.error(
         codes.COUNT_NOT_KNOWN,
-        f"{name} decides how many resources there are, which must be known when planning. Use a variable or a local value.",
+        f"{name} decides how many resources there are, which must be known when planning. Use a variable "
+        "or a local value.",
         subject=expression.span,
     )

@@ -13,7 +13,9 @@ SUFFIX = ".flare.hcl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleFiles:
-    """The texts of one directory: configuration, and the variable files that are read without being asked for."""
+    """The texts of one directory: configuration, and the variable files that are read without being asked
+    for.
+    """
 
     configuration: tuple[Source, ...]
     variables: tuple[Source, ...]
@@ -21,28 +23,40 @@ class ModuleFiles:
 
 
 def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
-    """Every ``*.flare.hcl`` of a directory, and its ``flareiac.vars.hcl`` and ``*.auto.vars.hcl``, by name."""
+    """Every ``*.flare.hcl`` of a directory, and its ``flareiac.vars.hcl`` and ``*.auto.vars.hcl``, by
+    name.
+    """
     if not root.is_dir():
         diagnostics.error(
             codes.NO_SUCH_DIRECTORY,
-            f"{root} does not exist or is not a directory. Give the directory of a project with -chdir, or create one: flareiac new.",
+            f"{root} does not exist or is not a directory. Give the directory of a project with -chdir, or "
+            "create one: flareiac new.",
         )
         return ModuleFiles(configuration=(), variables=())
     names = _names(root, diagnostics)
-    configuration = [source for name in names if name.endswith(SUFFIX) and (source := read(root / name, name, diagnostics))]
-    wanted = [name for name in names if name == "flareiac.vars.hcl"] + [name for name in names if name.endswith(".auto.vars.hcl")]
+    configuration = [
+        source for name in names if name.endswith(SUFFIX) and (source := read(root / name, name, diagnostics))
+    ]
+    wanted = [name for name in names if name == "flareiac.vars.hcl"] + [
+        name for name in names if name.endswith(".auto.vars.hcl")
+    ]
     variables = [source for name in wanted if (source := read(root / name, name, diagnostics))]
     for name in names:
         if name.endswith(".flare.hcl.json"):
             diagnostics.error(
-                codes.JSON_NOT_SUPPORTED, f"{name} cannot be read: HCL's JSON syntax is not supported yet. Write the same in HCL."
+                codes.JSON_NOT_SUPPORTED,
+                f"{name} cannot be read: HCL's JSON syntax is not supported yet. Write the same in HCL.",
             )
         elif meant := _meant(name):
-            diagnostics.warning(codes.FILE_NOT_READ, f"{name} is left out. {meant} Rename it, or move it out of this directory.")
+            diagnostics.warning(
+                codes.FILE_NOT_READ,
+                f"{name} is left out. {meant} Rename it, or move it out of this directory.",
+            )
     if not configuration and not diagnostics.has_errors:
         diagnostics.error(
             codes.NO_CONFIGURATION,
-            f"{root} holds no file whose name ends in {SUFFIX}. Change to the directory of a project, or make one: flareiac new.",
+            f"{root} holds no file whose name ends in {SUFFIX}. Change to the directory of a project, or "
+            "make one: flareiac new.",
         )
     return ModuleFiles(
         configuration=tuple(configuration),
@@ -56,13 +70,20 @@ def _meant(name: str) -> str | None:
     lower = name.lower()
     if lower.endswith((".flare.json", ".flare", SUFFIX)) and not name.endswith(SUFFIX):
         return f"Only files whose names end in {SUFFIX} are configuration."
-    if lower.endswith((".vars.json", ".auto.vars")) or (lower.endswith((".auto.vars.hcl", "flareiac.vars.hcl")) and name != lower):
-        return "Only flareiac.vars.hcl and files whose names end in .auto.vars.hcl are read as variables without being asked for."
+    if lower.endswith((".vars.json", ".auto.vars")) or (
+        lower.endswith((".auto.vars.hcl", "flareiac.vars.hcl")) and name != lower
+    ):
+        return (
+            "Only flareiac.vars.hcl and files whose names end in .auto.vars.hcl are read as variables "
+            "without being asked for."
+        )
     return None
 
 
 def _names(root: Path, diagnostics: Diagnostics) -> list[str]:
-    """The files of a directory; a link that leads nowhere is one of them, for what it should hold must not be taken for removed."""
+    """The files of a directory; a link that leads nowhere is one of them, for what it should hold must not be
+    taken for removed.
+    """
     try:
         return sorted(item.name for item in root.iterdir() if item.is_symlink() or item.is_file())
     except OSError as problem:
@@ -71,7 +92,9 @@ def _names(root: Path, diagnostics: Diagnostics) -> list[str]:
 
 
 def read(path: Path, name: str, diagnostics: Diagnostics, *, pipes: bool = False) -> Source | None:
-    """One file's text, or None with a complaint. A device may have no end, and a pipe (``pipes``) is read only where it was asked for."""
+    """One file's text, or None with a complaint. A device may have no end, and a pipe (``pipes``) is read
+    only where it was asked for.
+    """
     try:
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
@@ -80,7 +103,9 @@ def read(path: Path, name: str, diagnostics: Diagnostics, *, pipes: bool = False
             return None
         return Source(name, path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
-        diagnostics.error(codes.NOT_UTF8, f"{name}: the byte at offset {problem.start} does not belong to any character.")
+        diagnostics.error(
+            codes.NOT_UTF8, f"{name}: the byte at offset {problem.start} does not belong to any character."
+        )
     except OSError as problem:
         diagnostics.error(codes.FILE_UNREADABLE, f"{name}: {problem.strerror or problem}.")
     return None

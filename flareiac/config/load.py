@@ -1,7 +1,7 @@
 """Evaluates a module: variables, locals, resources and outputs in dependency order, into ``Desired``.
 
-Touches the file system only through ``read_module``. One run reports every problem it can find; what depends on something broken is left
-out in silence, so that one mistake is told once.
+Touches the file system only through ``read_module``. One run reports every problem it can find; what depends
+on something broken is left out in silence, so that one mistake is told once.
 """
 
 import hashlib
@@ -103,10 +103,14 @@ def load(
     diagnostics: Diagnostics,
     data: ReadData = lambda _question: None,
 ) -> Configuration:
-    """The configuration in ``project.root``. ``computed`` gives what the last apply recorded of an address (None: nothing)."""
+    """The configuration in ``project.root``. ``computed`` gives what the last apply recorded of an address
+    (None: nothing).
+    """
     files = read_module(project.root, diagnostics)
     bodies = [parse_file(source, diagnostics) for source in files.configuration]
-    evaluation = _Evaluation(registry=registry, project=project, diagnostics=diagnostics, computed=computed, data=data)
+    evaluation = _Evaluation(
+        registry=registry, project=project, diagnostics=diagnostics, computed=computed, data=data
+    )
     evaluation.module = collect(bodies, registry.types, diagnostics)
     for address in evaluation.module.resources:
         kind, name = kind_and_name(address)
@@ -123,9 +127,16 @@ def load(
     desired = Desired(
         resources=evaluation.resources,
         outputs=outputs,
-        imports=imports(evaluation.module.imports, evaluation.resources, evaluation.failed, evaluation.scope, diagnostics),
-        removed=removals(evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics),
-        variables={name: None if contains_sensitive(value) else to_data(value) for name, value in evaluation.variables.items()},
+        imports=imports(
+            evaluation.module.imports, evaluation.resources, evaluation.failed, evaluation.scope, diagnostics
+        ),
+        removed=removals(
+            evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics
+        ),
+        variables={
+            name: None if contains_sensitive(value) else to_data(value)
+            for name, value in evaluation.variables.items()
+        },
         unread=evaluation.unread,
         bound=tuple(evaluation.bound),
         digest=_digest(files, evaluation.variables),
@@ -138,7 +149,10 @@ def _digest(files: ModuleFiles, variables: Mapping[str, Value]) -> str:
     content = hashlib.sha256()
     for source in files.configuration:
         content.update(source.path.encode() + b"\0" + source.text.encode() + b"\0")
-    plain = {name: None if contains_sensitive(value) else to_data(value) for name, value in sorted(variables.items())}
+    plain = {
+        name: None if contains_sensitive(value) else to_data(value)
+        for name, value in sorted(variables.items())
+    }
     return digest([content.hexdigest(), plain])
 
 
@@ -149,19 +163,33 @@ def _scope(evaluation: _Evaluation) -> Scope:
         match name:
             case "var":
                 return lazy_object(
-                    LazyNames(evaluation.module.variables, lambda key: evaluation.variables.get(key, unknown()), unknown()), "var"
+                    LazyNames(
+                        evaluation.module.variables,
+                        lambda key: evaluation.variables.get(key, unknown()),
+                        unknown(),
+                    ),
+                    "var",
                 )
             case "local":
                 return lazy_object(
-                    LazyNames(evaluation.module.locals, lambda key: evaluation.locals.get(key, unknown()), unknown()), "local"
+                    LazyNames(
+                        evaluation.module.locals, lambda key: evaluation.locals.get(key, unknown()), unknown()
+                    ),
+                    "local",
                 )
             case "path":
                 return object_value({"root": string("."), "module": string("."), "cwd": string(os.getcwd())})  # noqa: PTH109  # as text
             case "flareiac":
                 return object_value({"workspace": string(evaluation.project.workspace)})
             case "data":
-                kinds = [item.removeprefix("data.") for item in evaluation.registry.types if item.startswith("data.")]
-                return lazy_object(LazyNames(dict.fromkeys(kinds), lambda key: _blocks(evaluation, f"data.{key}")), "data")
+                kinds = [
+                    item.removeprefix("data.")
+                    for item in evaluation.registry.types
+                    if item.startswith("data.")
+                ]
+                return lazy_object(
+                    LazyNames(dict.fromkeys(kinds), lambda key: _blocks(evaluation, f"data.{key}")), "data"
+                )
             case kind if kind in evaluation.registry.types:
                 return _blocks(evaluation, kind)
             case _:
@@ -170,13 +198,20 @@ def _scope(evaluation: _Evaluation) -> Scope:
     return Scope(
         lookup=lookup,
         functions=functions(root, evaluation.registry.functions),
-        roots=lambda: [*BUILT_IN_ROOTS[:4], "data", *(item for item in evaluation.registry.types if "." not in item)],
+        roots=lambda: [
+            *BUILT_IN_ROOTS[:4],
+            "data",
+            *(item for item in evaluation.registry.types if "." not in item),
+        ],
     )
 
 
 def _blocks(evaluation: _Evaluation, kind: str) -> Value:
     """What the name of a block type means: its blocks by name."""
-    return lazy_object(LazyNames(_named(evaluation, kind), lambda key: _block_value(evaluation, f"{kind}.{key}"), unknown()), kind)
+    return lazy_object(
+        LazyNames(_named(evaluation, kind), lambda key: _block_value(evaluation, f"{kind}.{key}"), unknown()),
+        kind,
+    )
 
 
 def _named(evaluation: _Evaluation, kind: str) -> dict[str, None]:
@@ -185,7 +220,9 @@ def _named(evaluation: _Evaluation, kind: str) -> dict[str, None]:
 
 
 def _embed_connections(evaluation: _Evaluation) -> None:
-    """A connection type of which nothing is declared gets its embedded instance, so that it can be the default of an attribute."""
+    """A connection type of which nothing is declared gets its embedded instance, so that it can be the
+    default of an attribute.
+    """
     for name, kind in evaluation.registry.connection_defaults().items():
         if not _named(evaluation, name):
             address = Address(name, EMBEDDED)
@@ -206,7 +243,11 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
         found = evaluation.traversals[name] = traversals_of(node)
         if not name.startswith("var.") and not check_declared(found, nodes, types, evaluation.diagnostics):
             evaluation.failed.add(name)
-        needs[name] = [] if name.startswith("var.") else [need for item in found if (need := node_of(item, types)) in nodes and need]
+        needs[name] = (
+            []
+            if name.startswith("var.")
+            else [need for item in found if (need := node_of(item, types)) in nodes and need]
+        )
     for name in module.resources:
         needs[name] += _default_connections(evaluation, kind_and_name(name)[0])
     try:
@@ -229,7 +270,12 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
 def _default_connections(evaluation: _Evaluation, kind: str) -> list[str]:
     """The declared connections that attributes of a type fall back to."""
     schema = evaluation.registry.types[kind].schema
-    wanted = {target for item in schema.attributes.values() if isinstance(item.type, RefType) for target in item.type.to}
+    wanted = {
+        target
+        for item in schema.attributes.values()
+        if isinstance(item.type, RefType)
+        for target in item.type.to
+    }
     return [
         f"{target}.{name}"
         for target in evaluation.registry.connection_defaults()
@@ -267,7 +313,11 @@ def _look_through(evaluation: _Evaluation, node: str) -> None:
     block = evaluation.module.resources[node]
     if block.body.attribute("count") is None and block.body.attribute("for_each") is None:
         decode_body(
-            block.body, evaluation.registry.types[kind_and_name(node)[0]].schema, evaluation.scope, evaluation.diagnostics, meta=_META
+            block.body,
+            evaluation.registry.types[kind_and_name(node)[0]].schema,
+            evaluation.scope,
+            evaluation.diagnostics,
+            meta=_META,
         )
 
 
@@ -284,7 +334,11 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
     node = block.body.attribute("value")
     check_shape(block, ("value", "description", "sensitive", "depends_on"), ("precondition",), diagnostics)
     if node is None:
-        diagnostics.error(codes.OUTPUT_WITHOUT_VALUE, f'The output "{name}" needs one. Write value = ...', subject=block.header_span)
+        diagnostics.error(
+            codes.OUTPUT_WITHOUT_VALUE,
+            f'The output "{name}" needs one. Write value = ...',
+            subject=block.header_span,
+        )
         return OutputValue(value=None)
     for nested in block.body.blocks_of("precondition"):
         check_condition(nested, scope, diagnostics, codes.PRECONDITION_FAILED)
@@ -299,7 +353,9 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
     if sensitive:
         return OutputValue(value=None, sensitive=True)
     if is_too_deep(value):
-        diagnostics.error(codes.TOO_DEEP, "Use a part of it, or split it into several outputs.", subject=node.expr.span)
+        diagnostics.error(
+            codes.TOO_DEEP, "Use a part of it, or split it into several outputs.", subject=node.expr.span
+        )
         return OutputValue(value=None)
     data, kind = to_data(value), cty_json(value.type)
     return OutputValue(value=data, type=None if kind == "dynamic" and data is not None else kind)
@@ -310,7 +366,9 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
     _refuse_lifecycle(kind, block, evaluation.diagnostics)
     told, hidden = Diagnostics(), _hidden_by(evaluation, node)
     found = instances(block, evaluation.scope, told)
-    evaluation.diagnostics.extend(hidden if hidden is not None and item.code == codes.COUNT_NOT_KNOWN.id else item for item in told)
+    evaluation.diagnostics.extend(
+        hidden if hidden is not None and item.code == codes.COUNT_NOT_KNOWN.id else item for item in told
+    )
     if found is None:
         evaluation.failed.add(node)
         return
@@ -323,7 +381,9 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
 
 
 def _hidden_by(evaluation: _Evaluation, node: str) -> Diagnostic | None:
-    """Why something that a node mentions, itself or through others, could not be read. Its values are unknown for that reason."""
+    """Why something that a node mentions, itself or through others, could not be read. Its values are unknown
+    for that reason.
+    """
     seen: set[str] = set()
     stack = [node] if evaluation.unread else []
     while stack:
@@ -334,13 +394,20 @@ def _hidden_by(evaluation: _Evaluation, node: str) -> Diagnostic | None:
         for key in evaluation.instances.get(each, ()):
             if (address := f"{each}{render_key(key)}") in evaluation.unread:
                 return evaluation.unread[address]
-        stack.extend(filter(None, (node_of(item, evaluation.registry.types) for item in evaluation.traversals.get(each, ()))))
+        stack.extend(
+            filter(
+                None,
+                (node_of(item, evaluation.registry.types) for item in evaluation.traversals.get(each, ())),
+            )
+        )
     return None
 
 
 def _refuse_lifecycle(kind: ResourceType, block: BlockNode, diagnostics: Diagnostics) -> None:
     for nested in block.body.blocks_of("lifecycle") if kind.kind is Kind.DATA else ():
-        why = "It is only read: nothing of it is created, changed or removed here. Remove the lifecycle block."
+        why = (
+            "It is only read: nothing of it is created, changed or removed here. Remove the lifecycle block."
+        )
         diagnostics.error(codes.DATA_WITH_LIFECYCLE, why, subject=nested.header_span)
 
 
@@ -369,7 +436,9 @@ def _instance(
     if not is_known(attributes):
         if hidden is not None:
             diagnostics.add(hidden)
-        elif f"{kind.name}.{block.labels[-1]}" not in evaluation.failed:  # an error of another instance is told once
+        elif (
+            f"{kind.name}.{block.labels[-1]}" not in evaluation.failed
+        ):  # an error of another instance is told once
             _refuse_unknown(decoded, block, address, diagnostics)
         return False
     _fill_connections(evaluation, kind, attributes, block, diagnostics)
@@ -383,27 +452,32 @@ def _errors_since(diagnostics: Diagnostics, before: int) -> bool:
     return any(item.severity.value == "error" for item in diagnostics.items[before:])
 
 
-def _refuse_sensitive(decoded: DecodedBody, kind: ResourceType, address: Address, diagnostics: Diagnostics) -> None:
+def _refuse_sensitive(
+    decoded: DecodedBody, kind: ResourceType, address: Address, diagnostics: Diagnostics
+) -> None:
     for path in decoded.sensitive_paths:
         schema = kind.schema.attributes.get(str(path[0])) if path else None
         if schema is None or not schema.sensitive:
             diagnostics.error(
                 codes.SENSITIVE_ATTRIBUTE,
-                f"{render_path(path)} of {address} is sensitive. What resources are made of is kept in state and plan files, where no "
-                "secret may be. Name the secret by reference instead.",
+                f"{render_path(path)} of {address} is sensitive. What resources are made of is kept in "
+                "state and plan files, where no secret may be. Name the secret by reference instead.",
                 subject=decoded.spans.get(path),
                 address=str(address),
                 attribute=path,
             )
 
 
-def _refuse_unknown(decoded: DecodedBody, block: BlockNode, address: Address, diagnostics: Diagnostics) -> None:
+def _refuse_unknown(
+    decoded: DecodedBody, block: BlockNode, address: Address, diagnostics: Diagnostics
+) -> None:
     for name, value in decoded.attributes.items():
         if not is_known(value):
             diagnostics.error(
                 codes.KNOWN_AFTER_APPLY,
-                f"{name} of {address} comes from something that does not exist yet, and a resource can only be planned from known "
-                "values. Create the other one first (apply -target), or write the value out.",
+                f"{name} of {address} comes from something that does not exist yet, and a resource can only "
+                "be planned from known values. Create the other one first (apply -target), or write the "
+                "value out.",
                 subject=decoded.spans.get((name,), block.header_span),
                 address=str(address),
                 attribute=(name,),
@@ -411,9 +485,15 @@ def _refuse_unknown(decoded: DecodedBody, block: BlockNode, address: Address, di
 
 
 def _fill_connections(
-    evaluation: _Evaluation, kind: ResourceType, attributes: Attributes, block: BlockNode, diagnostics: Diagnostics
+    evaluation: _Evaluation,
+    kind: ResourceType,
+    attributes: Attributes,
+    block: BlockNode,
+    diagnostics: Diagnostics,
 ) -> None:
-    """An attribute that takes a connection and is left out means that of another resource that is named, or the only one there is."""
+    """An attribute that takes a connection and is left out means that of another resource that is named, or
+    the only one there is.
+    """
     defaults = evaluation.registry.connection_defaults()
     for name, schema in kind.schema.attributes.items():
         if attributes.get(name) is not None or not isinstance(schema.type, RefType):
@@ -433,16 +513,20 @@ def _fill_connections(
         elif found:
             diagnostics.error(
                 codes.CONNECTION_AMBIGUOUS,
-                f"{'.'.join((block.type, *block.labels))} must name its {target}, as there are several: {', '.join(found)}. Write "
-                f"{name} = {found[0]}, or another.",
+                f"{'.'.join((block.type, *block.labels))} must name its {target}, as there are several: "
+                f"{', '.join(found)}. Write {name} = {found[0]}, or another.",
                 subject=block.header_span,
                 attribute=(name,),
             )
 
 
 def _connection_of_named(evaluation: _Evaluation, attributes: Attributes, name: str) -> set[Reference]:
-    """The connections, by the same attribute, of the resources that a block names: a table is in the catalog of its namespace."""
-    named = [evaluation.resources.get(item.address) for item in attributes.values() if isinstance(item, Reference)]
+    """The connections, by the same attribute, of the resources that a block names: a table is in the catalog
+    of its namespace.
+    """
+    named = [
+        evaluation.resources.get(item.address) for item in attributes.values() if isinstance(item, Reference)
+    ]
     found = (item.attributes.get(name) for item in named if item is not None)
     return {item for item in found if isinstance(item, Reference)}
 
@@ -463,7 +547,9 @@ def _resolve(
     resources = evaluation.resources
     visible = {each: resources[each].resolved() for each in reached_by_declaration(start, resources)}
     evaluation.bound.extend(bound_places(text, attributes, str(evaluation.project.root)))
-    canonical = kind.canonical(Decoded(address=text, name=address.name, attributes=attributes), visible, evaluation.project, found)
+    canonical = kind.canonical(
+        Decoded(address=text, name=address.name, attributes=attributes), visible, evaluation.project, found
+    )
     spans = decoded.spans if decoded else {}
     there: Present | None = None
     if kind.kind is Kind.DATA and not found.has_errors:
@@ -472,7 +558,9 @@ def _resolve(
     for item in found:
         place = _nearest(spans, item.attribute) or (block.header_span if block else None)
         diagnostics.add(item.at(subject=place, address=text))
-    direct = dict.fromkeys([*references(canonical), *references(attributes), *_whole_blocks(evaluation, needed, canonical)])
+    direct = dict.fromkeys(
+        [*references(canonical), *references(attributes), *_whole_blocks(evaluation, needed, canonical)]
+    )
     direct.pop(text, None)
     evaluation.resources[text] = DesiredResource(
         address=address,
@@ -488,14 +576,20 @@ def _resolve(
 
 
 def _data(
-    evaluation: _Evaluation, address: Address, asked: Attributes, visible: Mapping[str, Resolved], place: Span | None
+    evaluation: _Evaluation,
+    address: Address,
+    asked: Attributes,
+    visible: Mapping[str, Resolved],
+    place: Span | None,
 ) -> Present | None:
     """What is there of a data block; None where no system is asked, or none can tell."""
     text = str(address)
     question = Question(
         provider=evaluation.registry.provider_of[address.type],
         type=address.type,
-        request=ReadRequest(address=text, desired=asked, recorded=None, references=visible, cheap=False, history=True),
+        request=ReadRequest(
+            address=text, desired=asked, recorded=None, references=visible, cheap=False, history=True
+        ),
     )
     answer = evaluation.data(question)
     if isinstance(answer, Diagnostic):
@@ -514,9 +608,16 @@ def _nearest(spans: Mapping[Path, Span], path: Path) -> Span | None:
 
 
 def _whole_blocks(evaluation: _Evaluation, needed: Sequence[str], attributes: Attributes) -> list[str]:
-    """All instances of the blocks that are mentioned, but of those of which definite instances are referred to."""
+    """All instances of the blocks that are mentioned, but of those of which definite instances are referred
+    to.
+    """
     definite = {item.split("[")[0] for item in references(attributes)}
-    return [f"{block}{render_key(key)}" for block in needed if block not in definite for key in evaluation.instances[block]]
+    return [
+        f"{block}{render_key(key)}"
+        for block in needed
+        if block not in definite
+        for key in evaluation.instances[block]
+    ]
 
 
 def _block_value(evaluation: _Evaluation, block: str) -> Value:
@@ -526,8 +627,14 @@ def _block_value(evaluation: _Evaluation, block: str) -> Value:
     keys = evaluation.instances[block]
     kind, name = kind_and_name(block)
     values = {key: _instance_value(evaluation, Address(kind, name, key)) for key in keys}
-    counted = block in evaluation.module.resources and evaluation.module.resources[block].body.attribute("count") is not None
-    each = block in evaluation.module.resources and evaluation.module.resources[block].body.attribute("for_each") is not None
+    counted = (
+        block in evaluation.module.resources
+        and evaluation.module.resources[block].body.attribute("count") is not None
+    )
+    each = (
+        block in evaluation.module.resources
+        and evaluation.module.resources[block].body.attribute("for_each") is not None
+    )
     if counted:
         return tuple_value(values.values())
     if each:

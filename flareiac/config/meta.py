@@ -1,4 +1,6 @@
-"""Meta-arguments and the blocks about addresses: ``depends_on``, ``lifecycle``, ``import``, ``removed``. Pure."""
+"""Meta-arguments and the blocks about addresses: ``depends_on``, ``lifecycle``, ``import``, ``removed``.
+Pure.
+"""
 
 from collections.abc import Container, Mapping, Sequence
 
@@ -26,9 +28,15 @@ def depends_on(block: BlockNode, diagnostics: Diagnostics) -> list[str]:
     found = references(attribute.expr)
     if not found:
         diagnostics.error(
-            codes.INVALID_DEPENDS_ON, "It takes a list of resources: depends_on = [table.orders].", subject=attribute.expr.span
+            codes.INVALID_DEPENDS_ON,
+            "It takes a list of resources: depends_on = [table.orders].",
+            subject=attribute.expr.span,
         )
-    return [".".join([item.root, *map(str, item.steps[: 2 if item.root == "data" else 1])]) for item in found if item.steps]
+    return [
+        ".".join([item.root, *map(str, item.steps[: 2 if item.root == "data" else 1])])
+        for item in found
+        if item.steps
+    ]
 
 
 def lifecycle(block: BlockNode | None, schema: Block, scope: Scope, diagnostics: Diagnostics) -> Lifecycle:
@@ -45,30 +53,42 @@ def lifecycle(block: BlockNode | None, schema: Block, scope: Scope, diagnostics:
             if not ignored or ignored == (("all",),):
                 diagnostics.error(
                     codes.INVALID_IGNORE_CHANGES,
-                    "It takes a list of attributes: ignore_changes = [properties]. Everything at once cannot be ignored yet.",
+                    "It takes a list of attributes: ignore_changes = [properties]. Everything at once "
+                    "cannot be ignored yet.",
                     subject=attribute.expr.span,
                 )
             else:
                 _check_ignored(references(attribute.expr), schema, diagnostics)
         elif attribute.name in _LATER:
             diagnostics.error(
-                codes.LIFECYCLE_NOT_SUPPORTED, f"{attribute.name} cannot be used here. Leave it out.", subject=attribute.name_span
+                codes.LIFECYCLE_NOT_SUPPORTED,
+                f"{attribute.name} cannot be used here. Leave it out.",
+                subject=attribute.name_span,
             )
         elif attribute.name != "prevent_destroy":
             diagnostics.error(
                 codes.UNKNOWN_ATTRIBUTE,
-                f'There is no attribute "{attribute.name}" in a lifecycle block. It takes prevent_destroy and ignore_changes.',
+                f'There is no attribute "{attribute.name}" in a lifecycle block. It takes prevent_destroy '
+                "and ignore_changes.",
                 subject=attribute.name_span,
             )
     for inner in body.blocks:
-        diagnostics.error(codes.LIFECYCLE_NOT_SUPPORTED, f"{inner.type} cannot be used here. Leave it out.", subject=inner.header_span)
-    return Lifecycle(prevent_destroy=flag(nested[0], "prevent_destroy", False, scope, diagnostics), ignore_changes=ignored)
+        diagnostics.error(
+            codes.LIFECYCLE_NOT_SUPPORTED,
+            f"{inner.type} cannot be used here. Leave it out.",
+            subject=inner.header_span,
+        )
+    return Lifecycle(
+        prevent_destroy=flag(nested[0], "prevent_destroy", False, scope, diagnostics), ignore_changes=ignored
+    )
 
 
 def _only_one(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
     for block in blocks[1:]:
         diagnostics.error(
-            codes.ONE_BLOCK_ALLOWED, f'There are several "{block.type}" blocks. Put everything into one block.', subject=block.header_span
+            codes.ONE_BLOCK_ALLOWED,
+            f'There are several "{block.type}" blocks. Put everything into one block.',
+            subject=block.header_span,
         )
 
 
@@ -78,7 +98,11 @@ def _check_ignored(traversals: Sequence[Traversal], schema: Block, diagnostics: 
     for item in traversals:
         if item.root not in known:
             hint = did_you_mean(item.root, known).strip() or f"Attributes here: {', '.join(known)}."
-            diagnostics.error(codes.INVALID_IGNORE_CHANGES, f'There is no attribute "{item.root}". {hint}', subject=item.span)
+            diagnostics.error(
+                codes.INVALID_IGNORE_CHANGES,
+                f'There is no attribute "{item.root}". {hint}',
+                subject=item.span,
+            )
 
 
 def _attribute_path(traversal: Traversal) -> Path:
@@ -86,18 +110,32 @@ def _attribute_path(traversal: Traversal) -> Path:
 
 
 def imports(
-    blocks: Sequence[BlockNode], resources: Mapping[str, object], failed: Container[str], scope: Scope, diagnostics: Diagnostics
+    blocks: Sequence[BlockNode],
+    resources: Mapping[str, object],
+    failed: Container[str],
+    scope: Scope,
+    diagnostics: Diagnostics,
 ) -> tuple[Import, ...]:
-    """The ``import`` blocks: which object becomes which instance. Those of blocks that ``failed`` wait until these are right."""
+    """The ``import`` blocks: which object becomes which instance. Those of blocks that ``failed`` wait until
+    these are right.
+    """
     found: list[Import] = []
     for block in blocks:
         to, name = block.body.attribute("to"), block.body.attribute("id")
         if (several := block.body.attribute("for_each") or block.body.attribute("count")) is not None:
             why = "Write an import block for each object: its id says which one becomes which instance."
-            diagnostics.error(codes.INVALID_IMPORT, f"An import block cannot have {several.name} yet. {why}", subject=several.name_span)
+            diagnostics.error(
+                codes.INVALID_IMPORT,
+                f"An import block cannot have {several.name} yet. {why}",
+                subject=several.name_span,
+            )
             continue
         if to is None or name is None or len(block.body.attributes) > 2 or block.body.blocks:
-            diagnostics.error(codes.INVALID_IMPORT, 'It takes to and id: to = table.orders and id = "...".', subject=block.header_span)
+            diagnostics.error(
+                codes.INVALID_IMPORT,
+                'It takes to and id: to = table.orders and id = "...".',
+                subject=block.header_span,
+            )
             continue
         address = _address(to.expr)
         parsed = None if address is None else parse_address(address)
@@ -105,15 +143,23 @@ def imports(
         if parsed is not None and f"{parsed.type}.{parsed.name}" in failed:
             continue
         if address is None or parsed is None or address not in resources:
-            diagnostics.error(codes.IMPORT_TARGET_UNKNOWN, "Declare the block that the object is to become.", subject=to.expr.span)
+            diagnostics.error(
+                codes.IMPORT_TARGET_UNKNOWN,
+                "Declare the block that the object is to become.",
+                subject=to.expr.span,
+            )
         elif not isinstance(value.raw, str):
-            diagnostics.error(codes.INVALID_IMPORT_ID, "It must be known when planning.", subject=name.expr.span)
+            diagnostics.error(
+                codes.INVALID_IMPORT_ID, "It must be known when planning.", subject=name.expr.span
+            )
         else:
             found.append(Import(to=address, id=value.raw, span=block.header_span))
     return tuple(found)
 
 
-def removals(blocks: Sequence[BlockNode], declared: Mapping[str, object], scope: Scope, diagnostics: Diagnostics) -> tuple[Removed, ...]:
+def removals(
+    blocks: Sequence[BlockNode], declared: Mapping[str, object], scope: Scope, diagnostics: Diagnostics
+) -> tuple[Removed, ...]:
     """The ``removed`` blocks: what is no longer managed, and whether the object goes too."""
     found: list[Removed] = []
     for block in blocks:
@@ -121,12 +167,15 @@ def removals(blocks: Sequence[BlockNode], declared: Mapping[str, object], scope:
         source = block.body.attribute("from")
         address = _address(source.expr) if source else None
         if source is None or address is None:
-            diagnostics.error(codes.INVALID_REMOVED, "It takes from: from = table.orders.", subject=block.header_span)
+            diagnostics.error(
+                codes.INVALID_REMOVED, "It takes from: from = table.orders.", subject=block.header_span
+            )
             continue
         if address.split("[")[0] in declared and "[" not in address:
             diagnostics.error(
                 codes.DECLARED_AND_REMOVED,
-                f"{address} has a block and a removed block. A removed block is for what has no block any more. Delete one of the two.",
+                f"{address} has a block and a removed block. A removed block is for what has no block any "
+                "more. Delete one of the two.",
                 subject=source.expr.span,
             )
             continue

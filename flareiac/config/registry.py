@@ -23,4 +23,8 @@ class Registry:
 
     def connection_defaults(self) -> Mapping[str, ResourceType]:
         """The connection types that have an embedded instance."""
-        return {name: kind for name, kind in self.types.items() if kind.kind is Kind.CONNECTION and kind.default is not None}
+        return {
+            name: kind
+            for name, kind in self.types.items()
+            if kind.kind is Kind.CONNECTION and kind.default is not None
+        }

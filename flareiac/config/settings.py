@@ -13,7 +13,9 @@ _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})
 
 
 def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
-    """Refuses a version of FlareIaC that the project does not want, and settings that this version does not know."""
+    """Refuses a version of FlareIaC that the project does not want, and settings that this version does not
+    know.
+    """
     for block in blocks:
         for attribute in block.body.attributes:
             if attribute.name == "required_version":
@@ -21,7 +23,8 @@ def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> Non
             else:
                 diagnostics.error(
                     codes.UNKNOWN_ATTRIBUTE,
-                    f'There is no attribute "{attribute.name}" in the flareiac block. It takes required_version.',
+                    f'There is no attribute "{attribute.name}" in the flareiac block. It takes '
+                    "required_version.",
                     subject=attribute.name_span,
                 )
         for nested in block.body.blocks:
@@ -30,7 +33,8 @@ def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> Non
                 continue
             diagnostics.error(
                 codes.BLOCK_NOT_SUPPORTED,
-                f"{' '.join((nested.type, *nested.labels))} cannot be read by this version. It keeps the state in local files: "
+                f"{' '.join((nested.type, *nested.labels))} cannot be read by this version. It keeps the "
+                "state in local files: "
                 f'backend "local" {{}}.',
                 subject=nested.header_span,
             )
@@ -39,19 +43,28 @@ def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> Non
 def _check_version(wanted: str | None, block: BlockNode, diagnostics: Diagnostics) -> None:
     span = block.header_span
     if wanted is None:
-        diagnostics.error(codes.INVALID_VERSION_CONSTRAINT, 'required_version is a plain text, for example ">= 0.1".', subject=span)
+        diagnostics.error(
+            codes.INVALID_VERSION_CONSTRAINT,
+            'required_version is a plain text, for example ">= 0.1".',
+            subject=span,
+        )
         return
     have = _numbers(flareiac.__version__)
     for part in wanted.split(","):
         match = _CONSTRAINT.match(part)
         if match is None:
             diagnostics.error(
-                codes.INVALID_VERSION_CONSTRAINT, f'{part.strip()!r} cannot be read. Write for example ">= 0.1, < 1.0".', subject=span
+                codes.INVALID_VERSION_CONSTRAINT,
+                f'{part.strip()!r} cannot be read. Write for example ">= 0.1, < 1.0".',
+                subject=span,
             )
-        elif not _satisfies(have, match.group(1) or "=", _numbers(match.group(2)), match.group(2).count(".") + 1):
+        elif not _satisfies(
+            have, match.group(1) or "=", _numbers(match.group(2)), match.group(2).count(".") + 1
+        ):
             diagnostics.error(
                 codes.VERSION_NOT_SATISFIED,
-                f'FlareIaC {flareiac.__version__} does not satisfy required_version "{wanted}". Install a version that does.',
+                f'FlareIaC {flareiac.__version__} does not satisfy required_version "{wanted}". Install a '
+                "version that does.",
                 subject=span,
             )
 

@@ -7,22 +7,28 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.lang.syntax import BlockNode
 
 
-def check_shape(block: BlockNode, attributes: Sequence[str], blocks: Sequence[str], diagnostics: Diagnostics) -> None:
+def check_shape(
+    block: BlockNode, attributes: Sequence[str], blocks: Sequence[str], diagnostics: Diagnostics
+) -> None:
     """Complains about each attribute and each nested block that a block of this type does not take."""
     takes = (
-        f"A {block.type} block takes {', '.join((*attributes, *blocks))}." if attributes or blocks else f"A {block.type} block is empty."
+        f"A {block.type} block takes {', '.join((*attributes, *blocks))}."
+        if attributes or blocks
+        else f"A {block.type} block is empty."
     )
     for attribute in block.body.attributes:
         if attribute.name not in attributes:
             diagnostics.error(
                 codes.UNKNOWN_ATTRIBUTE,
-                f'There is no attribute "{attribute.name}" here. {did_you_mean(attribute.name, attributes).strip() or takes}',
+                f'There is no attribute "{attribute.name}" here. '
+                f"{did_you_mean(attribute.name, attributes).strip() or takes}",
                 subject=attribute.name_span,
             )
     for nested in block.body.blocks:
         if nested.type not in blocks:
             diagnostics.error(
                 codes.UNKNOWN_BLOCK,
-                f'There is no block "{nested.type}" here. {did_you_mean(nested.type, blocks).strip() or takes}',
+                f'There is no block "{nested.type}" here. '
+                f"{did_you_mean(nested.type, blocks).strip() or takes}",
                 subject=nested.type_span,
             )

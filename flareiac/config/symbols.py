@@ -1,4 +1,6 @@
-"""The names that expressions may use: ``var``, ``local``, ``path``, ``flareiac`` and every resource; and what a block refers to."""
+"""The names that expressions may use: ``var``, ``local``, ``path``, ``flareiac`` and every resource; and what
+a block refers to.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +17,8 @@ BUILT_IN_ROOTS = ("var", "local", "path", "flareiac", "each", "count", "self", "
 class LazyNames(Mapping[str, Value]):
     """The members of a root symbol; each is made when it is asked for.
 
-    ``missing``: what a name stands for that is not declared. ``check_declared`` has complained about it once, so that nothing else does.
+    ``missing``: what a name stands for that is not declared. ``check_declared`` has complained about it once,
+    so that nothing else does.
     """
 
     names: Mapping[str, object]
@@ -46,7 +49,9 @@ def kind_and_name(node: str) -> tuple[str, str]:
 
 
 def node_of(traversal: Traversal, types: Mapping[str, object]) -> str | None:
-    """The node of the configuration that a traversal needs (``var.x``, ``table.orders``, ``data.table.raw``), or None if it needs none."""
+    """The node of the configuration that a traversal needs (``var.x``, ``table.orders``, ``data.table.raw``),
+    or None if it needs none.
+    """
     if traversal.root == "data":
         parts = traversal.steps[:2]
         known = len(parts) == 2 and isinstance(parts[1], str) and f"data.{parts[0]}" in types
@@ -58,7 +63,12 @@ def node_of(traversal: Traversal, types: Mapping[str, object]) -> str | None:
     return f"{traversal.root}.{traversal.steps[0]}"
 
 
-def check_declared(traversals: list[Traversal], known: Mapping[str, object], types: Mapping[str, object], diagnostics: Diagnostics) -> bool:
+def check_declared(
+    traversals: list[Traversal],
+    known: Mapping[str, object],
+    types: Mapping[str, object],
+    diagnostics: Diagnostics,
+) -> bool:
     """Complains about references to what is not declared; True if all is well."""
     good = True
     for traversal in traversals:
@@ -69,7 +79,11 @@ def check_declared(traversals: list[Traversal], known: Mapping[str, object], typ
         kind, missing = kind_and_name(node)
         hint = did_you_mean(missing, [name for other, name in map(kind_and_name, known) if other == kind])
         declare = _declaration(kind, missing)
-        diagnostics.error(codes.NOT_DECLARED, f"Nothing in this module declares {node}. Write {declare}.{hint}", subject=traversal.span)
+        diagnostics.error(
+            codes.NOT_DECLARED,
+            f"Nothing in this module declares {node}. Write {declare}.{hint}",
+            subject=traversal.span,
+        )
     return good
 
 

@@ -1,4 +1,6 @@
-"""The values of variables: default, environment, variable files, command line, in this order of precedence (as Terraform's). Pure."""
+"""The values of variables: default, environment, variable files, command line, in this order of precedence
+(as Terraform's). Pure.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +37,9 @@ _ATTRIBUTES = ("type", "default", "description", "sensitive", "nullable")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A single value from outside. ``text`` is HCL, unless the variable takes a string, number or bool: then it is that."""
+    """A single value from outside. ``text`` is HCL, unless the variable takes a string, number or bool: then
+    it is that.
+    """
 
     name: str
     text: str
@@ -59,8 +63,12 @@ class _Found:
     span: Span | None = None
 
 
-def variable_values(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics) -> dict[str, Value]:
-    """The value of each declared variable; unknown where it could not be had, so that nothing else complains about it."""
+def variable_values(
+    blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics
+) -> dict[str, Value]:
+    """The value of each declared variable; unknown where it could not be had, so that nothing else complains
+    about it.
+    """
     found = _outside(blocks, inputs, scope, diagnostics)
     values: dict[str, Value] = {}
     for name, block in blocks.items():
@@ -68,17 +76,25 @@ def variable_values(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scop
     return values
 
 
-def validate_variables(blocks: Mapping[str, BlockNode], values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics) -> None:
+def validate_variables(
+    blocks: Mapping[str, BlockNode], values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics
+) -> None:
     """Checks the ``validation`` blocks, in a scope where ``var`` has these values."""
     for name, block in blocks.items():
         _validate(name, block, values, scope, diagnostics)
 
 
-def _outside(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics) -> dict[str, _Found]:
+def _outside(
+    blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics
+) -> dict[str, _Found]:
     found: dict[str, _Found] = {}
     for key, text in inputs.environment.items():
         name = key.removeprefix("FLAREIAC_VAR_")
-        if name != key and name in blocks and _is_text(text, name, f"environment variable {key}", diagnostics):
+        if (
+            name != key
+            and name in blocks
+            and _is_text(text, name, f"environment variable {key}", diagnostics)
+        ):
             found[name] = _Found(value=None, text=text, origin=f"environment variable {key}")
     for item in (*inputs.files, *inputs.given):
         if isinstance(item, Source):
@@ -90,30 +106,42 @@ def _outside(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diag
         else:
             diagnostics.error(
                 codes.UNDECLARED_VARIABLE,
-                f'"{item.name}" has a value from {item.origin}. Declare it: variable "{item.name}" {{}}, or leave it '
+                f'"{item.name}" has a value from {item.origin}. Declare it: variable "{item.name}" {{}}, '
+                "or leave it "
                 f"out.{did_you_mean(item.name, blocks)}",
             )
     return found
 
 
 def _is_text(text: str, name: str, origin: str, diagnostics: Diagnostics) -> bool:
-    """Whether a text from outside is one; Python keeps bytes that are no UTF-8 as halves of surrogate pairs."""
+    """Whether a text from outside is one; Python keeps bytes that are no UTF-8 as halves of surrogate
+    pairs.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
         shown = name.encode(errors="replace").decode()
         diagnostics.error(
             codes.VARIABLE_NOT_UTF8,
-            f'The value of "{shown}" from {origin.encode(errors="replace").decode()} has a byte that does not belong to any character.',
+            f'The value of "{shown}" from {origin.encode(errors="replace").decode()} has a byte that does '
+            "not belong to any character.",
         )
         return False
     return True
 
 
-def _read_file(source: Source, blocks: Mapping[str, BlockNode], scope: Scope, found: dict[str, _Found], diagnostics: Diagnostics) -> None:
+def _read_file(
+    source: Source,
+    blocks: Mapping[str, BlockNode],
+    scope: Scope,
+    found: dict[str, _Found],
+    diagnostics: Diagnostics,
+) -> None:
     body = parse_file(source, diagnostics)
     for block in body.blocks:
-        diagnostics.error(codes.BLOCK_IN_VARIABLE_FILE, "Write name = value, one on a line.", subject=block.header_span)
+        diagnostics.error(
+            codes.BLOCK_IN_VARIABLE_FILE, "Write name = value, one on a line.", subject=block.header_span
+        )
     for attribute in body.attributes:
         if attribute.name in blocks:
             value = evaluate(attribute.expr, scope, diagnostics)
@@ -121,19 +149,31 @@ def _read_file(source: Source, blocks: Mapping[str, BlockNode], scope: Scope, fo
         else:
             diagnostics.warning(
                 codes.UNDECLARED_VARIABLE,
-                f'{source.path} gives "{attribute.name}" a value that nothing uses.{did_you_mean(attribute.name, blocks)}',
+                f'{source.path} gives "{attribute.name}" a value that nothing '
+                f"uses.{did_you_mean(attribute.name, blocks)}",
                 subject=attribute.name_span,
             )
 
 
-def _value(name: str, block: BlockNode, found: _Found | None, scope: Scope, diagnostics: Diagnostics) -> Value:
+def _value(
+    name: str, block: BlockNode, found: _Found | None, scope: Scope, diagnostics: Diagnostics
+) -> Value:
     _check_attributes(block, diagnostics)
     type_node, default = block.body.attribute("type"), block.body.attribute("default")
     constraint = parse_type(type_node.expr, diagnostics) if type_node else None
     if type_node and constraint is None:
         return unknown(ANY)
     sensitive = flag(block, "sensitive", False, scope, diagnostics)
-    value, span = _raw(name, block, found, default.expr if default else None, constraint, scope, diagnostics, sensitive=sensitive)
+    value, span = _raw(
+        name,
+        block,
+        found,
+        default.expr if default else None,
+        constraint,
+        scope,
+        diagnostics,
+        sensitive=sensitive,
+    )
     if value is None:
         return unknown(ANY)
     value = value.with_sensitive(sensitive)
@@ -141,14 +181,18 @@ def _value(name: str, block: BlockNode, found: _Found | None, scope: Scope, diag
     if value.is_null and not flag(block, "nullable", True, scope, diagnostics):
         fallback = evaluate(default.expr, scope, diagnostics) if default else None
         if fallback is None or fallback.is_null:
-            diagnostics.error(codes.VARIABLE_NULL, f'The variable "{name}" has nullable = false.', subject=span)
+            diagnostics.error(
+                codes.VARIABLE_NULL, f'The variable "{name}" has nullable = false.', subject=span
+            )
             return unknown(ANY)
         value = fallback.with_sensitive(sensitive)
     try:
         value = constraint.apply(value) if constraint else value
     except ConversionError as problem:
         origin = found.origin if found else "its default"
-        diagnostics.error(codes.VARIABLE_TYPE, f'The value of "{name}" from {origin}: {problem}.', subject=span)
+        diagnostics.error(
+            codes.VARIABLE_TYPE, f'The value of "{name}" from {origin}: {problem}.', subject=span
+        )
         return unknown(ANY)
     return value
 
@@ -168,14 +212,21 @@ def _raw(
         return found.value, found.span or block.header_span
     if found is not None:
         text = found.text or ""
-        if constraint is None or constraint.type in (STRING, NUMBER, BOOL):  # as typed: the shell's words are no HCL
+        if constraint is None or constraint.type in (
+            STRING,
+            NUMBER,
+            BOOL,
+        ):  # as typed: the shell's words are no HCL
             return string(text), block.header_span
-        return _written(name, block, found.origin, text, constraint.type, scope, diagnostics, sensitive=sensitive), block.header_span
+        return _written(
+            name, block, found.origin, text, constraint.type, scope, diagnostics, sensitive=sensitive
+        ), block.header_span
     if default is not None:
         return evaluate(default, scope, diagnostics), default.span
     diagnostics.error(
         codes.VARIABLE_WITHOUT_VALUE,
-        f'The variable "{name}" has no default. Give it a value with -var {name}=..., in flareiac.vars.hcl, or as FLAREIAC_VAR_{name} '
+        f'The variable "{name}" has no default. Give it a value with -var {name}=..., in '
+        f"flareiac.vars.hcl, or as FLAREIAC_VAR_{name} "
         "in the environment.",
         subject=block.header_span,
     )
@@ -183,7 +234,15 @@ def _raw(
 
 
 def _written(
-    name: str, block: BlockNode, origin: str, text: str, wanted: Type, scope: Scope, diagnostics: Diagnostics, *, sensitive: bool
+    name: str,
+    block: BlockNode,
+    origin: str,
+    text: str,
+    wanted: Type,
+    scope: Scope,
+    diagnostics: Diagnostics,
+    *,
+    sensitive: bool,
 ) -> Value | None:
     """The value that the command line or the environment spells in HCL, or None after complaining."""
     found = Diagnostics()
@@ -191,11 +250,14 @@ def _written(
     value = evaluate(expression, scope, found) if expression else None
     if not found.has_errors:
         return value
-    reason = "The variable is sensitive, so that the reason is not shown." if sensitive else next(iter(found)).line
+    reason = (
+        "The variable is sensitive, so that the reason is not shown." if sensitive else next(iter(found)).line
+    )
     example = f"{name}={_example(wanted)}"
     diagnostics.error(
         codes.VARIABLE_TYPE,
-        f"The value of \"{name}\" from {origin}: it takes {named(wanted)}, written in HCL: -var '{example}'. {reason}",
+        f'The value of "{name}" from {origin}: it takes {named(wanted)}, written in HCL: -var '
+        f"'{example}'. {reason}",
         subject=block.header_span,
     )
     return None
@@ -226,7 +288,8 @@ def _check_attributes(block: BlockNode, diagnostics: Diagnostics) -> None:
             hint = did_you_mean(attribute.name, _ATTRIBUTES)
             diagnostics.error(
                 codes.UNKNOWN_ATTRIBUTE,
-                f'There is no attribute "{attribute.name}" in a variable block. It takes {", ".join(_ATTRIBUTES)}.{hint}',
+                f'There is no attribute "{attribute.name}" in a variable block. It takes '
+                f"{', '.join(_ATTRIBUTES)}.{hint}",
                 subject=attribute.name_span,
             )
     for nested in block.body.blocks:
@@ -246,17 +309,25 @@ def flag(block: BlockNode, name: str, default: bool, scope: Scope, diagnostics: 
     try:
         return bool(convert(evaluate(attribute.expr, scope, diagnostics), BOOL).raw is True)
     except ConversionError as problem:
-        diagnostics.error(codes.WRONG_TYPE, f'"{name}" takes true or false: {problem}.', subject=attribute.expr.span)
+        diagnostics.error(
+            codes.WRONG_TYPE, f'"{name}" takes true or false: {problem}.', subject=attribute.expr.span
+        )
         return default
 
 
-def _validate(name: str, block: BlockNode, values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics) -> None:
+def _validate(
+    name: str, block: BlockNode, values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics
+) -> None:
     for nested in block.body.blocks_of("validation"):
         check_condition(nested, scope, diagnostics, codes.INVALID_VARIABLE_VALUE, values[name])
 
 
-def check_condition(block: BlockNode, scope: Scope, diagnostics: Diagnostics, code: Code, subject: Value | None = None) -> None:
-    """Evaluates a block of ``condition`` and ``error_message``; a false condition is an error with that message."""
+def check_condition(
+    block: BlockNode, scope: Scope, diagnostics: Diagnostics, code: Code, subject: Value | None = None
+) -> None:
+    """Evaluates a block of ``condition`` and ``error_message``; a false condition is an error with that
+    message.
+    """
     check_shape(block, ("condition", "error_message"), (), diagnostics)
     condition, message = block.body.attribute("condition"), block.body.attribute("error_message")
     if condition is None or message is None:
@@ -272,9 +343,15 @@ def check_condition(block: BlockNode, scope: Scope, diagnostics: Diagnostics, co
     try:
         holds = convert(result, BOOL)
     except ConversionError as problem:
-        diagnostics.error(codes.CONDITION_NOT_BOOL, f"The condition must be true or false: {problem}.", subject=condition.expr.span)
+        diagnostics.error(
+            codes.CONDITION_NOT_BOOL,
+            f"The condition must be true or false: {problem}.",
+            subject=condition.expr.span,
+        )
         return
     if holds.raw is False:
         text = evaluate(message.expr, scope, diagnostics)
-        shown = text.raw if isinstance(text.raw, str) and not text.sensitive else "The condition does not hold."
+        shown = (
+            text.raw if isinstance(text.raw, str) and not text.sensitive else "The condition does not hold."
+        )
         diagnostics.error(code, shown, subject=condition.expr.span)

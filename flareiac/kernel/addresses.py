@@ -1,4 +1,6 @@
-"""Addresses of resource instances: ``table.orders``, ``job.sessions["eu"]``, ``module.sales.table.orders``, ``data.table.raw``."""
+"""Addresses of resource instances: ``table.orders``, ``job.sessions["eu"]``, ``module.sales.table.orders``,
+``data.table.raw``.
+"""
 
 import re
 from dataclasses import dataclass
@@ -7,13 +9,17 @@ from typing import Final, TypeAlias
 
 InstanceKey: TypeAlias = str | int | None
 
-NAME_RULE: Final = "A name begins with a letter or an underscore and has letters, digits, underscores and dashes only."
+NAME_RULE: Final = (
+    "A name begins with a letter or an underscore and has letters, digits, underscores and dashes only."
+)
 _NAME: Final = r"[^\W\d][\w-]*"
 _STEP: Final = re.compile(rf'({_NAME})(?:\[(?:([0-9]{{1,9}})|"((?:[^"\\]|\\.)*)")\])?(?:\.|\Z)', re.DOTALL)
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is a name (``NAME_RULE``): what the label of a block is, so that every address can be read again."""
+    """Whether a text is a name (``NAME_RULE``): what the label of a block is, so that every address can be
+    read again.
+    """
     return re.fullmatch(_NAME, text) is not None
 
 
@@ -35,7 +41,9 @@ class ModuleStep:
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of one instance. ``key`` is set for ``count`` (int) and ``for_each`` (str); ``type`` may be two words, ``data.table``."""
+    """The address of one instance. ``key`` is set for ``count`` (int) and ``for_each`` (str); ``type`` may be
+    two words, ``data.table``.
+    """
 
     type: str
     name: str

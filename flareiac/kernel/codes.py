@@ -1,6 +1,7 @@
 """The codes of diagnostics: an id and a title each, once. Pure.
 
-The table of the core stands here; each provider keeps a ``codes`` module of its own. What a code means at length stands in its page.
+The table of the core stands here; each provider keeps a ``codes`` module of its own. What a code means at
+length stands in its page.
 """
 
 from types import ModuleType
@@ -8,23 +9,31 @@ from typing import Final, NamedTuple
 
 
 class Code(NamedTuple):
-    """One kind of diagnostic. The ``id`` never changes its meaning; the ``title`` is fixed and holds no data of the user."""
+    """One kind of diagnostic. The ``id`` never changes its meaning; the ``title`` is fixed and holds no data
+    of the user.
+    """
 
     id: str
     title: str
 
 
 class CodeTable(NamedTuple):
-    """The codes that one package uses, and the Markdown files that explain them: ``package`` is where the files are."""
+    """The codes that one package uses, and the Markdown files that explain them: ``package`` is where the
+    files are.
+    """
 
     codes: tuple[Code, ...]
     package: str
     folder: str = ""
-    """Empty: the pages are the one file ``codes.md`` of the package. Otherwise: all Markdown files of this folder."""
+    """Empty: the pages are the one file ``codes.md`` of the package. Otherwise: all Markdown files of this
+    folder.
+    """
 
 
 def code_table(module: ModuleType, *, package: str | None = None, folder: str = "") -> CodeTable:
-    """The codes that a module defines as constants. The pages belong to the module's own package unless told otherwise."""
+    """The codes that a module defines as constants. The pages belong to the module's own package unless told
+    otherwise.
+    """
     codes = tuple(value for value in vars(module).values() if isinstance(value, Code))
     return CodeTable(codes, package or module.__name__.rpartition(".")[0], folder)
 
@@ -52,8 +61,12 @@ COMMAND_RUNNING: Final = Code("FIP006", "Another command is running")
 SAME_OBJECT: Final = Code("FIP010", "Two resources are the same object")
 SAME_CHECKPOINT: Final = Code("FIP011", "Two jobs use the same checkpoint")
 SAME_LOCATION: Final = Code("FIP012", "Two resources own the same location")
-RIVAL_WRITERS_REPLACE: Final = Code("FIP013", "Two writers of one table, and one of them replaces all its rows")
-RIVAL_WRITERS_CHANGE: Final = Code("FIP014", "Two writers of one table, and one of them changes rows of the other")
+RIVAL_WRITERS_REPLACE: Final = Code(
+    "FIP013", "Two writers of one table, and one of them replaces all its rows"
+)
+RIVAL_WRITERS_CHANGE: Final = Code(
+    "FIP014", "Two writers of one table, and one of them changes rows of the other"
+)
 PROMISE_BROKEN: Final = Code("FIP020", "The provider returned a wrong plan")
 PREVENT_DESTROY: Final = Code("FIP021", "The resource is protected from destruction")
 TOO_MANY_DESTROYED: Final = Code("FIP022", "The plan destroys more than -max-destroys allows")

@@ -1,8 +1,8 @@
 """Plain data: what decoded attributes are made of, and its canonical text and digest.
 
-Plain data is None, bool, int, float, str, lists and string-keyed dicts of plain data, and two leaves that JSON has no word for:
-``Reference`` (another resource) and ``UNKNOWN`` (a value that is known only after apply). Numbers are ints where they are whole. A
-compared value may also be ``ABSENT``.
+Plain data is None, bool, int, float, str, lists and string-keyed dicts of plain data, and two leaves that
+JSON has no word for: ``Reference`` (another resource) and ``UNKNOWN`` (a value that is known only after
+apply). Numbers are ints where they are whole. A compared value may also be ``ABSENT``.
 """
 
 import hashlib
@@ -56,7 +56,9 @@ _MARKED: Final = re.compile(r"\$+(ref|unknown|absent)")
 
 
 def to_json(value: Any) -> Any:
-    """Plain data as JSON's own types: the other leaves as one-key objects, a map that looks like one of these escaped."""
+    """Plain data as JSON's own types: the other leaves as one-key objects, a map that looks like one of these
+    escaped.
+    """
     match value:
         case dict():
             return {_escaped(key) if len(value) == 1 else key: to_json(item) for key, item in value.items()}
@@ -67,7 +69,9 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any, depth: int = 0) -> Any:
-    """The inverse of ``to_json``. Raises ``ValueError`` for what is nested deeper than anything that was ever written."""
+    """The inverse of ``to_json``. Raises ``ValueError`` for what is nested deeper than anything that was ever
+    written.
+    """
     if depth > _DEEPEST:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
@@ -121,16 +125,22 @@ def _seconds(value: Any) -> float:
 Data: TypeAlias = Annotated[Any, Form(to_json, from_json)]
 """Plain data (a recursive union that would buy little and cost a cast at every use)."""
 
-Attributes: TypeAlias = Annotated[dict[str, Data], Form(to_json, lambda data: _of_type(dict, from_json(data)))]
+Attributes: TypeAlias = Annotated[
+    dict[str, Data], Form(to_json, lambda data: _of_type(dict, from_json(data)))
+]
 
-StoredReference: TypeAlias = Annotated[Reference, Form(to_json, lambda data: _of_type(Reference, from_json(data)))]
+StoredReference: TypeAlias = Annotated[
+    Reference, Form(to_json, lambda data: _of_type(Reference, from_json(data)))
+]
 
 Seconds: TypeAlias = Annotated[float, Form(to_json, _seconds)]
 """A point in time: UTC seconds since 1970, within what a calendar can show."""
 
 
 def read_json(content: bytes | str) -> Data:
-    """A stored document. Raises ``ValueError`` for what is not JSON, also where Python reads it: ``NaN``, ``Infinity``, ``1e999``."""
+    """A stored document. Raises ``ValueError`` for what is not JSON, also where Python reads it: ``NaN``,
+    ``Infinity``, ``1e999``.
+    """
     return json.loads(content, parse_constant=_finite, parse_float=_finite)
 
 

@@ -1,6 +1,7 @@
 """Complaints as records. A diagnostic has a stable code, a place, what is wrong, why, and what to do.
 
-User-caused trouble is collected in a ``Diagnostics`` list and never raised; one run reports all problems it can find.
+User-caused trouble is collected in a ``Diagnostics`` list and never raised; one run reports all problems it
+can find.
 """
 
 import difflib
@@ -32,10 +33,11 @@ class Related:
 class Diagnostic:
     """One complaint.
 
-    ``code`` and ``summary`` are the id and the title of a ``Code`` (``error`` and ``warning`` fill them); ``detail`` names what is wrong
-    and says why and what to do; ``subject`` is what is wrong inside ``context`` (shown around it); ``values`` are the texts
-    of the references involved, never sensitive ones. ``cancelled``: not wrong, but left unconfirmed because the user cancelled.
-    ``hide_source``: the lines of the place hold a secret and are not shown.
+    ``code`` and ``summary`` are the id and the title of a ``Code`` (``error`` and ``warning`` fill them);
+    ``detail`` names what is wrong and says why and what to do; ``subject`` is what is wrong inside
+    ``context`` (shown around it); ``values`` are the texts of the references involved, never sensitive ones.
+    ``cancelled``: not wrong, but left unconfirmed because the user cancelled. ``hide_source``: the lines of
+    the place hold a secret and are not shown.
     """
 
     code: str
@@ -62,7 +64,9 @@ class Diagnostic:
 
 
 class Place(TypedDict, total=False):
-    """Where a diagnostic belongs, and what is shown with it: the fields of ``Diagnostic`` that its code does not give."""
+    """Where a diagnostic belongs, and what is shown with it: the fields of ``Diagnostic`` that its code does
+    not give.
+    """
 
     subject: Span | None
     context: Span | None
@@ -118,7 +122,9 @@ class Diagnostics:
 
 
 class Failure(Exception):
-    """The world's trouble, already told as diagnostics: raised by adapters, caught once where a command ends or a node fails."""
+    """The world's trouble, already told as diagnostics: raised by adapters, caught once where a command ends
+    or a node fails.
+    """
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__("; ".join(item.line for item in diagnostics))

@@ -13,7 +13,8 @@ class Cycle(Exception):
 
 
 def topological(dependencies: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """The nodes, each after all that it depends on (names that are no node are ignored); ties in the mapping's order.
+    """The nodes, each after all that it depends on (names that are no node are ignored); ties in the
+    mapping's order.
 
     Raises ``Cycle``.
     """
@@ -52,7 +53,9 @@ def _find_cycle(remaining: Mapping[str, set[str]]) -> tuple[str, ...]:
 
 
 def closure(start: Iterable[str], edges: Callable[[str], Iterable[str] | None]) -> list[str]:
-    """Everything reachable from ``start``, itself included, each once. What ``edges`` gives None for is no node, and is left out."""
+    """Everything reachable from ``start``, itself included, each once. What ``edges`` gives None for is no
+    node, and is left out.
+    """
     found: dict[str, None] = {}
     stack = list(start)
     while stack:

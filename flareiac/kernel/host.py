@@ -1,7 +1,9 @@
-"""Where does a process run, and what can be said from here of one that ran somewhere else? Reads ``/proc`` where there is one.
+"""Where does a process run, and what can be said from here of one that ran somewhere else? Reads ``/proc``
+where there is one.
 
-Names of hosts prove little: containers share them with their host or with each other, and so do machines that were copied. So a process
-can be looked for only from where its number means the same, and it has certainly ended only where its machine was booted since.
+Names of hosts prove little: containers share them with their host or with each other, and so do machines that
+were copied. So a process can be looked for only from where its number means the same, and it has certainly
+ended only where its machine was booted since.
 """
 
 import socket
@@ -29,7 +31,8 @@ class Sight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """``machine`` names an installation of a system, ``boot`` one run of its kernel, ``namespace`` the process numbers in use there.
+    """``machine`` names an installation of a system, ``boot`` one run of its kernel, ``namespace`` the
+    process numbers in use there.
 
     Each is empty where it is not known.
     """
@@ -47,9 +50,11 @@ def this_host() -> Host:
 
 
 def sight(other: Host, last_sign: float, *, here: Host | None = None, booted: float | None = None) -> Sight:
-    """What can be said of the processes of a place whose last sign of life was written then (UTC seconds since 1970).
+    """What can be said of the processes of a place whose last sign of life was written then (UTC seconds
+    since 1970).
 
-    ``booted`` is when this machine was booted, by the same clock. Where one of both sides has no ``/proc``, the host's name decides.
+    ``booted`` is when this machine was booted, by the same clock. Where one of both sides has no ``/proc``,
+    the host's name decides.
     """
     here = here or this_host()
     if not (here.boot and other.boot):
@@ -65,7 +70,9 @@ def sight(other: Host, last_sign: float, *, here: Host | None = None, booted: fl
 
 def booted_at() -> float:
     """When this machine was booted, in UTC seconds since 1970, as its clock says now."""
-    return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic())
+    return time.time() - (
+        time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+    )
 
 
 @cache

@@ -1,6 +1,7 @@
 """Named points at which a test can have the process killed, to prove that nothing is lost there.
 
-``FLAREIAC_KILL_AT=apply.intent:3`` sends SIGKILL to the process the third time it reaches ``apply.intent``. Unset, a point costs one look.
+``FLAREIAC_KILL_AT=apply.intent:3`` sends SIGKILL to the process the third time it reaches ``apply.intent``.
+Unset, a point costs one look.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""Attribute paths: where inside a resource's attributes a value stands, such as ``("column", "ts", "type")``."""
+"""Attribute paths: where inside a resource's attributes a value stands, such as ``("column", "ts",
+"type")``.
+"""
 
 import re
 from typing import TypeAlias
@@ -10,7 +12,9 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 
 def render_path(path: Path) -> str:
-    """``column.ts.type``, ``partition_by[0]``, ``properties["write.x"]``: as a person would write it in HCL."""
+    """``column.ts.type``, ``partition_by[0]``, ``properties["write.x"]``: as a person would write it in
+    HCL.
+    """
     parts: list[str] = []
     for step in path:
         if isinstance(step, int):

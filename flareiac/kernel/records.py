@@ -1,8 +1,9 @@
 """Records as JSON and back: one strict codec, driven by the records' own types. Pure.
 
-A field's JSON name is its own, or the one that ``named`` gives where Python reserves the word. A union of records is told apart by the
-``kind`` field of its members (``Literal``). A type whose JSON is not made of its parts is annotated with a ``Form``. Unknown fields are
-refused: a reader that skips part of a job would run another job. Imports the standard library alone: it travels to clusters as a file.
+A field's JSON name is its own, or the one that ``named`` gives where Python reserves the word. A union of
+records is told apart by the ``kind`` field of its members (``Literal``). A type whose JSON is not made of its
+parts is annotated with a ``Form``. Unknown fields are refused: a reader that skips part of a job would run
+another job. Imports the standard library alone: it travels to clusters as a file.
 """
 
 import dataclasses
@@ -10,7 +11,20 @@ import types
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache, partial
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 R = TypeVar("R")
 Metadata: TypeAlias = Mapping[str, Any]
@@ -27,7 +41,9 @@ def named(json_name: str) -> Metadata:
 
 
 class Form(NamedTuple):
-    """How values of an annotated type are written, and read again; ``decode`` raises ``ValueError`` or ``TypeError`` for anything else."""
+    """How values of an annotated type are written, and read again; ``decode`` raises ``ValueError`` or
+    ``TypeError`` for anything else.
+    """
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
@@ -60,9 +76,11 @@ def decode(kind: type[R], data: Any, where: str = ..., *, complete: bool = ...) 
 @overload
 def decode(kind: types.UnionType, data: Any, where: str = ..., *, complete: bool = ...) -> Any: ...
 def decode(kind: Any, data: Any, where: str = "", *, complete: bool = False) -> Any:
-    """The record (or member of a union of records) that JSON data spells. Raises ``Mismatch``, and what a ``Form`` raises.
+    """The record (or member of a union of records) that JSON data spells. Raises ``Mismatch``, and what a
+    ``Form`` raises.
 
-    ``complete``: a field may be missing only where it is sparse; otherwise wherever it has a default, as in what an older version wrote.
+    ``complete``: a field may be missing only where it is sparse; otherwise wherever it has a default, as in
+    what an older version wrote.
     """
     try:
         return _decoder(kind, complete)(data)
@@ -86,7 +104,9 @@ def _fields(record: Any) -> Mapping[str, _Field]:
         if not field.metadata.get("unstored"):
             name = field.metadata.get("json", field.name)
             required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            found[name] = _Field(field.name, name, field.metadata.get("sparse", False), required, hints[field.name])
+            found[name] = _Field(
+                field.name, name, field.metadata.get("sparse", False), required, hints[field.name]
+            )
     return found
 
 
@@ -237,13 +257,19 @@ def _decode_enum(kind: type[Enum], data: Any) -> Enum:
     try:
         return kind(data)
     except (ValueError, TypeError):
-        raise Mismatch("", f"is {data!r:.60}, expected one of {', '.join(repr(item.value) for item in kind)}") from None
+        raise Mismatch(
+            "", f"is {data!r:.60}, expected one of {', '.join(repr(item.value) for item in kind)}"
+        ) from None
 
 
 def _decode_leaf(kinds: tuple[type, ...], data: Any) -> Any:
     names = " or ".join(kind.__name__ for kind in kinds)
     accepted = (*kinds, int) if float in kinds else kinds
-    _expect(isinstance(data, accepted) and (bool in kinds or not isinstance(data, bool)), f"a value of type {names}", data)
+    _expect(
+        isinstance(data, accepted) and (bool in kinds or not isinstance(data, bool)),
+        f"a value of type {names}",
+        data,
+    )
     return data
 
 

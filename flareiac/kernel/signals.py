@@ -9,8 +9,9 @@ from types import FrameType
 class SignalRelay:
     """A signal handler whose work is done by a thread of its own.
 
-    A handler interrupts the main thread anywhere, amid a wait for an event too. ``Event.set`` would then wait without end for a lock that
-    the interrupted wait holds; ``queue.SimpleQueue.put`` is made to be called there.
+    A handler interrupts the main thread anywhere, amid a wait for an event too. ``Event.set`` would then wait
+    without end for a lock that the interrupted wait holds; ``queue.SimpleQueue.put`` is made to be called
+    there.
     """
 
     def __init__(self, act: Callable[[], None]) -> None:

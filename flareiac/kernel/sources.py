@@ -78,7 +78,9 @@ class Source:
 
 @lru_cache(maxsize=16)
 def line_starts(text: str) -> Sequence[int]:
-    """The offset at which each line begins: found once for a text, since a broken one has a complaint on each of its lines."""
+    """The offset at which each line begins: found once for a text, since a broken one has a complaint on each
+    of its lines.
+    """
     starts, at = [0], text.find("\n")
     while at >= 0:
         starts.append(at + 1)

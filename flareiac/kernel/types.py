@@ -1,4 +1,5 @@
-"""Types of values, cty's set: string, number, bool, list, set, map, object, tuple, any; and references to resources.
+"""Types of values, cty's set: string, number, bool, list, set, map, object, tuple, any; and references to
+resources.
 
 ``RefType`` is FlareIaC's own: an attribute that takes another resource (``catalog = catalog.lake``).
 """
@@ -75,7 +76,8 @@ class ObjectType:
 
     def __str__(self) -> str:
         inner = ", ".join(
-            f"{name} = optional({kind})" if name in self.optional else f"{name} = {kind}" for name, kind in self.attributes.items()
+            f"{name} = optional({kind})" if name in self.optional else f"{name} = {kind}"
+            for name, kind in self.attributes.items()
         )
         return f"object({{{inner}}})"
 
@@ -92,7 +94,18 @@ class RefType:
         return f"reference to {names}" + (" or string" if self.or_string else "")
 
 
-Type: TypeAlias = StringType | NumberType | BoolType | AnyType | ListType | SetType | MapType | TupleType | ObjectType | RefType
+Type: TypeAlias = (
+    StringType
+    | NumberType
+    | BoolType
+    | AnyType
+    | ListType
+    | SetType
+    | MapType
+    | TupleType
+    | ObjectType
+    | RefType
+)
 
 STRING = StringType()
 NUMBER = NumberType()

@@ -1,4 +1,6 @@
-"""Makes syntax nodes from the grammar's reductions, and refuses what HCL refuses although the grammar takes it."""
+"""Makes syntax nodes from the grammar's reductions, and refuses what HCL refuses although the grammar takes
+it.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -65,7 +67,9 @@ _LONGEST_CHAIN: Final = 200
 
 
 class Builder:
-    """Handlers by rule name for one piece of text. ``troubles`` collects what is wrong without stopping the reading."""
+    """Handlers by rule name for one piece of text. ``troubles`` collects what is wrong without stopping the
+    reading.
+    """
 
     def __init__(self, text: str, origin: Origin) -> None:
         self.text, self.origin = text, origin
@@ -106,7 +110,9 @@ class Builder:
             "attr_splat_expr_term": self.splat,
             "full_splat_expr_term": self.splat,
             "braces_index": lambda values: Step(None, values[1], values[0].start, values[-1].end, True),
-            "short_index": lambda values: Step(None, self.number(values[1:]), values[0].start, values[-1].end),
+            "short_index": lambda values: Step(
+                None, self.number(values[1:]), values[0].start, values[-1].end
+            ),
             "get_attr": lambda values: Step(self.written(values[1]), None, values[0].start, values[1].end),
             "attr_splat": lambda values: Tail(False, values[1:], values[0].start, values[-1].end),
             "full_splat": lambda values: Tail(True, values[1:], values[0].start, values[-1].end),
@@ -125,14 +131,21 @@ class Builder:
 
     def constant(self, values: list[Part]) -> Literal:
         token = values[0]
-        return Literal(origin=self.origin, start=token.start, end=token.end, value={"true": True, "false": False, "null": None}[token.text])
+        return Literal(
+            origin=self.origin,
+            start=token.start,
+            end=token.end,
+            value={"true": True, "false": False, "null": None}[token.text],
+        )
 
     def number(self, values: list[Part]) -> Literal:
         token = values[0]
         try:
             value = written_number(token.text)
         except ValueError as error:
-            self.complain(codes.NUMBER_OUT_OF_RANGE, f"This number cannot be used: {error}.", token.start, token.end)
+            self.complain(
+                codes.NUMBER_OUT_OF_RANGE, f"This number cannot be used: {error}.", token.start, token.end
+            )
             value = Decimal(0)
         return Literal(origin=self.origin, start=token.start, end=token.end, value=value)
 
@@ -143,11 +156,21 @@ class Builder:
 
     def attribute(self, values: list[Part]) -> AttributeNode:
         name, _, expr = values
-        return AttributeNode(origin=self.origin, start=name.start, end=expr.end, name=self.written(name), expr=expr)
+        return AttributeNode(
+            origin=self.origin, start=name.start, end=expr.end, name=self.written(name), expr=expr
+        )
 
     def block(self, values: list[Part]) -> BlockNode:
-        brace = next(index for index, part in enumerate(values) if isinstance(part, Token) and part.kind == "LBRACE")
-        name, labels, items, opened, closed = values[0], values[1:brace], values[brace + 1 : -1], values[brace], values[-1]
+        brace = next(
+            index for index, part in enumerate(values) if isinstance(part, Token) and part.kind == "LBRACE"
+        )
+        name, labels, items, opened, closed = (
+            values[0],
+            values[1:brace],
+            values[brace + 1 : -1],
+            values[brace],
+            values[-1],
+        )
         if "\n" in self.text[values[brace - 1].end : opened.start]:
             self.complain(
                 codes.INVALID_BLOCK,
@@ -167,14 +190,23 @@ class Builder:
         )
 
     def label(self, part: Part) -> Label:
-        if isinstance(part, Template) or (isinstance(part, Literal) and self.text.startswith("<<", part.start)):
-            self.complain(codes.INVALID_BLOCK, "A block's label is a plain string or a name, without interpolation.", part.start, part.end)
+        if isinstance(part, Template) or (
+            isinstance(part, Literal) and self.text.startswith("<<", part.start)
+        ):
+            self.complain(
+                codes.INVALID_BLOCK,
+                "A block's label is a plain string or a name, without interpolation.",
+                part.start,
+                part.end,
+            )
             return Label(origin=self.origin, start=part.start, end=part.end, text="")
         text = part.value if isinstance(part, Literal) and isinstance(part.value, str) else self.written(part)
         return Label(origin=self.origin, start=part.start, end=part.end, text=text)
 
     def check_braces(self, items: list[Part], opened: Token, closed: Token) -> None:
-        """A block of one line holds one attribute at most; in any other, every item stands on lines of its own."""
+        """A block of one line holds one attribute at most; in any other, every item stands on lines of its
+        own.
+        """
         if not items:
             return
         if "\n" in self.text[opened.end : items[0].start]:
@@ -184,14 +216,16 @@ class Builder:
         if len(items) > 1 or isinstance(items[0], BlockNode):
             self.complain(
                 codes.INVALID_BLOCK,
-                "A block written on one line may hold one attribute only. Begin a new line after the opening brace.",
+                "A block written on one line may hold one attribute only. Begin a new line after the "
+                "opening brace.",
                 items[0].start,
                 items[-1].end,
             )
         elif "\n" in self.text[items[0].end : closed.start]:
             self.complain(
                 codes.INVALID_BLOCK,
-                "A block that begins with an attribute on its first line ends on that line. Begin a new line after the opening brace.",
+                "A block that begins with an attribute on its first line ends on that line. Begin a new "
+                "line after the opening brace.",
                 closed.start,
                 closed.end,
             )
@@ -199,7 +233,9 @@ class Builder:
     def missing_newline(self, item: AttributeNode | BlockNode, start: int) -> None:
         self.complain(
             codes.MISSING_NEWLINE,
-            "An attribute ends with its line." if isinstance(item, AttributeNode) else "A block ends with its line.",
+            "An attribute ends with its line."
+            if isinstance(item, AttributeNode)
+            else "A block ends with its line.",
             start,
             start + 1,
         )
@@ -222,13 +258,26 @@ class Builder:
                     item.start,
                     item.start + len(item.name),
                 )
-        return Body(origin=self.origin, start=start, end=end, attributes=tuple(attributes.values()), blocks=tuple(blocks))
+        return Body(
+            origin=self.origin,
+            start=start,
+            end=end,
+            attributes=tuple(attributes.values()),
+            blocks=tuple(blocks),
+        )
 
     def lengthen(self, left: Expression, end: int) -> None:
-        """Counts a chain such as ``a + b + c``, whose tree is as deep as the chain is long. Raises where that gets out of hand."""
+        """Counts a chain such as ``a + b + c``, whose tree is as deep as the chain is long. Raises where that
+        gets out of hand.
+        """
         count = self.chains[left.start] = self.chains.get(left.start, 0) + 1
         if count > _LONGEST_CHAIN:
-            raise SyntaxTrouble(codes.TOO_DEEP, f"More than {_LONGEST_CHAIN} steps in a row; split it with local values.", left.start, end)
+            raise SyntaxTrouble(
+                codes.TOO_DEEP,
+                f"More than {_LONGEST_CHAIN} steps in a row; split it with local values.",
+                left.start,
+                end,
+            )
 
     # Expressions
 
@@ -238,39 +287,61 @@ class Builder:
 
     def unary(self, values: list[Part]) -> Unary:
         token, operand = values
-        return Unary(origin=self.origin, start=token.start, end=operand.end, operator=token.text, operand=operand)
+        return Unary(
+            origin=self.origin, start=token.start, end=operand.end, operator=token.text, operand=operand
+        )
 
     def binary(self, values: list[Part]) -> Binary:
         left, token, right = values
         self.lengthen(left, right.end)
-        return Binary(origin=self.origin, start=left.start, end=right.end, operator=token.text, left=left, right=right)
+        return Binary(
+            origin=self.origin, start=left.start, end=right.end, operator=token.text, left=left, right=right
+        )
 
     def conditional(self, values: list[Part]) -> Conditional:
         condition, then, otherwise = (part for part in values if not isinstance(part, Token))
         return Conditional(
-            origin=self.origin, start=condition.start, end=otherwise.end, condition=condition, then=then, otherwise=otherwise
+            origin=self.origin,
+            start=condition.start,
+            end=otherwise.end,
+            condition=condition,
+            then=then,
+            otherwise=otherwise,
         )
 
     def step(self, source: Expression, step: Step) -> GetAttribute | Index:
         self.lengthen(source, step.end)
         if step.name is not None:
-            return GetAttribute(origin=self.origin, start=source.start, end=step.end, source=source, name=step.name)
+            return GetAttribute(
+                origin=self.origin, start=source.start, end=step.end, source=source, name=step.name
+            )
         assert step.key is not None
         return Index(origin=self.origin, start=source.start, end=step.end, source=source, key=step.key)
 
     def splat(self, values: list[Part]) -> Expression:
-        """``.*`` takes attributes and legacy indexes only; what follows an index in brackets applies to the whole result."""
+        """``.*`` takes attributes and legacy indexes only; what follows an index in brackets applies to the
+        whole result.
+        """
         source, tail = values
         self.lengthen(source, tail.end)
         inside = tail.steps
         if not tail.full:
             if isinstance(source, Splat) and self.text.startswith(".", source.source.end):
-                self.complain(codes.UNSUPPORTED_INDEX, "A splat inside of .* is not possible; use [*].", tail.start, tail.end)
-            inside = inside[: next((index for index, step in enumerate(inside) if step.bracketed), len(inside))]
+                self.complain(
+                    codes.UNSUPPORTED_INDEX,
+                    "A splat inside of .* is not possible; use [*].",
+                    tail.start,
+                    tail.end,
+                )
+            inside = inside[
+                : next((index for index, step in enumerate(inside) if step.bracketed), len(inside))
+            ]
         steps = tuple(step.key if step.name is None else step.name for step in inside)
         end = inside[-1].end if inside else (tail.end if not tail.steps else tail.steps[0].start)
         if tail.full and isinstance(source, Splat) and self.text.startswith("[", source.source.end):
-            result: Expression = self.splat_inside(source, SplatStep(origin=self.origin, start=tail.start, end=end, steps=steps), end)
+            result: Expression = self.splat_inside(
+                source, SplatStep(origin=self.origin, start=tail.start, end=end, steps=steps), end
+            )
         else:
             result = Splat(origin=self.origin, start=source.start, end=end, source=source, steps=steps)
         for step in tail.steps[len(inside) :]:
@@ -296,14 +367,17 @@ class Builder:
                     item.start,
                     item.start + 1,
                 )
-        return ObjectConstructor(origin=self.origin, start=values[0].start, end=values[-1].end, items=tuple(items))
+        return ObjectConstructor(
+            origin=self.origin, start=values[0].start, end=values[-1].end, items=tuple(items)
+        )
 
     def object_item(self, values: list[Part]) -> ObjectItem:
         key, _, value = values
         if isinstance(key, GetAttribute | Index | Splat):
             self.complain(
                 codes.AMBIGUOUS_KEY,
-                "To use the value of this expression as the key, put it in parentheses; to use its text, in quotes.",
+                "To use the value of this expression as the key, put it in parentheses; to use its text, "
+                "in quotes.",
                 key.start,
                 key.end,
             )
@@ -312,11 +386,20 @@ class Builder:
         return ObjectItem(origin=self.origin, start=key.start, end=value.end, key=key, value=value)
 
     def call(self, values: list[Part]) -> Call:
-        opened = next(index for index, part in enumerate(values) if isinstance(part, Token) and part.kind == "LPAR")
+        opened = next(
+            index for index, part in enumerate(values) if isinstance(part, Token) and part.kind == "LPAR"
+        )
         name = "::".join(part.name for part in values[:opened] if isinstance(part, Variable))
         arguments = tuple(part for part in values[opened + 1 :] if not isinstance(part, Token))
         expand = any(isinstance(part, Token) and part.kind == "ELLIPSIS" for part in values[opened + 1 :])
-        return Call(origin=self.origin, start=values[0].start, end=values[-1].end, name=name, arguments=arguments, expand=expand)
+        return Call(
+            origin=self.origin,
+            start=values[0].start,
+            end=values[-1].end,
+            name=name,
+            arguments=arguments,
+            expand=expand,
+        )
 
     def for_tuple(self, values: list[Part]) -> ForTuple:
         names, rest, _ = self.loop(values)
@@ -372,7 +455,9 @@ class Builder:
 
     def string(self, values: list[Part]) -> Literal | Template:
         opened, closed = values[0], values[-1]
-        pieces: list[Piece] = [Text(text=part.text) if isinstance(part, Token) else part for part in values[1:-1]]
+        pieces: list[Piece] = [
+            Text(text=part.text) if isinstance(part, Token) else part for part in values[1:-1]
+        ]
         parts = assemble(pieces, opened.text, self.origin) if pieces else ()
         if not parts:
             return Literal(origin=self.origin, start=opened.start, end=closed.end, value="")
@@ -381,7 +466,9 @@ class Builder:
         return Template(origin=self.origin, start=opened.start, end=closed.end, parts=parts)
 
 
-def _deepened(steps: tuple[SplatStep | Expression | str, ...], step: SplatStep) -> tuple[SplatStep | Expression | str, ...]:
+def _deepened(
+    steps: tuple[SplatStep | Expression | str, ...], step: SplatStep
+) -> tuple[SplatStep | Expression | str, ...]:
     if steps and isinstance(last := steps[-1], SplatStep):
         return (*steps[:-1], replace(last, end=step.end, steps=_deepened(last.steps, step)))
     return (*steps, step)

@@ -1,4 +1,6 @@
-"""Function calls: arguments to parameters, conversion, unknown and sensitive, and the sentences when something does not fit."""
+"""Function calls: arguments to parameters, conversion, unknown and sensitive, and the sentences when
+something does not fit.
+"""
 
 from typing import Protocol
 
@@ -35,7 +37,11 @@ def call_function(evaluator: Evaluating, expr: Call) -> Value:
             function = evaluator.scope.functions.get(name)
     if function is None:
         known = [*evaluator.scope.functions, "try", "can"]
-        return evaluator.fail(expr, codes.UNKNOWN_FUNCTION, f'There is no function "{expr.name}".{did_you_mean(expr.name, known)}')
+        return evaluator.fail(
+            expr,
+            codes.UNKNOWN_FUNCTION,
+            f'There is no function "{expr.name}".{did_you_mean(expr.name, known)}',
+        )
     arguments = _arguments(evaluator, expr)
     if arguments is None:
         return unknown()
@@ -43,7 +49,9 @@ def call_function(evaluator: Evaluating, expr: Call) -> Value:
 
 
 def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
-    """``try`` gives the first argument that evaluates without error, ``can`` tells whether its one argument does."""
+    """``try`` gives the first argument that evaluates without error, ``can`` tells whether its one argument
+    does.
+    """
     if not expr.arguments or (name == "can" and len(expr.arguments) > 1):
         count = "one argument" if name == "can" else "at least one argument"
         return evaluator.fail(expr, codes.WRONG_ARGUMENT_COUNT, f"{name}() takes {count}.")
@@ -51,7 +59,9 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
     for argument in expr.arguments:
         value, diagnostics = evaluator.silently(argument)
         if name == "can":
-            return boolean(not diagnostics.has_errors).with_sensitive(not diagnostics.has_errors and contains_sensitive(value))
+            return boolean(not diagnostics.has_errors).with_sensitive(
+                not diagnostics.has_errors and contains_sensitive(value)
+            )
         if not diagnostics.has_errors:
             return value
         trouble.extend(item.line for item in diagnostics)
@@ -67,7 +77,12 @@ def _arguments(evaluator: Evaluating, expr: Call) -> list[tuple[Value, Node]] | 
     if last.raw is UNKNOWN:
         return None
     if not isinstance(last.raw, tuple):
-        evaluator.fail(node, codes.INVALID_ARGUMENT, "Only a list, set or tuple can be expanded with ... into arguments.", expr)
+        evaluator.fail(
+            node,
+            codes.INVALID_ARGUMENT,
+            "Only a list, set or tuple can be expanded with ... into arguments.",
+            expr,
+        )
         return None
     return [*found, *((item.with_sensitive(last.sensitive), node) for item in last.raw)]
 
@@ -83,10 +98,14 @@ def _parameters(function: Builtin, count: int) -> list[Parameter] | None:
     return listed
 
 
-def _called(evaluator: Evaluating, expr: Call, function: Builtin, arguments: list[tuple[Value, Node]]) -> Value:
+def _called(
+    evaluator: Evaluating, expr: Call, function: Builtin, arguments: list[tuple[Value, Node]]
+) -> Value:
     parameters = _parameters(function, len(arguments))
     if parameters is None:
-        return evaluator.fail(expr, codes.WRONG_ARGUMENT_COUNT, f"{function.signature} was given {len(arguments)}.")
+        return evaluator.fail(
+            expr, codes.WRONG_ARGUMENT_COUNT, f"{function.signature} was given {len(arguments)}."
+        )
     ready: list[Value] = []
     is_known, marked = True, False
     for (value, node), parameter in zip(arguments, parameters, strict=True):
@@ -105,7 +124,9 @@ def _called(evaluator: Evaluating, expr: Call, function: Builtin, arguments: lis
     try:
         return _bounded(function.call(*ready)).with_sensitive(marked)
     except ArithmeticError:
-        return evaluator.fail(expr, codes.FUNCTION_FAILED, f"{function.name}(): The result is too large for a number.")
+        return evaluator.fail(
+            expr, codes.FUNCTION_FAILED, f"{function.name}(): The result is too large for a number."
+        )
     except (FunctionError, ConversionError) as error:
         at = getattr(error, "argument", None)
         node = arguments[at][1] if at is not None and at < len(arguments) else expr
@@ -124,10 +145,17 @@ def _bounded(result: Value) -> Value:
     return result
 
 
-def _prepared(evaluator: Evaluating, expr: Call, function: Builtin, value: Value, node: Node, parameter: Parameter) -> Value | None:
+def _prepared(
+    evaluator: Evaluating, expr: Call, function: Builtin, value: Value, node: Node, parameter: Parameter
+) -> Value | None:
     """The argument as its parameter takes it, or None after complaining."""
     if value.raw is None and not parameter.null:
-        evaluator.fail(node, codes.INVALID_ARGUMENT, f'"{parameter.name}" of {function.signature} must not be null.', expr)
+        evaluator.fail(
+            node,
+            codes.INVALID_ARGUMENT,
+            f'"{parameter.name}" of {function.signature} must not be null.',
+            expr,
+        )
         return None
     if isinstance(value.raw, Symbols):
         members = value.raw.members
@@ -135,5 +163,10 @@ def _prepared(evaluator: Evaluating, expr: Call, function: Builtin, value: Value
     try:
         return value if isinstance(parameter.type, AnyType) else convert(value, parameter.type)
     except ConversionError as error:
-        evaluator.fail(node, codes.INVALID_ARGUMENT, f'Unsuitable "{parameter.name}" of {function.signature}: {error}.', expr)
+        evaluator.fail(
+            node,
+            codes.INVALID_ARGUMENT,
+            f'Unsuitable "{parameter.name}" of {function.signature}: {error}.',
+            expr,
+        )
         return None

@@ -38,7 +38,9 @@ from flareiac.lang.values import (
 
 
 class ConversionError(Exception):
-    """A value cannot become what is wanted; ``path`` is where inside the value, ``message`` a clause without a full stop."""
+    """A value cannot become what is wanted; ``path`` is where inside the value, ``message`` a clause without
+    a full stop.
+    """
 
     def __init__(self, message: str, path: Path = ()) -> None:
         super().__init__(f"{render_path(path)}: {message}" if path else message)
@@ -53,7 +55,11 @@ def named(type: Type) -> str:  # noqa: A002 - the field's word
     """``a string``, ``a list of numbers``, ... for messages."""
     match type:
         case RefType():
-            return "a reference to " + " or ".join(f"a {name}" for name in type.to) + (" or a string" if type.or_string else "")
+            return (
+                "a reference to "
+                + " or ".join(f"a {name}" for name in type.to)
+                + (" or a string" if type.or_string else "")
+            )
         case ListType(element) | SetType(element) | MapType(element):
             of = "" if isinstance(element, AnyType) else f" of {plural(element)}"
             return f"a {kind(type)}{of}"
@@ -93,18 +99,26 @@ def convert(value: Value, wanted: Type) -> Value:
         converted = _converted(value, wanted)
     except ConversionError:
         if value.sensitive:
-            raise ConversionError(f"{named(wanted)} is required, and the value is sensitive, so that the reason is not shown") from None
+            raise ConversionError(
+                f"{named(wanted)} is required, and the value is sensitive, so that the reason is not shown"
+            ) from None
         raise
     return converted.with_sensitive(value.sensitive)
 
 
 def _settled(have: Type, wanted: Type) -> Type:
-    """The type of an unknown after conversion. Raises where no value of the type it has could be converted."""
+    """The type of an unknown after conversion. Raises where no value of the type it has could be
+    converted.
+    """
     match have, wanted:
         case AnyType(), _:
             return wanted
         case ((StringType() | NumberType() | BoolType()), (StringType() | NumberType() | BoolType())):
-            if kind(have) != kind(wanted) and not isinstance(wanted, StringType) and not isinstance(have, StringType):
+            if (
+                kind(have) != kind(wanted)
+                and not isinstance(wanted, StringType)
+                and not isinstance(have, StringType)
+            ):
                 raise ConversionError(f"{named(wanted)} is required, not {named(have)}")
             return wanted
         case ((StringType() | NumberType() | BoolType()), RefType()) if wanted.or_string:
@@ -148,14 +162,21 @@ def _from_resource(value: Value, resource: Resource, wanted: Type) -> Value:
     match wanted:
         case RefType(to):
             if to and resource.type and resource.type not in to:
-                raise ConversionError(f"{named(wanted)} is required, and {resource.address} is a {resource.type}")
+                raise ConversionError(
+                    f"{named(wanted)} is required, and {resource.address} is a {resource.type}"
+                )
             return value
         case ObjectType() | MapType():
-            view = Value(ObjectType({name: item.type for name, item in resource.attributes.items()}), resource.attributes, value.sensitive)
+            view = Value(
+                ObjectType({name: item.type for name, item in resource.attributes.items()}),
+                resource.attributes,
+                value.sensitive,
+            )
             return convert(view, wanted)
         case _:
             raise ConversionError(
-                f"{named(wanted)} is required, and {resource.address} is a {resource.type}; one of its attributes may be meant"
+                f"{named(wanted)} is required, and {resource.address} is a {resource.type}; one of its "
+                "attributes may be meant"
             )
 
 
@@ -215,7 +236,9 @@ def _elements(value: Value, element: Type, wanted: Type) -> list[Value]:
 
 
 def _told(items: Iterable[Value]) -> list[Type]:
-    """The types that decide what a collection is of: a null without a type becomes one of whatever the others are."""
+    """The types that decide what a collection is of: a null without a type becomes one of whatever the others
+    are.
+    """
     return [item.type for item in items if item.raw is not None or not isinstance(item.type, AnyType)]
 
 
@@ -243,7 +266,10 @@ def _tuple(value: Value, elements: tuple[Type, ...]) -> Value:
         raise ConversionError(f"a tuple is required, not {named(value.type)}")
     if len(value.raw) != len(elements):
         raise ConversionError(f"a tuple of {len(elements)} elements is required, not of {len(value.raw)}")
-    items = tuple(_inside(item, wanted, index) for index, (item, wanted) in enumerate(zip(value.raw, elements, strict=True)))
+    items = tuple(
+        _inside(item, wanted, index)
+        for index, (item, wanted) in enumerate(zip(value.raw, elements, strict=True))
+    )
     return Value(TupleType(tuple(item.type for item in items)), items)
 
 
@@ -265,8 +291,14 @@ def _object(value: Value, wanted: ObjectType) -> Value:
     missing = [name for name in wanted.attributes if name not in value.raw and name not in wanted.optional]
     if missing:
         names = ", ".join(f'"{name}"' for name in missing)
-        raise ConversionError(f"attribute{'s' if len(missing) > 1 else ''} {names} {'are' if len(missing) > 1 else 'is'} required")
-    items = {name: _inside(value.raw[name], kind_, name) if name in value.raw else null(kind_) for name, kind_ in wanted.attributes.items()}
+        raise ConversionError(
+            f"attribute{'s' if len(missing) > 1 else ''} {names} {'are' if len(missing) > 1 else 'is'} "
+            "required"
+        )
+    items = {
+        name: _inside(value.raw[name], kind_, name) if name in value.raw else null(kind_)
+        for name, kind_ in wanted.attributes.items()
+    }
     return Value(ObjectType({name: item.type for name, item in items.items()}), items)
 
 
@@ -289,7 +321,9 @@ def _unify_different(types: list[Type]) -> Type | None:
     if all(isinstance(item, StringType | NumberType | BoolType) for item in types):
         return STRING if any(isinstance(item, StringType) for item in types) else None
     if all(isinstance(item, RefType) for item in types):
-        return RefType(tuple(dict.fromkeys(name for item in types if isinstance(item, RefType) for name in item.to)))
+        return RefType(
+            tuple(dict.fromkeys(name for item in types if isinstance(item, RefType) for name in item.to))
+        )
     if all(isinstance(item, ObjectType | MapType) for item in types):
         return _unify_maps(types)
     if all(isinstance(item, TupleType | ListType | SetType) for item in types):
@@ -328,7 +362,11 @@ def _unify_lists(types: list[Type]) -> Type | None:
     element = unify(elements)
     if element is None:
         return None
-    return SetType(element) if any(isinstance(item, SetType) for item in types) and not tuples else ListType(element)
+    return (
+        SetType(element)
+        if any(isinstance(item, SetType) for item in types) and not tuples
+        else ListType(element)
+    )
 
 
 def from_plain(data: object, wanted: Type) -> Value:

@@ -1,4 +1,6 @@
-"""Decodes a body as a schema says: plain data, the span of everything written, and where sensitive values went."""
+"""Decodes a body as a schema says: plain data, the span of everything written, and where sensitive values
+went.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,9 +24,11 @@ from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedBody:
-    """``attributes``: every attribute of the schema by name (None when absent or null) and every nested block by its name.
+    """``attributes``: every attribute of the schema by name (None when absent or null) and every nested block
+    by its name.
 
-    ``spans``: where each attribute's value and each block's header stands; ``sensitive_paths``: what must never be shown.
+    ``spans``: where each attribute's value and each block's header stands; ``sensitive_paths``: what must
+    never be shown.
     """
 
     attributes: Attributes
@@ -52,8 +56,12 @@ class SpanIndex(Mapping[Path, Span]):
         return len(self._places)
 
 
-def decode_body(body: Body, schema: Block, scope: Scope, diagnostics: Diagnostics, *, meta: frozenset[str] = frozenset()) -> DecodedBody:
-    """The plain data of a body. ``meta`` names attributes and blocks that the caller reads itself. Never raises for user text."""
+def decode_body(
+    body: Body, schema: Block, scope: Scope, diagnostics: Diagnostics, *, meta: frozenset[str] = frozenset()
+) -> DecodedBody:
+    """The plain data of a body. ``meta`` names attributes and blocks that the caller reads itself. Never
+    raises for user text.
+    """
     decoder = _Decoder(diagnostics)
     attributes = decoder.body(body, schema, scope, (), meta)
     return DecodedBody(attributes=attributes, spans=decoder.spans, sensitive_paths=tuple(decoder.sensitive))
@@ -65,7 +73,9 @@ class _Decoder:
         self.spans = SpanIndex()
         self.sensitive: list[Path] = []
 
-    def body(self, body: Body, schema: Block, scope: Scope, path: Path, meta: frozenset[str] = frozenset()) -> Attributes:
+    def body(
+        self, body: Body, schema: Block, scope: Scope, path: Path, meta: frozenset[str] = frozenset()
+    ) -> Attributes:
         out: Attributes = {}
         written = {item.name: item for item in body.attributes if item.name not in meta}
         for name, attribute in schema.attributes.items():
@@ -108,12 +118,17 @@ class _Decoder:
         data = to_data(value)
         if data is None:
             if schema.required:
-                self.complain(codes.MISSING_ATTRIBUTE, f'"{path[-1]}" is required and must not be null.', node, path)
+                self.complain(
+                    codes.MISSING_ATTRIBUTE, f'"{path[-1]}" is required and must not be null.', node, path
+                )
             return None
-        # Validators judge values that are written out; the type of a reference says which resources it may name.
+        # Validators judge values that are written out; the type of a reference says which resources it may
+        # name.
         if is_known(data) and not isinstance(data, Reference):
             for validator in schema.validators:
-                self.validate(node, validator(data), path, hidden=schema.sensitive or contains_sensitive(value))
+                self.validate(
+                    node, validator(data), path, hidden=schema.sensitive or contains_sensitive(value)
+                )
         return data
 
     def validate(self, node: AttributeNode, wrong: str | None, path: Path, *, hidden: bool) -> None:
@@ -124,20 +139,29 @@ class _Decoder:
     def complain(self, code: Code, detail: str, node: AttributeNode, path: Path) -> None:
         self.diagnostics.error(code, detail, subject=node.expr.span, context=node.span, attribute=path)
 
-    def unknown_attributes(self, written: Iterable[AttributeNode], schema: Block, path: Path, meta: frozenset[str]) -> None:
+    def unknown_attributes(
+        self, written: Iterable[AttributeNode], schema: Block, path: Path, meta: frozenset[str]
+    ) -> None:
         known = [*schema.attributes, *sorted(meta)]
         for node in written:
             if node.name in schema.blocks:
                 detail = f'"{node.name}" is a block: write {node.name} {{ ... }} without an equals sign.'
             else:
-                hint = did_you_mean(node.name, known).strip() or f"Attributes here: {', '.join(schema.attributes) or 'none'}."
+                hint = (
+                    did_you_mean(node.name, known).strip()
+                    or f"Attributes here: {', '.join(schema.attributes) or 'none'}."
+                )
                 detail = f'There is no attribute "{node.name}". {hint}'
                 if schema.blocks:
                     detail += f" Blocks here: {', '.join(schema.blocks)}."
-            self.diagnostics.error(codes.UNKNOWN_ATTRIBUTE, detail, subject=node.name_span, attribute=(*path, node.name))
+            self.diagnostics.error(
+                codes.UNKNOWN_ATTRIBUTE, detail, subject=node.name_span, attribute=(*path, node.name)
+            )
 
     def missing(self, code: Code, body: Body, detail: str, path: Path) -> None:
-        self.diagnostics.error(code, detail, subject=body.origin.span(body.start, body.start + 1), attribute=path)
+        self.diagnostics.error(
+            code, detail, subject=body.origin.span(body.start, body.start + 1), attribute=path
+        )
 
     # Blocks
 
@@ -163,42 +187,67 @@ class _Decoder:
             detail = f'"{node.type}" is an attribute: write {node.type} = ... with an equals sign.'
         else:
             known = [*schema.blocks, *sorted(meta)]
-            hint = did_you_mean(node.type, known).strip() or f"Blocks here: {', '.join(schema.blocks) or 'none'}."
+            hint = (
+                did_you_mean(node.type, known).strip()
+                or f"Blocks here: {', '.join(schema.blocks) or 'none'}."
+            )
             detail = f'There is no block "{node.type}". {hint}'
-        self.diagnostics.error(codes.UNKNOWN_BLOCK, detail, subject=node.type_span, attribute=(*path, node.type))
+        self.diagnostics.error(
+            codes.UNKNOWN_BLOCK, detail, subject=node.type_span, attribute=(*path, node.type)
+        )
         return False
 
-    def nested(self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], body: Body, path: Path) -> Data:
+    def nested(
+        self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], body: Body, path: Path
+    ) -> Data:
         if nested.required and not found:
-            self.missing(codes.MISSING_BLOCK, body, f'A "{name}" block is required. {nested.block.description}', (*path, name))
+            self.missing(
+                codes.MISSING_BLOCK,
+                body,
+                f'A "{name}" block is required. {nested.block.description}',
+                (*path, name),
+            )
         match nested.nesting:
             case Nesting.SINGLE:
                 return self.single(name, nested, found, path)
             case Nesting.LIST:
-                return [self.one(node, nested, scope, (*path, name, index), labels=0) for index, (node, scope) in enumerate(found)]
+                return [
+                    self.one(node, nested, scope, (*path, name, index), labels=0)
+                    for index, (node, scope) in enumerate(found)
+                ]
             case Nesting.MAP:
                 return self.by_label(name, nested, found, path)
 
-    def one(self, node: BlockNode, nested: NestedBlock, scope: Scope, path: Path, *, labels: int) -> Attributes:
+    def one(
+        self, node: BlockNode, nested: NestedBlock, scope: Scope, path: Path, *, labels: int
+    ) -> Attributes:
         if len(node.label_nodes) != labels:
             wants = "one label" if labels else "no label"
             example = f'{node.type} "name" {{ ... }}' if labels else f"{node.type} {{ ... }}"
-            self.diagnostics.error(codes.WRONG_LABELS, f"A {node.type} block has {wants}: {example}.", subject=node.header_span)
+            self.diagnostics.error(
+                codes.WRONG_LABELS, f"A {node.type} block has {wants}: {example}.", subject=node.header_span
+            )
         end = node.label_nodes[-1].end if node.label_nodes else node.start + len(node.type)
         self.spans.put(path, node, node.start, end)
         return self.body(node.body, nested.block, scope, path)
 
-    def single(self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path) -> Data:
+    def single(
+        self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path
+    ) -> Data:
         for node, _ in found[1:]:
             first = Related(span=found[0][0].header_span, message="The first one.")
             detail = f'There are several "{name}" blocks. Put everything into one block.'
-            self.diagnostics.error(codes.ONE_BLOCK_ALLOWED, detail, subject=node.header_span, related=(first,))
+            self.diagnostics.error(
+                codes.ONE_BLOCK_ALLOWED, detail, subject=node.header_span, related=(first,)
+            )
         if not found:
             return None
         node, scope = found[0]
         return self.one(node, nested, scope, (*path, name), labels=0)
 
-    def by_label(self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path) -> Data:
+    def by_label(
+        self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path
+    ) -> Data:
         out: dict[str, Attributes] = {}
         places: dict[str, BlockNode] = {}
         for node, scope in found:
@@ -231,8 +280,13 @@ class _Decoder:
             elif len(given) > 1:
                 place = body.attribute(given[1])
                 blocks = body.blocks_of(given[1])
-                subject = place.name_span if place is not None else (blocks[0].type_span if blocks else body.span)
+                subject = (
+                    place.name_span if place is not None else (blocks[0].type_span if blocks else body.span)
+                )
                 both = " and ".join(f'"{name}"' for name in given)
                 self.diagnostics.error(
-                    codes.CHOICE_OF_SETTINGS, f"{both} exclude each other. Write exactly one of {names}.", subject=subject, attribute=path
+                    codes.CHOICE_OF_SETTINGS,
+                    f"{both} exclude each other. Write exactly one of {names}.",
+                    subject=subject,
+                    attribute=path,
                 )

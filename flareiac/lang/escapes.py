@@ -31,5 +31,11 @@ def _meaning(match: re.Match[str]) -> str:
 
 def quote(text: str) -> str:
     """A quoted string that means ``text``."""
-    out = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    out = (
+        text.replace("\\", "\\\\")
+        .replace('"', '\\"')
+        .replace("\n", "\\n")
+        .replace("\r", "\\r")
+        .replace("\t", "\\t")
+    )
     return '"' + out.replace("${", "$${").replace("%{", "%%{") + '"'

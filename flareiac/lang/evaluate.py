@@ -1,4 +1,6 @@
-"""Evaluates expressions. What a user got wrong is reported once and becomes an unknown, so that evaluation always goes on."""
+"""Evaluates expressions. What a user got wrong is reported once and becomes an unknown, so that evaluation
+always goes on.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -85,8 +87,8 @@ _WITHOUT_DATA: Final = frozenset({codes.UNKNOWN_SYMBOL, codes.UNKNOWN_FUNCTION})
 class Evaluator:
     """One evaluation: the scope and where complaints go.
 
-    ``hidden``: some of the scope's values are parts of something sensitive (the elements in a ``for`` over it) without a mark of their own,
-    so that no complaint may show a value.
+    ``hidden``: some of the scope's values are parts of something sensitive (the elements in a ``for`` over
+    it) without a mark of their own, so that no complaint may show a value.
     """
 
     def __init__(self, scope: Scope, diagnostics: Diagnostics, *, hidden: bool = False) -> None:
@@ -146,8 +148,14 @@ class Evaluator:
             return found
         known = list(self.scope.roots())
         hint = did_you_mean(expr.name, known)
-        detail = hint.strip() or (f"Known here: {', '.join(sorted(known))}." if known else "Nothing can be referred to here.")
-        return self.fail(expr, codes.UNKNOWN_SYMBOL, f'There is no "{expr.name}" here. {detail} A text is written in double quotes.')
+        detail = hint.strip() or (
+            f"Known here: {', '.join(sorted(known))}." if known else "Nothing can be referred to here."
+        )
+        return self.fail(
+            expr,
+            codes.UNKNOWN_SYMBOL,
+            f'There is no "{expr.name}" here. {detail} A text is written in double quotes.',
+        )
 
     def attribute(self, expr: GetAttribute) -> Value:
         return self.take_attribute(self.value(expr.source), expr.name, expr)
@@ -155,7 +163,11 @@ class Evaluator:
     def take_attribute(self, source: Value, name: str, expr: Node) -> Value:
         match source.raw:
             case None:
-                return self.fail(expr, codes.ACCESS_TO_NULL, f'The value before ".{name}" is null, so it has no attributes.')
+                return self.fail(
+                    expr,
+                    codes.ACCESS_TO_NULL,
+                    f'The value before ".{name}" is null, so it has no attributes.',
+                )
             case _ if source.raw is UNKNOWN:
                 return self.unknown_attribute(source, name, expr)
             case Resource(address, _, attributes):
@@ -163,14 +175,26 @@ class Evaluator:
             case Symbols(symbol, members):
                 return self.member(members, name, symbol, expr)
             case tuple():
-                hint = f" To take it from each element, write [*].{name}." if not isinstance(source.type, SetType) else ""
-                return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(named(source.type))} has no attribute "{name}".{hint}')
+                hint = (
+                    f" To take it from each element, write [*].{name}."
+                    if not isinstance(source.type, SetType)
+                    else ""
+                )
+                return self.fail(
+                    expr,
+                    codes.UNSUPPORTED_ATTRIBUTE,
+                    f'{_capital(named(source.type))} has no attribute "{name}".{hint}',
+                )
             case Mapping():
                 what = "map" if isinstance(source.type, MapType) else "object"
-                return self.member(source.raw, name, f"this {what}", expr, hidden=source.sensitive).with_sensitive(source.sensitive)
+                return self.member(
+                    source.raw, name, f"this {what}", expr, hidden=source.sensitive
+                ).with_sensitive(source.sensitive)
             case _:
                 return self.fail(
-                    expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(named(source.type))} has no attributes, so there is no "{name}".'
+                    expr,
+                    codes.UNSUPPORTED_ATTRIBUTE,
+                    f'{_capital(named(source.type))} has no attributes, so there is no "{name}".',
                 )
 
     def unknown_attribute(self, source: Value, name: str, expr: Node) -> Value:
@@ -178,16 +202,24 @@ class Evaluator:
             case ObjectType(attributes):
                 if name not in attributes:
                     hint = "" if source.sensitive else did_you_mean(name, attributes)
-                    return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'This object has no attribute "{name}".{hint}')
+                    return self.fail(
+                        expr, codes.UNSUPPORTED_ATTRIBUTE, f'This object has no attribute "{name}".{hint}'
+                    )
                 return unknown(attributes[name]).with_sensitive(source.sensitive)
             case MapType(element):
                 return unknown(element).with_sensitive(source.sensitive)
             case AnyType() | RefType():
                 return unknown().with_sensitive(source.sensitive)
             case _:
-                return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(named(source.type))} has no attribute "{name}".')
+                return self.fail(
+                    expr,
+                    codes.UNSUPPORTED_ATTRIBUTE,
+                    f'{_capital(named(source.type))} has no attribute "{name}".',
+                )
 
-    def member(self, members: Mapping[str, Value], name: str, owner: str, expr: Node, *, hidden: bool = False) -> Value:
+    def member(
+        self, members: Mapping[str, Value], name: str, owner: str, expr: Node, *, hidden: bool = False
+    ) -> Value:
         try:
             return members[name]
         except KeyError:
@@ -204,9 +236,13 @@ class Evaluator:
     def take_index(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
         marked = source.sensitive or key.sensitive
         if source.raw is None:
-            return self.fail(expr, codes.ACCESS_TO_NULL, "The value before the index is null, so it has no elements.")
+            return self.fail(
+                expr, codes.ACCESS_TO_NULL, "The value before the index is null, so it has no elements."
+            )
         if key.raw is None:
-            return self.fail(key_node, codes.INVALID_INDEX, "The index is null; it must be a number or a string.", expr)
+            return self.fail(
+                key_node, codes.INVALID_INDEX, "The index is null; it must be a number or a string.", expr
+            )
         if isinstance(source.raw, Symbols | Resource) and isinstance(key.raw, str):
             return self.take_attribute(source, key.raw, expr).with_sensitive(marked)
         if source.raw is UNKNOWN or key.raw is UNKNOWN:
@@ -216,22 +252,35 @@ class Evaluator:
         if isinstance(source.raw, Mapping):
             return self.entry(source, key, expr, key_node).with_sensitive(marked)
         if isinstance(source.type, SetType):
-            return self.fail(expr, codes.INVALID_INDEX, "The elements of a set have no order and no keys. Convert it with tolist() first.")
+            return self.fail(
+                expr,
+                codes.INVALID_INDEX,
+                "The elements of a set have no order and no keys. Convert it with tolist() first.",
+            )
         return self.fail(expr, codes.INVALID_INDEX, f"{_capital(named(source.type))} has no elements.")
 
     def element(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
         try:
             at = convert(key, NUMBER).raw
         except ConversionError as error:
-            return self.fail(key_node, codes.INVALID_INDEX, f"The index of {named(source.type)} is a number: {error}.", expr)
+            return self.fail(
+                key_node,
+                codes.INVALID_INDEX,
+                f"The index of {named(source.type)} is a number: {error}.",
+                expr,
+            )
         if at != at.to_integral_value():
             return self.fail(key_node, codes.INVALID_INDEX, "An index is a whole number.", expr)
         count = len(source.raw)
         if not 0 <= at < count:
-            has = f"It has {count} element{'' if count == 1 else 's'}" + (f", 0 to {count - 1}." if count else ".")
+            has = f"It has {count} element{'' if count == 1 else 's'}" + (
+                f", 0 to {count - 1}." if count else "."
+            )
             has = "How many it has is sensitive." if source.sensitive else has
             negative = " Indexes do not count from the end." if at < 0 else ""
-            return self.fail(key_node, codes.INVALID_INDEX, f"There is no element {_shown(key)}. {has}{negative}", expr)
+            return self.fail(
+                key_node, codes.INVALID_INDEX, f"There is no element {_shown(key)}. {has}{negative}", expr
+            )
         item: Value = source.raw[int(at)]
         return item
 
@@ -239,7 +288,9 @@ class Evaluator:
         try:
             name = convert(key, STRING).raw
         except ConversionError as error:
-            return self.fail(key_node, codes.INVALID_INDEX, f"The key of {named(source.type)} is a string: {error}.", expr)
+            return self.fail(
+                key_node, codes.INVALID_INDEX, f"The key of {named(source.type)} is a string: {error}.", expr
+            )
         if name not in source.raw:
             hint = "" if key.sensitive or source.sensitive else did_you_mean(name, source.raw)
             return self.fail(key_node, codes.INVALID_INDEX, f"There is no key {_shown(key)}.{hint}", expr)
@@ -253,7 +304,9 @@ class Evaluator:
         """A splat of a value: its elements, or the value itself as the only one, or none where it is null."""
         if source.raw is None:
             if isinstance(source.type, ListType | SetType | TupleType):
-                return self.fail(expr, codes.ACCESS_TO_NULL, "The list before the splat is null, so it has no elements.")
+                return self.fail(
+                    expr, codes.ACCESS_TO_NULL, "The list before the splat is null, so it has no elements."
+                )
             return tuple_value(())
         if source.raw is UNKNOWN:
             return unknown().with_sensitive(source.sensitive)
@@ -302,7 +355,9 @@ class Evaluator:
             return unknown(NUMBER if expr.operator in {"+", "-", "*", "/", "%"} else BOOL)
 
     def right_side(self, left: Value, right: Expression) -> Value:
-        """The right side of a logical operator. While the left is unknown nobody can tell whether the right will ever count."""
+        """The right side of a logical operator. While the left is unknown nobody can tell whether the right
+        will ever count.
+        """
         if left.raw is not UNKNOWN:
             return self.value(right)
         value, trouble = self.silently(right)
@@ -319,7 +374,9 @@ class Evaluator:
         if wanted is None:
             return unknown()
         if condition.raw is UNKNOWN:
-            return unknown(wanted).with_sensitive(condition.sensitive or then.sensitive or otherwise.sensitive)
+            return unknown(wanted).with_sensitive(
+                condition.sensitive or then.sensitive or otherwise.sensitive
+            )
         picked = then if condition.raw else otherwise
         try:
             return convert(picked, wanted).with_sensitive(condition.sensitive)
@@ -327,7 +384,9 @@ class Evaluator:
             return picked.with_sensitive(condition.sensitive)
 
     def branch_type(self, then: Value, otherwise: Value, expr: Conditional) -> Type | None:
-        """The type of both results. A result that is resource or known to be null takes part with what it is."""
+        """The type of both results. A result that is resource or known to be null takes part with what it
+        is.
+        """
         types = [item.type for item in (then, otherwise)]
         if any(isinstance(item.raw, Symbols) for item in (then, otherwise)):
             return ANY
@@ -336,14 +395,17 @@ class Evaluator:
             self.fail(
                 expr,
                 codes.INCONSISTENT_CONDITIONAL,
-                f"One result is {named(types[0])}, the other {named(types[1])}; no type fits both. Convert one of them.",
+                f"One result is {named(types[0])}, the other {named(types[1])}; no type fits both. Convert "
+                "one of them.",
             )
         return found
 
     def condition(self, expr: Expression, context: Node) -> Value:
         value = self.value(expr)
         if value.raw is None:
-            self.fail(expr, codes.INVALID_CONDITION, "A condition is true or false, and this one is null.", context)
+            self.fail(
+                expr, codes.INVALID_CONDITION, "A condition is true or false, and this one is null.", context
+            )
             return unknown(BOOL)
         try:
             return convert(value, BOOL)
@@ -385,8 +447,12 @@ class Evaluator:
             return None
         return text if isinstance(text, str) else None
 
-    def for_items(self, expr: ForTuple | ForObject | TemplateFor) -> tuple[Value, Iterator[tuple[Value, Value]] | None]:
-        """The collection, and its keys and values; None where it is unknown or cannot be gone through (and that is reported)."""
+    def for_items(
+        self, expr: ForTuple | ForObject | TemplateFor
+    ) -> tuple[Value, Iterator[tuple[Value, Value]] | None]:
+        """The collection, and its keys and values; None where it is unknown or cannot be gone through (and
+        that is reported).
+        """
         source = self.value(expr.collection)
         match source.raw:
             case None:
@@ -400,7 +466,9 @@ class Evaluator:
             case tuple() if isinstance(source.type, SetType):
                 return source, ((item, item) for item in source.raw)
             case tuple():
-                return source, ((Value(NUMBER, Decimal(index)), item) for index, item in enumerate(source.raw))
+                return source, (
+                    (Value(NUMBER, Decimal(index)), item) for index, item in enumerate(source.raw)
+                )
             case Mapping():
                 return source, ((Value(STRING, name), source.raw[name]) for name in sorted(source.raw))
             case Symbols(_, members) | Resource(_, _, members):
@@ -416,7 +484,9 @@ class Evaluator:
                 )
                 return source, None
 
-    def bound(self, expr: ForTuple | ForObject | TemplateFor, source: Value, key: Value, value: Value) -> "Evaluator":
+    def bound(
+        self, expr: ForTuple | ForObject | TemplateFor, source: Value, key: Value, value: Value
+    ) -> "Evaluator":
         names = {expr.value_name: value}
         if expr.key_name is not None:
             names[expr.key_name] = key
@@ -462,7 +532,8 @@ class Evaluator:
                 inside.fail(
                     expr.result_key,
                     codes.DUPLICATE_KEY,
-                    f"Two items have the key {_shown(found)}. To gather the values of each key, write ... after the value.",
+                    f"Two items have the key {_shown(found)}. To gather the values of each key, write ... "
+                    "after the value.",
                     expr,
                 )
             else:
@@ -475,7 +546,11 @@ class Evaluator:
     # Templates
 
     def template(self, expr: Template) -> Value:
-        if len(expr.parts) == 1 and isinstance(expr.parts[0], Node) and not isinstance(expr.parts[0], TemplateIf | TemplateFor):
+        if (
+            len(expr.parts) == 1
+            and isinstance(expr.parts[0], Node)
+            and not isinstance(expr.parts[0], TemplateIf | TemplateFor)
+        ):
             return self.value(expr.parts[0])
         return self.joined(expr.parts, expr)
 
@@ -514,19 +589,28 @@ class Evaluator:
     def interpolated(self, expr: Expression, context: Node) -> Value:
         value = self.value(expr)
         if value.raw is None:
-            self.fail(expr, codes.INVALID_TEMPLATE_VALUE, "The expression is null, and null has no text.", context)
+            self.fail(
+                expr, codes.INVALID_TEMPLATE_VALUE, "The expression is null, and null has no text.", context
+            )
             return unknown(STRING)
         try:
             return convert(value, STRING)
         except ConversionError as error:
-            self.fail(expr, codes.INVALID_TEMPLATE_VALUE, f"Only strings, numbers and bools can stand in a template: {error}.", context)
+            self.fail(
+                expr,
+                codes.INVALID_TEMPLATE_VALUE,
+                f"Only strings, numbers and bools can stand in a template: {error}.",
+                context,
+            )
             return unknown(STRING)
 
     def template_if(self, part: TemplateIf) -> Value:
         condition = self.condition(part.condition, part)
         if condition.raw is UNKNOWN:
             return unknown(STRING).with_sensitive(condition.sensitive)
-        return self.joined(part.then if condition.raw else part.otherwise, part).with_sensitive(condition.sensitive)
+        return self.joined(part.then if condition.raw else part.otherwise, part).with_sensitive(
+            condition.sensitive
+        )
 
     def template_for(self, part: TemplateFor) -> Value:
         source, items = self.for_items(part)

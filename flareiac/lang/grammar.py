@@ -1,8 +1,9 @@
 """python-hcl2's grammar as an LALR table: the one place that knows that package.
 
-Its grammar file defines the syntax. The table that lark computes from it (in about two seconds) is checked in beside this module, as
-``grammar_table.json``; ``python -m flareiac.lang.grammar`` writes it. With another grammar than that one's, the table is computed and
-kept in the user's cache directory, under the digest of the grammar.
+Its grammar file defines the syntax. The table that lark computes from it (in about two seconds) is checked in
+beside this module, as ``grammar_table.json``; ``python -m flareiac.lang.grammar`` writes it. With another
+grammar than that one's, the table is computed and kept in the user's cache directory, under the digest of the
+grammar.
 """
 
 import hashlib
@@ -19,14 +20,20 @@ _FORMAT: Final = 2
 SHIPPED: Final = Path(__file__).with_name("grammar_table.json")
 _AMENDMENTS: Final = (
     ("!unary_op : (MINUS | NOT) expr_term", "!unary_op : (MINUS | NOT) (expr_term | unary_op)"),
-    ("function_call : identifier (COLONS identifier COLONS identifier)?", "function_call : identifier (COLONS identifier)*"),
+    (
+        "function_call : identifier (COLONS identifier COLONS identifier)?",
+        "function_call : identifier (COLONS identifier)*",
+    ),
 )
-"""Where HCL is wider than the grammar: repeated unary operators, and any number of namespaces before a function's name."""
+"""Where HCL is wider than the grammar: repeated unary operators, and any number of namespaces before a
+function's name.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One production: the name that its handler goes by, how many symbols it takes, and how its value is made.
+    """One production: the name that its handler goes by, how many symbols it takes, and how its value is
+    made.
 
     ``spliced``: a list that its parent takes in; ``transparent``: the one child's value as it is.
     """
@@ -75,7 +82,8 @@ def shipped_text() -> str:
     text = _grammar_text()
     data = _numbered(_compute(text))
     lines = {
-        name: ",\n".join(json.dumps(item, separators=(",", ":"), sort_keys=True) for item in data[name]) for name in ("rules", "states")
+        name: ",\n".join(json.dumps(item, separators=(",", ":"), sort_keys=True) for item in data[name])
+        for name in ("rules", "states")
     }
     return (
         f'{{"digest":"{_digest(text)}","start":{data["start"]},"end":{data["end"]},\n'
@@ -98,7 +106,9 @@ def _shipped(digest: str) -> dict[str, Any] | None:
 
 
 def _numbered(data: dict[str, Any]) -> dict[str, Any]:
-    """The same table with states and rules in an order of their own (lark's differs from run to run), equal rules as one."""
+    """The same table with states and rules in an order of their own (lark's differs from run to run), equal
+    rules as one.
+    """
     rules, states = data["rules"], data["states"]
     told_apart = sorted({json.dumps(rule): rule for rule in rules}.items())
     rank = {text: number for number, (text, _) in enumerate(told_apart)}
@@ -106,13 +116,18 @@ def _numbered(data: dict[str, Any]) -> dict[str, Any]:
     order = [data["start"]]
     seen = set(order)
     for state in order:
-        following = [target for _, target in sorted(states[state].items()) if target >= 0 and target not in seen]
+        following = [
+            target for _, target in sorted(states[state].items()) if target >= 0 and target not in seen
+        ]
         order.extend(dict.fromkeys(following))
         seen.update(following)
     at = {old: new for new, old in enumerate(order)}
     return {
         "rules": [rule for _, rule in told_apart],
-        "states": [{key: at[to] if to >= 0 else -1 - rule_at[-1 - to] for key, to in states[old].items()} for old in order],
+        "states": [
+            {key: at[to] if to >= 0 else -1 - rule_at[-1 - to] for key, to in states[old].items()}
+            for old in order
+        ],
         "start": at[data["start"]],
         "end": at[data["end"]],
     }
@@ -141,11 +156,22 @@ def _compute(text: str) -> dict[str, Any]:
     numbers = {rule: index for index, rule in enumerate(lark.rules)}
     order = {state: index for index, state in enumerate(found.states)}
     states = [
-        {symbol: order[arg] if action is Shift else -1 - numbers[arg] for symbol, (action, arg) in actions.items()}
+        {
+            symbol: order[arg] if action is Shift else -1 - numbers[arg]
+            for symbol, (action, arg) in actions.items()
+        }
         for actions in found.states.values()
     ]
-    rules = [[rule.alias or rule.origin.name, len(rule.expansion), rule.options.expand1, rule.origin.name] for rule in lark.rules]
-    return {"states": states, "rules": rules, "start": order[found.start_states["start"]], "end": order[found.end_states["start"]]}
+    rules = [
+        [rule.alias or rule.origin.name, len(rule.expansion), rule.options.expand1, rule.origin.name]
+        for rule in lark.rules
+    ]
+    return {
+        "states": states,
+        "rules": rules,
+        "start": order[found.start_states["start"]],
+        "end": order[found.end_states["start"]],
+    }
 
 
 def _decode(data: dict[str, Any]) -> Table:

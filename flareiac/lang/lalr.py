@@ -1,4 +1,6 @@
-"""Runs the grammar's table over terminals; each reduction makes a node at once, so that no second tree is built."""
+"""Runs the grammar's table over terminals; each reduction makes a node at once, so that no second tree is
+built.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -24,7 +26,9 @@ KEYWORDS: Final[Mapping[str, str]] = {
 
 
 DEPTH_LIMIT: Final = 400
-"""Symbols that may be open at once: some hundred levels of nesting, far below what would exhaust Python's stack later."""
+"""Symbols that may be open at once: some hundred levels of nesting, far below what would exhaust Python's
+stack later.
+"""
 
 TOO_DEEP: Final = "Split this with local values."
 
@@ -85,7 +89,9 @@ def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
 
 
 def _reached(table: Table, below: int, origin: str, kind: str) -> int:
-    """The state after a reduction and all the transparent ones (the ladder of precedence) that follow it before ``kind``."""
+    """The state after a reduction and all the transparent ones (the ladder of precedence) that follow it
+    before ``kind``.
+    """
     while True:
         state = table.states[below][origin]
         action = table.states[state].get(kind)
@@ -97,7 +103,9 @@ def _reached(table: Table, below: int, origin: str, kind: str) -> int:
 _EXPRESSION_STARTS: Final = frozenset({"LPAR", "LSQB", "DBLQUOTE", "INT_LITERAL"})
 
 
-_APART: Final = "Each attribute stands on a line of its own, without a comma; a block on one line takes one attribute."
+_APART: Final = (
+    "Each attribute stands on a line of its own, without a comma; a block on one line takes one attribute."
+)
 
 
 def unexpected(token: Token, actions: Mapping[str, int], text: str) -> SyntaxTrouble:
@@ -107,7 +115,11 @@ def unexpected(token: Token, actions: Mapping[str, int], text: str) -> SyntaxTro
         if wants_value:
             return _trouble(token, "The line ends where an expression should follow.")
         if "EQ" in actions and "LBRACE" in actions:
-            return _trouble(token, 'A name alone means nothing: write name = value for an attribute, or name "label" { for a block.')
+            return _trouble(
+                token,
+                'A name alone means nothing: write name = value for an attribute, or name "label" { for a '
+                "block.",
+            )
         if "LBRACE" in actions:
             return _trouble(token, "The opening brace of a block stands on the line of its header.")
         return _trouble(token, "The line ends before the expression does." + _wanted(actions))
@@ -119,7 +131,9 @@ def unexpected(token: Token, actions: Mapping[str, int], text: str) -> SyntaxTro
     if token.kind == "COLON" and "EQ" in actions:
         return _trouble(token, "Unexpected :. Attributes are written name = value.")
     if token.kind == "EQ" and "DOUBLE_EQ" in actions:
-        return _trouble(token, "Unexpected =. To compare two values, write ==. To set an attribute, begin a new line.")
+        return _trouble(
+            token, "Unexpected =. To compare two values, write ==. To set an attribute, begin a new line."
+        )
     if token.kind == "COMMA" and "RBRACE" in actions and "COMMA" not in actions:
         return _trouble(token, f"Unexpected comma. {_APART}")
     if token.kind == "LBRACE" and "EQ" not in actions and "COMMA" not in actions:
@@ -148,4 +162,9 @@ def _wanted(actions: Mapping[str, int]) -> str:
 
 
 def _trouble(token: Token, detail: str) -> SyntaxTrouble:
-    return SyntaxTrouble(codes.INVALID_SYNTAX, detail, token.start, max(token.end, token.start + 1) if token.kind != "$END" else token.end)
+    return SyntaxTrouble(
+        codes.INVALID_SYNTAX,
+        detail,
+        token.start,
+        max(token.end, token.start + 1) if token.kind != "$END" else token.end,
+    )

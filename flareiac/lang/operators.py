@@ -1,4 +1,6 @@
-"""The operators on values. Unknown and sensitive travel through; ``&&`` and ``||`` stop where the left side decides."""
+"""The operators on values. Unknown and sensitive travel through; ``&&`` and ``||`` stop where the left side
+decides.
+"""
 
 from collections.abc import Callable
 from decimal import Decimal, DecimalException
@@ -90,7 +92,9 @@ def unary(operator: str, value: Value) -> Value:
 
 
 def logical(operator: str, left: Value, right: Callable[[], Value]) -> Value:
-    """``&&`` and ``||``; the right side is asked for only when the left does not decide. Raises ``OperatorError``."""
+    """``&&`` and ``||``; the right side is asked for only when the left does not decide. Raises
+    ``OperatorError``.
+    """
     deciding = operator == "||"
     one = operand(left, BOOL, "left")
     if one.raw is deciding:

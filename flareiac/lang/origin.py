@@ -1,4 +1,6 @@
-"""Where a piece of syntax comes from. Offsets are relative to a piece of the text, so that a cached piece fits where it moved to."""
+"""Where a piece of syntax comes from. Offsets are relative to a piece of the text, so that a cached piece
+fits where it moved to.
+"""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +8,9 @@ from flareiac.kernel.sources import Position, Source, Span
 
 
 class Lines:
-    """The line starts of one source: turns character offsets into positions without scanning the text each time."""
+    """The line starts of one source: turns character offsets into positions without scanning the text each
+    time.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -30,4 +34,8 @@ class Origin:
 
     def span(self, start: int, end: int) -> Span:
         """The span between two offsets relative to this piece."""
-        return Span(self.lines.source.path, self.lines.position(self.base + start), self.lines.position(self.base + end))
+        return Span(
+            self.lines.source.path,
+            self.lines.position(self.base + start),
+            self.lines.position(self.base + end),
+        )

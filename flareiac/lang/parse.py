@@ -20,7 +20,9 @@ _SHOWN_WHOLE: Final = 400
 
 
 def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) -> Body:
-    """The body of a file. An item that makes no sense is reported and left out; the items around it are read all the same."""
+    """The body of a file. An item that makes no sense is reported and left out; the items around it are read
+    all the same.
+    """
     text = source.text.removeprefix("\ufeff")
     origin = Origin(Lines(source), len(source.text) - len(text))
     kept = SyntaxCache(source.path, text) if cache else None
@@ -35,7 +37,9 @@ def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) 
                 _set_twice(item, first, diagnostics)
     if kept is not None:
         kept.close(ranges)
-    return Body(origin=origin, start=0, end=len(text), attributes=tuple(attributes.values()), blocks=tuple(blocks))
+    return Body(
+        origin=origin, start=0, end=len(text), attributes=tuple(attributes.values()), blocks=tuple(blocks)
+    )
 
 
 def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | None:
@@ -49,7 +53,11 @@ def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | N
     wrapped = body.attributes[0].expr
     inner = getattr(wrapped, "inner", None)
     if inner is None or wrapped.end < len(text) - 1:
-        diagnostics.error(codes.INVALID_SYNTAX, "One expression is expected here.", subject=origin.span(len(prefix), len(text)))
+        diagnostics.error(
+            codes.INVALID_SYNTAX,
+            "One expression is expected here.",
+            subject=origin.span(len(prefix), len(text)),
+        )
         return None
     expression: Expression = inner
     return expression
@@ -59,7 +67,15 @@ def _ranges(text: str) -> list[tuple[int, int, str]]:
     return [(start, end, digest(text[start:end])) for start, end in top_level_items(text)]
 
 
-def _item(text: str, start: int, end: int, key: str, whole: Origin, diagnostics: Diagnostics, kept: SyntaxCache | None) -> Body:
+def _item(
+    text: str,
+    start: int,
+    end: int,
+    key: str,
+    whole: Origin,
+    diagnostics: Diagnostics,
+    kept: SyntaxCache | None,
+) -> Body:
     origin = Origin(whole.lines, whole.base + start)
     if kept is not None and (found := kept.find(key, origin)) is not None:
         return found

@@ -31,7 +31,9 @@ TraversalStep: TypeAlias = str | int | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traversal:
-    """A root symbol and the steps from it; a step is None where only evaluation can tell (an index by an expression, a splat)."""
+    """A root symbol and the steps from it; a step is None where only evaluation can tell (an index by an
+    expression, a splat).
+    """
 
     root: str
     steps: tuple[TraversalStep, ...]
@@ -54,7 +56,9 @@ class Traversal:
 
 
 def references(node: Node) -> list[Traversal]:
-    """Every traversal inside a node, in source order; names bound by ``for`` and by ``dynamic`` blocks are left out."""
+    """Every traversal inside a node, in source order; names bound by ``for`` and by ``dynamic`` blocks are
+    left out.
+    """
     try:
         found = list(_walk(node, frozenset()))
     except RecursionError:
@@ -84,7 +88,11 @@ def _walk(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:
 
 def _dynamic(node: BlockNode, bound: frozenset[str]) -> Iterator[Traversal]:
     iterator = node.body.attribute("iterator")
-    name = iterator.expr.name if iterator is not None and isinstance(iterator.expr, Variable) else (node.labels[0] if node.labels else "")
+    name = (
+        iterator.expr.name
+        if iterator is not None and isinstance(iterator.expr, Variable)
+        else (node.labels[0] if node.labels else "")
+    )
     for attribute in node.body.attributes:
         if attribute.name != "iterator":
             inside = bound | {name} if attribute.name == "labels" else bound
@@ -117,7 +125,13 @@ def _traversal(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:
                 at = source
             case Variable(name=name):
                 if name not in bound:
-                    yield Traversal(root=name, steps=tuple(reversed(steps)), origin=at.origin, start=at.start, end=node.end)
+                    yield Traversal(
+                        root=name,
+                        steps=tuple(reversed(steps)),
+                        origin=at.origin,
+                        start=at.start,
+                        end=node.end,
+                    )
                 return
             case _:
                 yield from _walk(at, bound)
@@ -136,6 +150,9 @@ def body_references(body: Body, skip: frozenset[str] = frozenset()) -> list[Trav
     """The traversals of a body, without those in attributes and blocks of the given names."""
     parts: list[AttributeNode | BlockNode] = [*body.attributes, *body.blocks]
     found = [
-        item for part in parts if (part.name if isinstance(part, AttributeNode) else part.type) not in skip for item in references(part)
+        item
+        for part in parts
+        if (part.name if isinstance(part, AttributeNode) else part.type) not in skip
+        for item in references(part)
     ]
     return sorted(found, key=lambda item: item.origin.base + item.start)

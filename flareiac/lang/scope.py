@@ -9,7 +9,9 @@ from flareiac.lang.values import Value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """``lookup`` answers a root symbol (None: there is none of that name); ``roots`` names those that exist, for suggestions."""
+    """``lookup`` answers a root symbol (None: there is none of that name); ``roots`` names those that exist,
+    for suggestions.
+    """
 
     lookup: Callable[[str], Value | None] = field(default=lambda _name: None)
     functions: Mapping[str, Builtin] = field(default_factory=dict)

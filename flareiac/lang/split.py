@@ -1,7 +1,7 @@
 """Cuts a file into its top-level items, so that each is read, cached and complained of by itself.
 
-A coarse scan: it knows strings, templates, comments, heredocs and brackets, and nothing else. Broken text is cut somewhere; reading
-the piece tells what is wrong.
+A coarse scan: it knows strings, templates, comments, heredocs and brackets, and nothing else. Broken text is
+cut somewhere; reading the piece tells what is wrong.
 """
 
 import re

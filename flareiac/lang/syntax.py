@@ -54,7 +54,9 @@ class Index(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Splat(Node):
-    """``source[*]`` or ``source.*`` followed by the steps taken from each element: an attribute's name, or the key of an index."""
+    """``source[*]`` or ``source.*`` followed by the steps taken from each element: an attribute's name, or
+    the key of an index.
+    """
 
     source: "Expression"
     steps: "tuple[SplatStep | Expression | str, ...]"
@@ -132,7 +134,9 @@ class ForTuple(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForObject(Node):
-    """``{for key, value in collection : result_key => result if condition}``; ``group``: the result is followed by ``...``."""
+    """``{for key, value in collection : result_key => result if condition}``; ``group``: the result is
+    followed by ``...``.
+    """
 
     key_name: str | None
     value_name: str
@@ -164,7 +168,9 @@ class TemplateFor(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template(Node):
-    """A quoted string or heredoc with something to evaluate in it; texts in ``parts`` are final (escapes and trimming done)."""
+    """A quoted string or heredoc with something to evaluate in it; texts in ``parts`` are final (escapes and
+    trimming done).
+    """
 
     parts: "tuple[TemplatePart, ...]"
 
@@ -291,6 +297,7 @@ NODE_TYPES: tuple[type[Node], ...] = (
 """Every kind of node; the order is part of the syntax cache's format."""
 
 FIELDS: dict[type[Node], tuple[str, ...]] = {
-    kind: tuple(name for name in kind.__dataclass_fields__ if name not in {"origin", "start", "end"}) for kind in NODE_TYPES
+    kind: tuple(name for name in kind.__dataclass_fields__ if name not in {"origin", "start", "end"})
+    for kind in NODE_TYPES
 }
 """The fields of each kind of node that say something (not where it stands)."""

@@ -1,7 +1,8 @@
-"""Keeps the syntax of top-level items from run to run: one file per source, items found by the digest of their text.
+"""Keeps the syntax of top-level items from run to run: one file per source, items found by the digest of
+their text.
 
-Entries are JSON arrays, never pickles; the file begins with the digest of the rest, and what does not fit counts as not there. Touches
-the user's cache directory only.
+Entries are JSON arrays, never pickles; the file begins with the digest of the rest, and what does not fit
+counts as not there. Touches the user's cache directory only.
 """
 
 import hashlib
@@ -22,7 +23,12 @@ _TAGS: Final = {kind: index for index, kind in enumerate(NODE_TYPES)}
 
 def encode(node: Node) -> list[Any]:
     """A node as ``[tag, start, end, field, ...]``; tuples and numbers are arrays with tags of their own."""
-    return [_TAGS[type(node)], node.start, node.end, *(_encode_field(getattr(node, name)) for name in FIELDS[type(node)])]
+    return [
+        _TAGS[type(node)],
+        node.start,
+        node.end,
+        *(_encode_field(getattr(node, name)) for name in FIELDS[type(node)]),
+    ]
 
 
 def _encode_field(value: Any) -> Any:
@@ -46,7 +52,9 @@ _NEW: Final = object.__new__
 
 
 def decode(data: list[Any], origin: Origin) -> Any:
-    """The inverse of ``encode``. Raises one of ``ValueError, TypeError, LookupError, ArithmeticError`` for what no node encodes to."""
+    """The inverse of ``encode``. Raises one of ``ValueError, TypeError, LookupError, ArithmeticError`` for
+    what no node encodes to.
+    """
     tag = data[0]
     if tag >= 0:
         kind, setters = _SLOTS[tag]
@@ -73,7 +81,9 @@ class SyntaxCache:
         self._changed = False
 
     def ranges(self) -> list[tuple[int, int, str]] | None:
-        """Where the items of this very text are, with the digest of each; None where the text is another one."""
+        """Where the items of this very text are, with the digest of each; None where the text is another
+        one.
+        """
         if self._old.get("text") != self._text:
             return None
         return [(start, end, key) for start, end, key in self._old["ranges"]]

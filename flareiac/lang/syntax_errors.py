@@ -1,4 +1,6 @@
-"""The one exception of the front end: raised where text stops making sense, turned into a diagnostic where a piece ends."""
+"""The one exception of the front end: raised where text stops making sense, turned into a diagnostic where a
+piece ends.
+"""
 
 from dataclasses import dataclass
 

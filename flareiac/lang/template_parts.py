@@ -1,4 +1,6 @@
-"""Puts the pieces of a quoted string or heredoc together: escapes, trim markers, heredoc indentation, directives."""
+"""Puts the pieces of a quoted string or heredoc together: escapes, trim markers, heredoc indentation,
+directives.
+"""
 
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -40,7 +42,9 @@ def assemble(pieces: list[Piece], opening: str, origin: Origin) -> tuple[Templat
     if opening.startswith("<<-"):
         pieces = _flush(pieces)
     meaning = unescape_heredoc if opening.startswith("<<") else unescape_quoted
-    meant: list[Piece] = [Text(text=meaning(piece.text)) if isinstance(piece, Text) else piece for piece in pieces]
+    meant: list[Piece] = [
+        Text(text=meaning(piece.text)) if isinstance(piece, Text) else piece for piece in pieces
+    ]
     reader = _Assembly(_trim(meant), origin)
     parts, stopped = reader.parts(())
     assert stopped is None
@@ -129,7 +133,12 @@ class _Assembly:
             case "for":
                 return self.loop(piece)
             case word:
-                raise SyntaxTrouble(codes.INVALID_DIRECTIVE, f"The {word} directive belongs to no open directive.", piece.start, piece.end)
+                raise SyntaxTrouble(
+                    codes.INVALID_DIRECTIVE,
+                    f"The {word} directive belongs to no open directive.",
+                    piece.start,
+                    piece.end,
+                )
 
     def condition(self, piece: Mark) -> TemplateIf:
         assert piece.expr is not None
@@ -139,7 +148,14 @@ class _Assembly:
             otherwise, stop = self.parts(("endif",))
         if stop is None:
             raise _unclosed(piece, "endif")
-        return TemplateIf(origin=self.origin, start=piece.start, end=stop.end, condition=piece.expr, then=then, otherwise=otherwise)
+        return TemplateIf(
+            origin=self.origin,
+            start=piece.start,
+            end=stop.end,
+            condition=piece.expr,
+            then=then,
+            otherwise=otherwise,
+        )
 
     def loop(self, piece: Mark) -> TemplateFor:
         assert piece.expr is not None

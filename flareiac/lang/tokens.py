@@ -1,9 +1,9 @@
 """Cuts a piece of text into the terminals of the grammar.
 
-python-hcl2's own lexer is most of its cost; this one is a handful of regular expressions and a stack of what is open. It is also where
-HCL is stricter than that lexer: escapes, raw newlines in strings, heredoc markers. Newlines inside parentheses, brackets,
-interpolations and ``for`` braces mean nothing and are left out. A heredoc comes out as a quoted string whose opening terminal
-is the marker.
+python-hcl2's own lexer is most of its cost; this one is a handful of regular expressions and a stack of what
+is open. It is also where HCL is stricter than that lexer: escapes, raw newlines in strings, heredoc markers.
+Newlines inside parentheses, brackets, interpolations and ``for`` braces mean nothing and are left out. A
+heredoc comes out as a quoted string whose opening terminal is the marker.
 """
 
 import re
@@ -14,7 +14,9 @@ from flareiac.lang.syntax_errors import SyntaxTrouble
 
 
 class Token(NamedTuple):
-    """A terminal's name in the grammar, its text, and its place. Words are ``NAME``; the parser turns them into keywords where one fits."""
+    """A terminal's name in the grammar, its text, and its place. Words are ``NAME``; the parser turns them
+    into keywords where one fits.
+    """
 
     kind: str
     text: str
@@ -38,7 +40,9 @@ _CODE: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_QUOTED: Final = re.compile(r'(?P<text>(?:[^"\\$%\n]|\\.|\$\$\{|%%\{|\$(?!\{)|%(?!\{))+)|(?P<open>[$%]\{~?)|(?P<quote>")')
+_QUOTED: Final = re.compile(
+    r'(?P<text>(?:[^"\\$%\n]|\\.|\$\$\{|%%\{|\$(?!\{)|%(?!\{))+)|(?P<open>[$%]\{~?)|(?P<quote>")'
+)
 _LINE: Final = re.compile(r"(?P<text>(?:[^$%\n]|\$\$\{|%%\{|\$(?!\{)|%(?!\{))*\n?)")
 _OPEN: Final = re.compile(r"[$%]\{~?")
 _ESCAPE: Final = re.compile(r"\\(?:[nrt\"\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|(?P<bad>.?))", re.DOTALL)
@@ -77,14 +81,22 @@ _OPERATORS: Final = {
     "::": "COLONS",
 }
 _CLOSES: Final = {"}": ("{", "for"), ")": ("(",), "]": ("[",)}
-_NAMES: Final = {"{": "brace", "for": "brace", "(": "parenthesis", "[": "bracket", "${": "template interpolation"}
+_NAMES: Final = {
+    "{": "brace",
+    "for": "brace",
+    "(": "parenthesis",
+    "[": "bracket",
+    "${": "template interpolation",
+}
 _LAST_CHARACTER: Final = "\\U0010FFFF"
 _DEPTH_LIMIT: Final = 200
 """Deeper nesting than any person writes; keeps recursion over the tree within Python's stack."""
 
 
 class _Reader:
-    """One pass over a text. ``open`` holds what is open, innermost last, with the offset where it was opened."""
+    """One pass over a text. ``open`` holds what is open, innermost last, with the offset where it was
+    opened.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -133,12 +145,19 @@ class _Reader:
 
     def number(self, kind: str, start: int, end: int) -> None:
         if self.out and self.out[-1].kind == "DOT" and kind == "FLOAT_LITERAL":
-            raise SyntaxTrouble(codes.UNSUPPORTED_INDEX, "Two indexes in a row are written in brackets, such as [0][1].", start, end)
+            raise SyntaxTrouble(
+                codes.UNSUPPORTED_INDEX,
+                "Two indexes in a row are written in brackets, such as [0][1].",
+                start,
+                end,
+            )
         self.emit(kind, start, end)
 
     def push(self, what: str, start: int) -> None:
         if len(self.open) >= _DEPTH_LIMIT:
-            raise SyntaxTrouble(codes.TOO_DEEP, f"Expressions and blocks may be nested {_DEPTH_LIMIT} deep.", start, start + 1)
+            raise SyntaxTrouble(
+                codes.TOO_DEEP, f"Expressions and blocks may be nested {_DEPTH_LIMIT} deep.", start, start + 1
+            )
         self.open.append((what, start))
 
     def operator(self, start: int, end: int) -> None:
@@ -161,7 +180,9 @@ class _Reader:
             return
         if not self.open or self.open[-1][0] not in _CLOSES[text]:
             what = (
-                f"does not close the {_NAMES[self.open[-1][0]]} opened before it." if self.open else "closes nothing: nothing is open here."
+                f"does not close the {_NAMES[self.open[-1][0]]} opened before it."
+                if self.open
+                else "closes nothing: nothing is open here."
             )
             raise SyntaxTrouble(codes.UNEXPECTED_BRACKET, f'"{text}" {what}', start, end)
         self.open.pop()
@@ -233,11 +254,14 @@ class _Reader:
     def check_escapes(self, start: int, end: int) -> None:
         for match in _ESCAPE.finditer(self.text, start, end):
             if len(match.group()) == len("\\U0010FFFF") and match.group().upper() > _LAST_CHARACTER:
-                raise SyntaxTrouble(codes.INVALID_ESCAPE, f"Unicode has no character {match.group()}.", *match.span())
+                raise SyntaxTrouble(
+                    codes.INVALID_ESCAPE, f"Unicode has no character {match.group()}.", *match.span()
+                )
             if match.group("bad") is not None:
                 raise SyntaxTrouble(
                     codes.INVALID_ESCAPE,
-                    f'{match.group()} is not an escape sequence. There are \\n, \\r, \\t, \\", \\\\, \\uNNNN and \\UNNNNNNNN; '
+                    f'{match.group()} is not an escape sequence. There are \\n, \\r, \\t, \\", \\\\, '
+                    "\\uNNNN and \\UNNNNNNNN; "
                     "a backslash itself is written \\\\.",
                     *match.span(),
                 )
@@ -246,7 +270,8 @@ class _Reader:
         opened = self.open[-1][1]
         return SyntaxTrouble(
             codes.UNTERMINATED_STRING,
-            "The line ends before the closing quote. Close the string on the same line, or use a heredoc for text of several lines.",
+            "The line ends before the closing quote. Close the string on the same line, or use a heredoc "
+            "for text of several lines.",
             opened,
             self.at,
         )
@@ -256,7 +281,12 @@ class _Reader:
         rest = self.text[at : at + 2]
         match rest:
             case "/*":
-                return SyntaxTrouble(codes.UNTERMINATED_COMMENT, "Nothing closes it: write */ where the comment ends.", at, at + 2)
+                return SyntaxTrouble(
+                    codes.UNTERMINATED_COMMENT,
+                    "Nothing closes it: write */ where the comment ends.",
+                    at,
+                    at + 2,
+                )
             case "<<":
                 return SyntaxTrouble(
                     codes.INVALID_HEREDOC,
@@ -265,9 +295,16 @@ class _Reader:
                     at + 2,
                 )
             case _ if rest[:1] in "'`‘’“”":
-                return SyntaxTrouble(codes.INVALID_CHARACTER, 'Strings are written in straight double quotes: "text".', at, at + 1)
+                return SyntaxTrouble(
+                    codes.INVALID_CHARACTER,
+                    'Strings are written in straight double quotes: "text".',
+                    at,
+                    at + 1,
+                )
             case _ if rest[:1] in "&|":
-                return SyntaxTrouble(codes.INVALID_CHARACTER, 'Logical operators are "&&" and "||".', at, at + 1)
+                return SyntaxTrouble(
+                    codes.INVALID_CHARACTER, 'Logical operators are "&&" and "||".', at, at + 1
+                )
             case _:
                 return SyntaxTrouble(codes.INVALID_CHARACTER, _meaningless(rest[:1]), at, at + 1)
 

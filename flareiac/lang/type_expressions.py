@@ -1,4 +1,6 @@
-"""Type constraints as written: ``string``, ``list(string)``, ``object({ name = string, port = optional(number, 8080) })``."""
+"""Type constraints as written: ``string``, ``list(string)``, ``object({ name = string, port =
+optional(number, 8080) })``.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +24,15 @@ from flareiac.kernel.types import (
 from flareiac.lang.conversion import ConversionError, convert, named
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
-from flareiac.lang.syntax import Call, Expression, Literal, ObjectConstructor, TupleConstructor, Variable, literal_text
+from flareiac.lang.syntax import (
+    Call,
+    Expression,
+    Literal,
+    ObjectConstructor,
+    TupleConstructor,
+    Variable,
+    literal_text,
+)
 from flareiac.lang.values import Value, null, object_value
 
 _PRIMITIVE: Final[Mapping[str, Type]] = {"string": STRING, "number": NUMBER, "bool": BOOL, "any": ANY}
@@ -36,7 +46,9 @@ class TypeConstraint:
     type: Type
     defaults: Mapping[str, Value] = field(default_factory=dict)
     inside: Mapping[str, "TypeConstraint"] = field(default_factory=dict)
-    """The constraints of attributes (by name), of a tuple's elements (``"0"``, ...) or of a collection's elements (``"*"``)."""
+    """The constraints of attributes (by name), of a tuple's elements (``"0"``, ...) or of a collection's
+    elements (``"*"``).
+    """
 
     def apply(self, value: Value) -> Value:
         """The value with defaults filled in, as the type. Raises ``ConversionError``."""
@@ -51,7 +63,9 @@ class TypeConstraint:
             items = tuple(self._inner(str(index))._fill(item) for index, item in enumerate(value.raw))
             return Value(TupleType(tuple(item.type for item in items)), items, value.sensitive)
         if isinstance(value.raw, Mapping):
-            return object_value({name: self._inner(name)._fill(item) for name, item in value.raw.items()}).with_sensitive(value.sensitive)
+            return object_value(
+                {name: self._inner(name)._fill(item) for name, item in value.raw.items()}
+            ).with_sensitive(value.sensitive)
         return value
 
     def _inner(self, name: str) -> "TypeConstraint":
@@ -62,7 +76,12 @@ class TypeConstraint:
         for name, default in self.defaults.items():
             if name not in out or out[name].raw is None:
                 out[name] = default
-        return object_value({name: self.inside[name]._fill(item) if name in self.inside else item for name, item in out.items()})
+        return object_value(
+            {
+                name: self.inside[name]._fill(item) if name in self.inside else item
+                for name, item in out.items()
+            }
+        )
 
 
 _NONE: Final = TypeConstraint(type=ANY)
@@ -164,7 +183,9 @@ def _object(expr: Call, diagnostics: Diagnostics) -> TypeConstraint | None:
             complete = False
             continue
         is_optional = isinstance(item.value, Call) and item.value.name == "optional"
-        constraint, default = _optional(item.value, diagnostics) if is_optional else (parse_type(item.value, diagnostics), None)
+        constraint, default = (
+            _optional(item.value, diagnostics) if is_optional else (parse_type(item.value, diagnostics), None)
+        )
         if constraint is None:
             complete = False
             continue
@@ -192,5 +213,9 @@ def _optional(expr: Expression, diagnostics: Diagnostics) -> tuple[TypeConstrain
     try:
         return constraint, constraint.apply(value)
     except ConversionError as error:
-        diagnostics.error(codes.INVALID_OPTIONAL_DEFAULT, f"{named(constraint.type)} is wanted: {error}.", subject=expr.arguments[1].span)
+        diagnostics.error(
+            codes.INVALID_OPTIONAL_DEFAULT,
+            f"{named(constraint.type)} is wanted: {error}.",
+            subject=expr.arguments[1].span,
+        )
         return constraint, null(constraint.type)

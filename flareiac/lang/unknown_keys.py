@@ -1,4 +1,6 @@
-"""Keys that an object-typed setting does not have. ``convert`` drops them, as cty does; in a setting they are a mistake."""
+"""Keys that an object-typed setting does not have. ``convert`` drops them, as cty does; in a setting they are
+a mistake.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +9,16 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, did_you_mean, error
 from flareiac.kernel.paths import Path, render_path
 from flareiac.kernel.types import ListType, MapType, ObjectType, SetType, TupleType, Type
-from flareiac.lang.syntax import AttributeNode, Expression, Node, ObjectConstructor, Parentheses, TupleConstructor, Variable, literal_text
+from flareiac.lang.syntax import (
+    AttributeNode,
+    Expression,
+    Node,
+    ObjectConstructor,
+    Parentheses,
+    TupleConstructor,
+    Variable,
+    literal_text,
+)
 from flareiac.lang.values import Resource, Value, contains_sensitive
 
 
@@ -24,7 +35,11 @@ def unknown_keys(node: AttributeNode, value: Value, wanted: Type, path: Path) ->
         owner = render_path((*path, *found.path[:-1]))
         here = f"Keys here: {', '.join(found.known)}."
         key = str(found.path[-1])
-        what = f"{owner} has a key that does not exist." if found.hidden else f'There is no key "{key}" in {owner}.'
+        what = (
+            f"{owner} has a key that does not exist."
+            if found.hidden
+            else f'There is no key "{key}" in {owner}.'
+        )
         yield error(
             codes.UNKNOWN_ATTRIBUTE,
             f"{what} {(not found.hidden and did_you_mean(key, found.known).strip()) or here}",
@@ -35,12 +50,18 @@ def unknown_keys(node: AttributeNode, value: Value, wanted: Type, path: Path) ->
 
 
 def _walk(value: Value, wanted: Type, path: Path, *, hidden: bool) -> Iterator[_UnknownKey]:
-    raw = value.raw.attributes if isinstance(value.raw, Resource) and isinstance(wanted, ObjectType) else value.raw
+    raw = (
+        value.raw.attributes
+        if isinstance(value.raw, Resource) and isinstance(wanted, ObjectType)
+        else value.raw
+    )
     match wanted:
         case ObjectType(attributes) if isinstance(raw, Mapping):
             for key in raw:
                 if key in attributes:
-                    yield from _walk(raw[key], attributes[key], (*path, key), hidden=hidden or raw[key].sensitive)
+                    yield from _walk(
+                        raw[key], attributes[key], (*path, key), hidden=hidden or raw[key].sensitive
+                    )
                 else:
                     yield _UnknownKey(path=(*path, key), known=tuple(attributes), hidden=hidden)
         case MapType(element) if isinstance(raw, Mapping):

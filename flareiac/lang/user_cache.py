@@ -1,4 +1,6 @@
-"""The user's cache directory: small files that may be lost at any time. Touches the file system; an unusable place is no trouble."""
+"""The user's cache directory: small files that may be lost at any time. Touches the file system; an unusable
+place is no trouble.
+"""
 
 import os
 import tempfile
@@ -20,7 +22,9 @@ def read(name: str) -> bytes | None:
 
 
 def keep(name: str, content: bytes) -> None:
-    """Keeps content under a name, replacing the whole file at once, so that concurrent readers see the old or the new one."""
+    """Keeps content under a name, replacing the whole file at once, so that concurrent readers see the old or
+    the new one.
+    """
     path = cache_dir() / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -56,7 +56,8 @@ Raw: TypeAlias = "Unknown | str | bool | Decimal | tuple[Value, ...] | Mapping[s
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value. ``raw`` is None for null and UNKNOWN for unknown; lists, sets and tuples hold a tuple, maps and objects a mapping.
+    """A value. ``raw`` is None for null and UNKNOWN for unknown; lists, sets and tuples hold a tuple, maps
+    and objects a mapping.
 
     ``sensitive`` marks the value as a whole; parts carry their own mark.
     """
@@ -131,12 +132,16 @@ def map_value(items: Mapping[str, Value], element: Type) -> Value:
 
 
 def set_value(items: Iterable[Value], element: Type) -> Value:
-    """A set: equal items once, in cty's order (strings by code point, numbers by size). Marks of items move to the set."""
+    """A set: equal items once, in cty's order (strings by code point, numbers by size). Marks of items move
+    to the set.
+    """
     parts: dict[Any, Value] = {}
     marked = False
     for item in items:
         parts.setdefault(identity(item), item)
-        marked = marked or contains_sensitive(item)  # of equal items only one stays, and not always the marked one
+        marked = marked or contains_sensitive(
+            item
+        )  # of equal items only one stays, and not always the marked one
     ordered = sorted(parts.items(), key=lambda pair: _order(pair[0]))
     return Value(SetType(element), tuple(unmark(item) if marked else item for _, item in ordered), marked)
 
@@ -155,7 +160,9 @@ class Symbols:
 
 
 def lazy_object(members: Mapping[str, Value], name: str) -> Value:
-    """A root symbol such as ``table`` or ``var``: ``members`` may compute on access (``KeyError``: no such name)."""
+    """A root symbol such as ``table`` or ``var``: ``members`` may compute on access (``KeyError``: no such
+    name).
+    """
     return Value(ANY, Symbols(name, members))
 
 
@@ -176,7 +183,11 @@ def identity(value: Value) -> Any:
 
 def _order(key: Any) -> Any:
     """Sortable texts for anything but plain strings and numbers, which sort by themselves."""
-    return (str(key[0]), key[1]) if len(key) == 2 and isinstance(key[1], str | Decimal | bool) else ("~", repr(key))
+    return (
+        (str(key[0]), key[1])
+        if len(key) == 2 and isinstance(key[1], str | Decimal | bool)
+        else ("~", repr(key))
+    )
 
 
 def same(left: Value, right: Value) -> bool | None:
@@ -186,11 +197,19 @@ def same(left: Value, right: Value) -> bool | None:
     if left.raw is None or right.raw is None:
         return left.raw is None and right.raw is None
     if isinstance(left.raw, Resource) or isinstance(right.raw, Resource):
-        return isinstance(left.raw, Resource) and isinstance(right.raw, Resource) and left.raw.address == right.raw.address
+        return (
+            isinstance(left.raw, Resource)
+            and isinstance(right.raw, Resource)
+            and left.raw.address == right.raw.address
+        )
     if kind(left.type) != kind(right.type):
         return False
     if isinstance(left.raw, tuple):
-        return _all([same(a, b) for a, b in zip(left.raw, right.raw, strict=True)]) if len(left.raw) == len(right.raw) else False
+        return (
+            _all([same(a, b) for a, b in zip(left.raw, right.raw, strict=True)])
+            if len(left.raw) == len(right.raw)
+            else False
+        )
     if isinstance(left.raw, Mapping):
         if left.raw.keys() != right.raw.keys():
             return False
@@ -213,9 +232,17 @@ def unmark(value: Value) -> Value:
     """The value without any sensitive mark, at any depth."""
     match value.raw:
         case tuple():
-            return Value(value.type, tuple(unmark(item) for item in value.raw)) if contains_sensitive(value) else value
+            return (
+                Value(value.type, tuple(unmark(item) for item in value.raw))
+                if contains_sensitive(value)
+                else value
+            )
         case Mapping():
-            return Value(value.type, {name: unmark(item) for name, item in value.raw.items()}) if contains_sensitive(value) else value
+            return (
+                Value(value.type, {name: unmark(item) for name, item in value.raw.items()})
+                if contains_sensitive(value)
+                else value
+            )
         case _:
             return replace(value, sensitive=False) if value.sensitive else value
 
@@ -238,9 +265,15 @@ def sensitive_paths(value: Value, path: Path = ()) -> list[Path]:
         return [path]
     match value.raw:
         case tuple():
-            return [found for index, item in enumerate(value.raw) for found in sensitive_paths(item, (*path, index))]
+            return [
+                found
+                for index, item in enumerate(value.raw)
+                for found in sensitive_paths(item, (*path, index))
+            ]
         case Mapping():
-            return [found for name, item in value.raw.items() for found in sensitive_paths(item, (*path, name))]
+            return [
+                found for name, item in value.raw.items() for found in sensitive_paths(item, (*path, name))
+            ]
         case _:
             return []
 
@@ -250,7 +283,9 @@ _DEEPEST: Final = 200
 
 
 def is_too_deep(value: Value) -> bool:
-    """Whether what goes through a value part by part would need more of Python's stack than there is for sure."""
+    """Whether what goes through a value part by part would need more of Python's stack than there is for
+    sure.
+    """
     level = [value]
     for _ in range(_DEEPEST):
         level = [inner for item in level for inner in _parts(item)]
@@ -270,7 +305,9 @@ def _parts(value: Value) -> Iterable[Value]:
 
 
 def to_data(value: Value) -> Data:
-    """Plain data: whole numbers as int, others as float, resources as ``Reference``, unknown as UNKNOWN. Marks are dropped."""
+    """Plain data: whole numbers as int, others as float, resources as ``Reference``, unknown as UNKNOWN.
+    Marks are dropped.
+    """
     match value.raw:
         case Decimal():
             return plain_number(value.raw)
@@ -313,7 +350,9 @@ def plain_number(value: Decimal) -> int | float:
 
 
 def from_data(data: Data) -> Value:
-    """The inverse of ``to_data``: lists become tuples, dicts objects; a ``Reference`` is one whose attributes are unknown."""
+    """The inverse of ``to_data``: lists become tuples, dicts objects; a ``Reference`` is one whose attributes
+    are unknown.
+    """
     match data:
         case None:
             return null()
@@ -366,7 +405,11 @@ def _show(value: Value) -> str:
         case tuple():
             return "[" + ", ".join(_show(item) for item in value.raw[:20]) + "]"
         case Mapping():
-            return "{" + ", ".join(f"{name} = {_show(item)}" for name, item in list(value.raw.items())[:20]) + "}"
+            return (
+                "{"
+                + ", ".join(f"{name} = {_show(item)}" for name, item in list(value.raw.items())[:20])
+                + "}"
+            )
         case Resource(address):
             return address
         case Symbols(name):

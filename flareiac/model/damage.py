@@ -12,9 +12,13 @@ def damage(problem: Exception, expected: str) -> str:
     """Why bytes are not ``expected`` (such as ``a FlareIaC state``), from what decoding raised."""
     match problem:
         case json.JSONDecodeError():
-            return f"it is not {expected}: it stops being JSON at line {problem.lineno}, column {problem.colno}"
+            return (
+                f"it is not {expected}: it stops being JSON at line {problem.lineno}, column {problem.colno}"
+            )
         case UnicodeDecodeError():
-            return f"it is not {expected}: the byte at offset {problem.start} does not belong to any character"
+            return (
+                f"it is not {expected}: the byte at offset {problem.start} does not belong to any character"
+            )
         case MissingField(path=path):
             return f"it is not {expected}: {path.rpartition('.')[2]} is missing"
         case KeyError():

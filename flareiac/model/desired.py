@@ -25,7 +25,9 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredResource:
-    """One instance. ``attributes`` are canonical; ``dependencies`` are the addresses it refers to or names in ``depends_on``."""
+    """One instance. ``attributes`` are canonical; ``dependencies`` are the addresses it refers to or names in
+    ``depends_on``.
+    """
 
     address: Address
     provider: str
@@ -42,14 +44,21 @@ class DesiredResource:
     def resolved(self) -> Resolved:
         """The resource as those that refer to it see it."""
         address, kind = str(self.address), self.address.type
-        return Resolved(address=address, type=kind, attributes=self.attributes, identity=self.identity, history=self.history)
+        return Resolved(
+            address=address,
+            type=kind,
+            attributes=self.attributes,
+            identity=self.identity,
+            history=self.history,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputValue:
     """One output. The value of a sensitive one is None: it is never stored.
 
-    ``type``: cty's JSON form of its type, which plain data do not tell (a set and a list are both lists); None where it is not recorded.
+    ``type``: cty's JSON form of its type, which plain data do not tell (a set and a list are both lists);
+    None where it is not recorded.
     """
 
     value: Data
@@ -69,7 +78,9 @@ class Import:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """A ``removed`` block: the instances of a block are no longer managed; ``destroy`` asks for the objects too."""
+    """A ``removed`` block: the instances of a block are no longer managed; ``destroy`` asks for the objects
+    too.
+    """
 
     source: str
     destroy: bool = False

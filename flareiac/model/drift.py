@@ -21,7 +21,9 @@ class DriftClass(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftEntry:
-    """One finding about one resource. ``texts`` say it in words; ``changes`` hold the values of what changed."""
+    """One finding about one resource. ``texts`` say it in words; ``changes`` hold the values of what
+    changed.
+    """
 
     address: str
     kind: DriftClass
@@ -31,7 +33,9 @@ class DriftEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftReport:
-    """Everything found, by address. ``checked`` counts the resources that were looked at, ``unchecked`` those that could not be."""
+    """Everything found, by address. ``checked`` counts the resources that were looked at, ``unchecked`` those
+    that could not be.
+    """
 
     entries: tuple[DriftEntry, ...] = ()
     checked: int = 0
@@ -39,5 +43,7 @@ class DriftReport:
 
     @property
     def drifted(self) -> bool:
-        """Whether something that was declared is not as recorded; what nobody declared is told and is no drift."""
+        """Whether something that was declared is not as recorded; what nobody declared is told and is no
+        drift.
+        """
         return any(entry.kind is not DriftClass.UNMANAGED for entry in self.entries)

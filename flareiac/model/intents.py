@@ -1,4 +1,6 @@
-"""What an intent in the journal holds: enough to find out how an operation ended when the plan is gone. Pure."""
+"""What an intent in the journal holds: enough to find out how an operation ended when the plan is gone.
+Pure.
+"""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -16,7 +18,9 @@ from flareiac.sdk.requests import ApplyRequest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRequest:
-    """What the journal keeps of a request: enough to settle the operation when the plan is gone. ``record`` waits for the outcome."""
+    """What the journal keeps of a request: enough to settle the operation when the plan is gone. ``record``
+    waits for the outcome.
+    """
 
     key: str
     address: str
@@ -83,7 +87,9 @@ def stored_request(request: ApplyRequest, resource: PlannedResource | ResourceRe
 
 
 def stored_intent(data: Data) -> StoredRequest | StoredMaintenance | None:
-    """What an intent holds; None for maintenance of which it says too little. Raises what decoding raises (``UNREADABLE``)."""
+    """What an intent holds; None for maintenance of which it says too little. Raises what decoding raises
+    (``UNREADABLE``).
+    """
     if data["action"] != Verb.MAINTAIN:
         return decode(StoredRequest, data, complete=True)
     return decode(StoredMaintenance, data, complete=True) if "work" in data else None

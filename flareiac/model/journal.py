@@ -1,4 +1,6 @@
-"""The journal: what an apply is about to do and what came of it, one record each; and its replay onto a snapshot."""
+"""The journal: what an apply is about to do and what came of it, one record each; and its replay onto a
+snapshot.
+"""
 
 import json
 from collections.abc import Iterable
@@ -20,7 +22,9 @@ from flareiac.sdk.state import Damaged
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """An apply starts. ``plan`` is the digest of its plan, ``time`` UTC seconds; the lineage of a state that has no snapshot yet."""
+    """An apply starts. ``plan`` is the digest of its plan, ``time`` UTC seconds; the lineage of a state that
+    has no snapshot yet.
+    """
 
     kind: Literal["begun"] = "begun"
     apply: str
@@ -31,7 +35,9 @@ class Begun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """A side effect is about to happen. ``operation`` is the plan's operation as data, enough to settle it without the plan."""
+    """A side effect is about to happen. ``operation`` is the plan's operation as data, enough to settle it
+    without the plan.
+    """
 
     kind: Literal["intent"] = "intent"
     apply: str
@@ -43,7 +49,8 @@ class Intent:
 class Result:
     """An operation ended. ``record`` is what is recorded now; ``error`` when it failed.
 
-    ``forgotten``: the resource left the state; ``record`` is then what it takes to bring it back, if that can be.
+    ``forgotten``: the resource left the state; ``record`` is then what it takes to bring it back, if that can
+    be.
     """
 
     kind: Literal["result"] = "result"
@@ -78,7 +85,9 @@ _KINDS: Final = ("begun", "intent", "result", "outputs", "ended")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupted:
-    """An apply that has begun and not ended: its open intents by operation id, and the ids that have a result (True: it succeeded)."""
+    """An apply that has begun and not ended: its open intents by operation id, and the ids that have a result
+    (True: it succeeded).
+    """
 
     begun: Begun
     open: dict[str, Intent] = field(default_factory=dict)
@@ -119,7 +128,9 @@ class Records:
     dropped: tuple[ResourceRecord, ...]
 
     def take(self, result: Result) -> None:
-        """An object that another one takes the place of in the state is kept among the dropped: nothing else knows of it any more."""
+        """An object that another one takes the place of in the state is kept among the dropped: nothing else
+        knows of it any more.
+        """
         record, before = result.record, self.resources.get(result.address)
         if result.forgotten:
             self.resources.pop(result.address, None)
@@ -156,5 +167,7 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
                 interrupted = None
             case _:
                 pass
-    state = replace(snapshot, lineage=lineage, resources=records.resources, outputs=outputs, dropped=records.dropped)
+    state = replace(
+        snapshot, lineage=lineage, resources=records.resources, outputs=outputs, dropped=records.dropped
+    )
     return Recovered(snapshot=state, interrupted=interrupted, entries=count)

@@ -1,4 +1,6 @@
-"""The plan: what apply would do, whole and self-contained, with the graph that apply executes as it stands."""
+"""The plan: what apply would do, whole and self-contained, with the graph that apply executes as it
+stands.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +16,9 @@ from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal
 from flareiac.sdk.maintenance import Duty
 from flareiac.sdk.references import StoredReferences
 
-CHANGING = frozenset({Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET})
+CHANGING = frozenset(
+    {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET}
+)
 """The actions that count as changes."""
 
 
@@ -24,7 +28,9 @@ LOSING = frozenset({Effect.NEW_GENERATION, Effect.LOSES_DATA})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedResource:
-    """One resource in the plan: the proposal, and the other two values it was compared with. ``identity`` is the observed one."""
+    """One resource in the plan: the proposal, and the other two values it was compared with. ``identity`` is
+    the observed one.
+    """
 
     address: str
     type: str
@@ -42,7 +48,9 @@ class PlannedResource:
     replace: bool = False
     disturbances: tuple[Disturbance, ...] = ()
     resolved: Mapping[str, Attributes] = field(default_factory=dict)
-    """The connections and declarations that the recorded object was reached through (for those whose block is gone)."""
+    """The connections and declarations that the recorded object was reached through (for those whose block is
+    gone).
+    """
 
     @property
     def action(self) -> Action:
@@ -51,12 +59,16 @@ class PlannedResource:
     @property
     def restarts(self) -> bool:
         """Whether a running query stops and starts again."""
-        return self.action is Action.UPDATE and any(step.effect is Effect.RESTART for step in self.proposal.steps)
+        return self.action is Action.UPDATE and any(
+            step.effect is Effect.RESTART for step in self.proposal.steps
+        )
 
     @property
     def loses(self) -> bool:
         """Whether something of its data or state is gone afterwards although it stays itself."""
-        return self.action in (Action.UPDATE, Action.ADOPT) and any(step.effect in LOSING for step in self.proposal.steps)
+        return self.action in (Action.UPDATE, Action.ADOPT) and any(
+            step.effect in LOSING for step in self.proposal.steps
+        )
 
 
 class Verb(StrEnum):
@@ -96,7 +108,9 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One node of the graph. ``id`` is stable: the verb and the address, for maintenance with the name of the ``duty``."""
+    """One node of the graph. ``id`` is stable: the verb and the address, for maintenance with the name of the
+    ``duty``.
+    """
 
     id: str
     address: str
@@ -139,7 +153,9 @@ class OutputChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A whole plan. ``references`` holds every resource as planned, for those that refer to it. ``time`` is UTC seconds."""
+    """A whole plan. ``references`` holds every resource as planned, for those that refer to it. ``time`` is
+    UTC seconds.
+    """
 
     lineage: str
     serial: int

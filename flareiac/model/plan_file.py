@@ -1,4 +1,6 @@
-"""The plan file: one self-contained JSON document. Unknown format versions are refused; equal plans have equal bytes."""
+"""The plan file: one self-contained JSON document. Unknown format versions are refused; equal plans have
+equal bytes.
+"""
 
 import json
 from dataclasses import replace
@@ -29,13 +31,19 @@ def encode_plan(plan: Plan, *, tool_version: str, root: str) -> bytes:
 
 
 def decode_plan(content: bytes, where: str, root: str) -> Plan:
-    """The inverse of ``encode_plan``, for the root module in ``root``. Raises ``Damaged`` for what is no plan, or one of another format."""
+    """The inverse of ``encode_plan``, for the root module in ``root``. Raises ``Damaged`` for what is no
+    plan, or one of another format.
+    """
     try:
         document = read_json(content)
         if document["kind"] != "flareiac-plan":
             raise Damaged(where, "it is not a plan file")
         if document["format_version"] != FORMAT_VERSION:
-            raise Damaged(where, f"it has plan format {document['format_version']}; this FlareIaC reads format {FORMAT_VERSION}")
+            raise Damaged(
+                where,
+                f"it has plan format {document['format_version']}; this FlareIaC reads format "
+                f"{FORMAT_VERSION}",
+            )
         if document.pop("digest") != digest(document):
             raise Damaged(where, "it is not as FlareIaC wrote it: it was changed, or damaged on the way")
         bound = document.pop("bound")
@@ -55,7 +63,10 @@ def plan_digest(plan: Plan) -> str:
             plan.lineage,
             plan.time,
             [encode(item) for item in plan.operations],
-            [[item.address, to_json(item.proposal.payload), to_json(item.proposal.planned)] for item in plan.resources],
+            [
+                [item.address, to_json(item.proposal.payload), to_json(item.proposal.planned)]
+                for item in plan.resources
+            ],
         ]
     )
 

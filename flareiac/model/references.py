@@ -14,22 +14,35 @@ from flareiac.sdk.resource_type import Kind, ResourceType
 
 
 def reached(start: Iterable[str], known: Mapping[str, Resolved]) -> list[str]:
-    """The known addresses among ``start`` and everything that their attributes refer to, directly or through others, each once."""
+    """The known addresses among ``start`` and everything that their attributes refer to, directly or through
+    others, each once.
+    """
     return closure(start, lambda address: references(known[address].attributes) if address in known else None)
 
 
 def reached_by_declaration(start: Iterable[str], resources: Mapping[str, DesiredResource]) -> list[str]:
-    """The declared addresses among ``start`` and everything that they depend on, directly or through others, each once."""
+    """The declared addresses among ``start`` and everything that they depend on, directly or through others,
+    each once.
+    """
     return closure(start, lambda address: resources[address].dependencies if address in resources else None)
 
 
-def planned_references(plan: Plan, start: Iterable[str], identity: Callable[[str], Attributes]) -> dict[str, Resolved]:
-    """Everything among ``start`` that a plan knows, and what it refers to; ``identity``: what is recorded of an address by now."""
-    return {address: replace(plan.references[address], identity=identity(address)) for address in reached(start, plan.references)}
+def planned_references(
+    plan: Plan, start: Iterable[str], identity: Callable[[str], Attributes]
+) -> dict[str, Resolved]:
+    """Everything among ``start`` that a plan knows, and what it refers to; ``identity``: what is recorded of
+    an address by now.
+    """
+    return {
+        address: replace(plan.references[address], identity=identity(address))
+        for address in reached(start, plan.references)
+    }
 
 
 def recorded_connections(record: ResourceRecord | PlannedResource) -> dict[str, Resolved]:
-    """The connections and declarations that a resource was recorded with: what it takes to reach it when its block is gone."""
+    """The connections and declarations that a resource was recorded with: what it takes to reach it when its
+    block is gone.
+    """
     return {
         address: Resolved(address=address, type=block_type(address), attributes=attributes)
         for address, attributes in record.resolved.items()
@@ -39,7 +52,9 @@ def recorded_connections(record: ResourceRecord | PlannedResource) -> dict[str, 
 def recorded_references(snapshot: Snapshot, record: ResourceRecord) -> dict[str, Resolved]:
     """What a recorded resource refers to, directly or through others, as recorded."""
     resources = snapshot.resources
-    others = closure(record.dependencies, lambda address: resources[address].dependencies if address in resources else None)
+    others = closure(
+        record.dependencies, lambda address: resources[address].dependencies if address in resources else None
+    )
     found = {address: resources[address].referenced() for address in others}
     for each in (record, *(resources[address] for address in others)):
         found = {**recorded_connections(each), **found}
@@ -47,11 +62,18 @@ def recorded_references(snapshot: Snapshot, record: ResourceRecord) -> dict[str,
 
 
 def connections_of(
-    dependencies: Iterable[str], attributes: Attributes, known: Mapping[str, Resolved], types: Mapping[str, ResourceType]
+    dependencies: Iterable[str],
+    attributes: Attributes,
+    known: Mapping[str, Resolved],
+    types: Mapping[str, ResourceType],
 ) -> dict[str, Attributes]:
     """The attributes of every connection and declaration that a resource reaches, by address.
 
     An apply records this with the resource and the next plan compares with it, so both call this function.
     """
     found = reached((*dependencies, *references(attributes)), known)
-    return {address: known[address].attributes for address in found if types[known[address].type].kind is not Kind.MANAGED}
+    return {
+        address: known[address].attributes
+        for address in found
+        if types[known[address].type].kind is not Kind.MANAGED
+    }

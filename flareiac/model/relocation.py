@@ -1,7 +1,8 @@
-"""Places in saved documents. Whatever lies below the root module is stored relative to it, so that another checkout can use it. Pure.
+"""Places in saved documents. Whatever lies below the root module is stored relative to it, so that another
+checkout can use it. Pure.
 
-A stored place starts with ``$root`` instead of the root module's folder. Relocation is a matter of documents alone: what is in memory
-names absolute places, which is what systems need.
+A stored place starts with ``$root`` instead of the root module's folder. Relocation is a matter of documents
+alone: what is in memory names absolute places, which is what systems need.
 """
 
 import posixpath
@@ -27,7 +28,9 @@ class BoundPlace:
     address: str
     attribute: Path
     climbs: bool = False
-    """Whether it is relative and leaves the root module (``../lake``); else it is absolute and lies below the root module."""
+    """Whether it is relative and leaves the root module (``../lake``); else it is absolute and lies below the
+    root module.
+    """
 
 
 def stored(value: Data, root: str) -> Data:
@@ -46,7 +49,11 @@ def restored(value: Data, root: str) -> Data:
     """The inverse of ``stored``, for the root module in this folder."""
 
     def text(item: str) -> str:
-        return _MARKED.sub(lambda found: root if found[0] == _MARK else found[0][1:], item) if _MARK in item else item
+        return (
+            _MARKED.sub(lambda found: root if found[0] == _MARK else found[0][1:], item)
+            if _MARK in item
+            else item
+        )
 
     return _mapped(value, text)
 
@@ -68,7 +75,11 @@ def holds(place: BoundPlace, made_in: str, here: str) -> bool:
 def _climbs(text: str) -> bool:
     """Whether a relative path in a text leaves the folder that it starts from."""
     paths = (_SCHEME.sub("", word, count=1) if _SCHEME.match(word) else word for word in _WORD.findall(text))
-    return any(posixpath.normpath(path).startswith("../") or posixpath.normpath(path) == ".." for path in paths if "../" in f"{path}/")
+    return any(
+        posixpath.normpath(path).startswith("../") or posixpath.normpath(path) == ".."
+        for path in paths
+        if "../" in f"{path}/"
+    )
 
 
 def _names(text: str, root: str) -> bool:
@@ -80,7 +91,9 @@ def _names(text: str, root: str) -> bool:
 
 @lru_cache(maxsize=4)
 def _below(root: str) -> re.Pattern[str] | None:
-    """The root's folder where it begins a path: not inside a longer path or name, nor behind a dollar sign, which marks."""
+    """The root's folder where it begins a path: not inside a longer path or name, nor behind a dollar sign,
+    which marks.
+    """
     return None if root in ("", "/") else re.compile(rf"(?<![\w.$-]){re.escape(root)}(?![^/\s'\"#?,;:)\]}}])")
 
 

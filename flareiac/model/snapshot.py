@@ -1,4 +1,6 @@
-"""The state: what the last applies recorded. JSON with a format version; readers refuse what they do not understand."""
+"""The state: what the last applies recorded. JSON with a format version; readers refuse what they do not
+understand.
+"""
 
 import json
 import uuid
@@ -19,7 +21,8 @@ FORMAT_VERSION = 1
 KNOWN_FEATURES: frozenset[str] = frozenset()
 KEPT_DROPPED = 100
 _EDITED = (
-    "Put back the newest intact snapshot from the history directory beside it, or restore the file from a backup. If it was edited on "
+    "Put back the newest intact snapshot from the history directory beside it, or restore the file from a "
+    "backup. If it was edited on "
     'purpose, remove "digest" from it, and review the next plan with care.'
 )
 _NEWER = "A newer FlareIaC wrote it: use that version, or a later one."
@@ -38,11 +41,15 @@ class ResourceRecord:
     dependencies: tuple[str, ...] = ()
     protected: bool = False
     resolved: Mapping[str, Attributes] = field(default_factory=dict)
-    """The connections and declarations it referred to, by address: what it takes to reach it when its block is gone."""
+    """The connections and declarations it referred to, by address: what it takes to reach it when its block
+    is gone.
+    """
     upkeep: Mapping[str, Attributes] = field(default_factory=dict, metadata=SPARSE)
     """The last run of each kind of maintenance: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``."""
     user: "ResourceRecord | None" = field(default=None, metadata=SPARSE)
-    """What used it last and has left the state, and still holds what it would need to go on (see ``ResourceType.kept_by``)."""
+    """What used it last and has left the state, and still holds what it would need to go on (see
+    ``ResourceType.kept_by``).
+    """
 
     @property
     def uuid(self) -> Data:
@@ -51,27 +58,41 @@ class ResourceRecord:
 
     @property
     def exact_name(self) -> str:
-        """``ADDRESS@UUID``, which tells it from all that the address has been; without a uuid, the address."""
+        """``ADDRESS@UUID``, which tells it from all that the address has been; without a uuid, the
+        address.
+        """
         return self.address if self.uuid is None else f"{self.address}@{self.uuid}"
 
     def is_same(self, other: "ResourceRecord") -> bool:
-        """Whether both are of one object, whatever its address was; without a uuid, the address is all there is to tell."""
+        """Whether both are of one object, whatever its address was; without a uuid, the address is all there
+        is to tell.
+        """
         known = (self.uuid, other.uuid) != (None, None)
-        return self.type == other.type and (self.uuid == other.uuid if known else self.address == other.address)
+        return self.type == other.type and (
+            self.uuid == other.uuid if known else self.address == other.address
+        )
 
     def with_places(self, places: Callable[[Data], Data]) -> "ResourceRecord":
         """The record with the places of its connections and declarations as ``places`` gives them."""
         user = self.user.with_places(places) if self.user is not None else None
-        return replace(self, resolved=places(dict(self.resolved)), user=user) if self.resolved or user is not None else self
+        return (
+            replace(self, resolved=places(dict(self.resolved)), user=user)
+            if self.resolved or user is not None
+            else self
+        )
 
     def referenced(self) -> Resolved:
         """The resource as those that refer to it see it."""
-        return Resolved(address=self.address, type=self.type, attributes=self.attributes, identity=self.identity)
+        return Resolved(
+            address=self.address, type=self.type, attributes=self.attributes, identity=self.identity
+        )
 
     def recorded(self) -> Recorded:
         """The part of it that planners and drivers see."""
         user = (self.user.address, self.user.attributes) if self.user is not None else None
-        return Recorded(attributes=self.attributes, identity=self.identity, schema_version=self.schema_version, user=user)
+        return Recorded(
+            attributes=self.attributes, identity=self.identity, schema_version=self.schema_version, user=user
+        )
 
 
 def _encode_resources(resources: Mapping[str, ResourceRecord]) -> Data:
@@ -83,7 +104,9 @@ def _decode_resources(data: Data) -> dict[str, ResourceRecord]:
     return {record.address: record for record in records}
 
 
-StoredResources: TypeAlias = Annotated[Mapping[str, ResourceRecord], Form(_encode_resources, _decode_resources)]
+StoredResources: TypeAlias = Annotated[
+    Mapping[str, ResourceRecord], Form(_encode_resources, _decode_resources)
+]
 """In JSON a list, in the order of addresses."""
 
 
@@ -97,7 +120,9 @@ class Snapshot:
     outputs: Mapping[str, OutputValue] = field(default_factory=dict)
     resources: StoredResources = field(default_factory=dict)
     dropped: tuple[ResourceRecord, ...] = field(default=(), metadata=SPARSE)
-    """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had one address."""
+    """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had
+    one address.
+    """
     sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
     """Whether a digest vouches for it: without one, any part of it may have any shape."""
 
@@ -107,7 +132,9 @@ class Snapshot:
         return record.identity if record else {}
 
     def dropped_by_name(self) -> dict[str, ResourceRecord]:
-        """What is dropped by what commands call it: its address, with its uuid where the address alone means another one too."""
+        """What is dropped by what commands call it: its address, with its uuid where the address alone means
+        another one too.
+        """
         often = Counter([*self.resources, *(item.address for item in self.dropped)])
         return {item.address if often[item.address] == 1 else item.exact_name: item for item in self.dropped}
 
@@ -117,7 +144,9 @@ def with_dropped(dropped: tuple[ResourceRecord, ...], record: ResourceRecord) ->
     return (*without_dropped(dropped, record), record)[-KEPT_DROPPED:]
 
 
-def without_dropped(dropped: tuple[ResourceRecord, ...], record: ResourceRecord) -> tuple[ResourceRecord, ...]:
+def without_dropped(
+    dropped: tuple[ResourceRecord, ...], record: ResourceRecord
+) -> tuple[ResourceRecord, ...]:
     """These but for this object, which is there again."""
     return tuple(item for item in dropped if not item.is_same(record))
 
@@ -150,10 +179,16 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
         document = read_json(content)
         version = document["format_version"]
         if version != FORMAT_VERSION:
-            raise Damaged(where, f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}", _NEWER)
+            raise Damaged(
+                where,
+                f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}",
+                _NEWER,
+            )
         unknown = sorted(set(document["features"]) - KNOWN_FEATURES)
         if unknown:
-            raise Damaged(where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}", _NEWER)
+            raise Damaged(
+                where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}", _NEWER
+            )
         sealed = "digest" in document  # early versions wrote none
         if sealed and document.pop("digest") != digest(document):
             raise Damaged(where, "it is not as FlareIaC wrote it: it was edited, or damaged", _EDITED)

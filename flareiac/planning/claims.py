@@ -1,4 +1,6 @@
-"""Who holds what: collects the claims of all resources, finds those that exclude each other, and whom a change disturbs."""
+"""Who holds what: collects the claims of all resources, finds those that exclude each other, and whom a
+change disturbs.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,7 +22,10 @@ _EXCLUSIVE = {
     Relation.CHECKPOINTS_IN: (
         codes.SAME_CHECKPOINT,
         "use the same checkpoint",
-        "A checkpoint holds the offsets and state of one job; two jobs would corrupt it. Declare a checkpoint block for each job.",
+        (
+            "A checkpoint holds the offsets and state of one job; two jobs would corrupt it. Declare a "
+            "checkpoint block for each job."
+        ),
     ),
     Relation.OWNS_LOCATION: (
         codes.SAME_LOCATION,
@@ -30,7 +35,9 @@ _EXCLUSIVE = {
 }
 
 
-def collect(desired: Desired, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]) -> tuple[Claim, ...]:
+def collect(
+    desired: Desired, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
+) -> tuple[Claim, ...]:
     """The claims of every desired resource."""
     found: list[Claim] = []
     for address, resource in desired.resources.items():
@@ -41,24 +48,41 @@ def collect(desired: Desired, types: Mapping[str, ResourceType], references: Map
 _USES = (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP)
 
 
-def collect_running(snapshot: Snapshot, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]) -> tuple[Claim, ...]:
-    """Who may be running on what: the claims of the definitions that are recorded, whatever is desired of them now."""
+def collect_running(
+    snapshot: Snapshot, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
+) -> tuple[Claim, ...]:
+    """Who may be running on what: the claims of the definitions that are recorded, whatever is desired of
+    them now.
+    """
     found: dict[Claim, None] = {}
     for address, record in snapshot.resources.items():
         if record.type in types:
-            found.update(dict.fromkeys(claim for claim in recorded_claims(address, record, types, references) if claim.relation in _USES))
+            found.update(
+                dict.fromkeys(
+                    claim
+                    for claim in recorded_claims(address, record, types, references)
+                    if claim.relation in _USES
+                )
+            )
     return tuple(found)
 
 
 def awake(claims: Iterable[Claim], proposals: Mapping[str, Proposal]) -> tuple[Claim, ...]:
     """The claims of those that may run: a change needs to stop nobody else."""
-    return tuple(claim for claim in claims if claim.holder not in proposals or not proposals[claim.holder].at_rest)
+    return tuple(
+        claim for claim in claims if claim.holder not in proposals or not proposals[claim.holder].at_rest
+    )
 
 
 def recorded_claims(
-    address: str, record: ResourceRecord, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
+    address: str,
+    record: ResourceRecord,
+    types: Mapping[str, ResourceType],
+    references: Mapping[str, Resolved],
 ) -> tuple[Claim, ...]:
-    """The claims of one recorded definition. A record that its type cannot read (edited by hand) is a ``Failure``, never a guess."""
+    """The claims of one recorded definition. A record that its type cannot read (edited by hand) is a
+    ``Failure``, never a guess.
+    """
     try:
         return types[record.type].claims(address, record.attributes, references)
     except Failure:
@@ -99,8 +123,12 @@ def conflicts(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
     return found
 
 
-def disturbed(proposals: Mapping[str, Proposal], claims: Iterable[Claim]) -> dict[str, tuple[Disturbance, ...]]:
-    """What the proposed changes ask of the holders of what they change, by holder; those that all run on are left out."""
+def disturbed(
+    proposals: Mapping[str, Proposal], claims: Iterable[Claim]
+) -> dict[str, tuple[Disturbance, ...]]:
+    """What the proposed changes ask of the holders of what they change, by holder; those that all run on are
+    left out.
+    """
     held = by_subject(claims)
     found: dict[str, dict[Disturbance, None]] = {}
     for address, proposal in proposals.items():
@@ -108,7 +136,11 @@ def disturbed(proposals: Mapping[str, Proposal], claims: Iterable[Claim]) -> dic
             for claim in held.get(address, ()):
                 if applies(disturbance, claim, address):
                     found.setdefault(claim.holder, {})[disturbance] = None
-    return {holder: tuple(items) for holder, items in found.items() if any(item.reaction is not Reaction.RUNS_ON for item in items)}
+    return {
+        holder: tuple(items)
+        for holder, items in found.items()
+        if any(item.reaction is not Reaction.RUNS_ON for item in items)
+    }
 
 
 def applies(disturbance: Disturbance, claim: Claim, subject: str) -> bool:

@@ -1,7 +1,9 @@
-"""What would a plan of exactly what is recorded do, given what was observed? Whatever it would do is drift. Pure.
+"""What would a plan of exactly what is recorded do, given what was observed? Whatever it would do is drift.
+Pure.
 
-The configuration has no part in it: desired is what the last apply recorded. So nothing for which a plan blocks, restarts or heals because
-of what it observed can be missing from the report of ``drift``, whether its planner words it as drift or not.
+The configuration has no part in it: desired is what the last apply recorded. So nothing for which a plan
+blocks, restarts or heals because of what it observed can be missing from the report of ``drift``, whether its
+planner words it as drift or not.
 """
 
 from collections.abc import Mapping
@@ -19,7 +21,9 @@ from flareiac.sdk.resource_type import ResourceType
 
 
 def drifted(inputs: Inputs) -> dict[str, tuple[str, ...]]:
-    """What differs from what was recorded, in words, of each resource for which a plan would do something about it."""
+    """What differs from what was recorded, in words, of each resource for which a plan would do something
+    about it.
+    """
     wanted = recorded_configuration(inputs.snapshot, inputs.types)
     options = Options(maintenance=Maintenance.EXCLUDE)
     made = make_plan(replace(inputs, desired=wanted, figures={}), options, Diagnostics())
@@ -31,7 +35,9 @@ def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]
     resources: dict[str, DesiredResource] = {}
     for record in snapshot.resources.values():
         for address, attributes in record.resolved.items() if record.type in types else ():
-            resources.setdefault(address, _resource(address, attributes, record, types, tuple(references(attributes))))
+            resources.setdefault(
+                address, _resource(address, attributes, record, types, tuple(references(attributes)))
+            )
     for record in (item for item in snapshot.resources.values() if item.type in types):
         found = _resource(record.address, record.attributes, record, types, record.dependencies)
         resources[record.address] = replace(found, lifecycle=Lifecycle(prevent_destroy=record.protected))
@@ -39,12 +45,20 @@ def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]
 
 
 def _resource(
-    address: str, attributes: Data, record: ResourceRecord, types: Mapping[str, ResourceType], dependencies: tuple[str, ...]
+    address: str,
+    attributes: Data,
+    record: ResourceRecord,
+    types: Mapping[str, ResourceType],
+    dependencies: tuple[str, ...],
 ) -> DesiredResource:
     parsed = parse_address(address)
     assert parsed is not None, f"the state holds {address}, which is no address"
     return DesiredResource(
-        address=parsed, provider=record.provider, kind=types[block_type(address)].kind, attributes=attributes, dependencies=dependencies
+        address=parsed,
+        provider=record.provider,
+        kind=types[block_type(address)].kind,
+        attributes=attributes,
+        dependencies=dependencies,
     )
 
 
@@ -61,4 +75,6 @@ def _texts(item: PlannedResource) -> tuple[str, ...]:
 
 def _reasons(proposal: Proposal) -> tuple[str, ...]:
     told = (*proposal.reasons, *(step.text for step in proposal.steps))
-    return told or tuple(f"{change.path[0]} differs" for change in proposal.changes if change.origin is not Origin.DEFAULT)
+    return told or tuple(
+        f"{change.path[0]} differs" for change in proposal.changes if change.origin is not Origin.DEFAULT
+    )

@@ -1,4 +1,6 @@
-"""What maintenance is due? Gathers who holds what, and asks the maintainers. Pure: figures, observations and time are arguments."""
+"""What maintenance is due? Gathers who holds what, and asks the maintainers. Pure: figures, observations and
+time are arguments.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +28,9 @@ _HOLDING = (Relation.WRITES, Relation.STREAMS_FROM)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What all duties of one plan share. ``holds`` by subject, ``taken``: who has files where, ``time`` in UTC seconds."""
+    """What all duties of one plan share. ``holds`` by subject, ``taken``: who has files where, ``time`` in
+    UTC seconds.
+    """
 
     types: Mapping[str, ResourceType]
     holds: Mapping[str, tuple[Hold, ...]]
@@ -43,10 +47,12 @@ def holds(
     former: Mapping[str, Observation] | None = None,
     coming: Iterable[PlannedResource] = (),
 ) -> dict[str, tuple[Hold, ...]]:
-    """What every recorded resource needs of others, by subject. Of one that cannot be read it is unknown what, so nothing may go.
+    """What every recorded resource needs of others, by subject. Of one that cannot be read it is unknown
+    what, so nothing may go.
 
-    ``references`` are those of each recorded address. ``former``: what was observed of those that left the state, and for which another
-    resource holds on (see ``ResourceRecord.user``), by address. ``coming``: what the plan makes.
+    ``references`` are those of each recorded address. ``former``: what was observed of those that left the
+    state, and for which another resource holds on (see ``ResourceRecord.user``), by address. ``coming``: what
+    the plan makes.
     """
     found: dict[str, list[Hold]] = {}
     for address, record in snapshot.resources.items():
@@ -54,7 +60,9 @@ def holds(
             continue
         observed, around = observations.get(address), references.get(address, {})
         if isinstance(observed, Present):
-            told: Iterable[Hold] = types[record.type].holds(address, record.attributes, around, observed.identity)
+            told: Iterable[Hold] = types[record.type].holds(
+                address, record.attributes, around, observed.identity
+            )
         else:
             told = _unknown(address, recorded_claims(address, record, types, around))
         for hold in (*told, *_of_user(record, types, former or {})):
@@ -65,7 +73,9 @@ def holds(
     return {subject: tuple(items) for subject, items in found.items()}
 
 
-def _of_user(record: ResourceRecord, types: Mapping[str, ResourceType], former: Mapping[str, Observation]) -> Iterator[Hold]:
+def _of_user(
+    record: ResourceRecord, types: Mapping[str, ResourceType], former: Mapping[str, Observation]
+) -> Iterator[Hold]:
     """What was left behind with a record can go on from there, whether its own block is there or not."""
     user = record.user
     if user is None or user.type not in types:
@@ -79,10 +89,19 @@ def _of_user(record: ResourceRecord, types: Mapping[str, ResourceType], former: 
 
 
 def _of_coming(
-    item: PlannedResource, snapshot: Snapshot, observations: Mapping[str, Observation], types: Mapping[str, ResourceType]
+    item: PlannedResource,
+    snapshot: Snapshot,
+    observations: Mapping[str, Observation],
+    types: Mapping[str, ResourceType],
 ) -> Iterator[Hold]:
-    """What is to be made has not begun: what it reads must not go in the meantime. What it finds to go on from tells more."""
-    if item.address in snapshot.resources or item.action not in (Action.CREATE, Action.ADOPT) or item.type not in types:
+    """What is to be made has not begun: what it reads must not go in the meantime. What it finds to go on
+    from tells more.
+    """
+    if (
+        item.address in snapshot.resources
+        or item.action not in (Action.CREATE, Action.ADOPT)
+        or item.type not in types
+    ):
         return
     attributes = item.proposal.planned or item.desired or {}
     observed = observations.get(item.address)
@@ -90,8 +109,15 @@ def _of_coming(
         yield from types[item.type].holds(item.address, attributes, {}, observed.identity)
         return
     claims = types[item.type].claims(item.address, attributes, {})
-    for subject in dict.fromkeys(claim.subject for claim in claims if claim.relation is Relation.STREAMS_FROM):
-        yield Hold(subject=subject, holder=item.address, reason="it has not begun, and what expires it would never read", unknown=True)
+    for subject in dict.fromkeys(
+        claim.subject for claim in claims if claim.relation is Relation.STREAMS_FROM
+    ):
+        yield Hold(
+            subject=subject,
+            holder=item.address,
+            reason="it has not begun, and what expires it would never read",
+            unknown=True,
+        )
 
 
 def former_questions(snapshot: Snapshot) -> list[Question]:
@@ -100,7 +126,9 @@ def former_questions(snapshot: Snapshot) -> list[Question]:
     for record in snapshot.resources.values():
         if (user := record.user) is not None:
             references = {**recorded_connections(user), record.address: record.referenced()}
-            request = ReadRequest(address=user.address, desired=None, recorded=user.recorded(), references=references)
+            request = ReadRequest(
+                address=user.address, desired=None, recorded=user.recorded(), references=references
+            )
             found.append(Question(provider=user.provider, type=user.type, request=request))
     return found
 
@@ -110,7 +138,9 @@ def _unknown(address: str, claims: Iterable[Claim]) -> Iterator[Hold]:
         yield Hold(subject=subject, holder=address, reason="its checkpoint could not be read", unknown=True)
 
 
-def wanting(planned: Mapping[str, PlannedResource], types: Mapping[str, ResourceType]) -> dict[str, PlannedResource]:
+def wanting(
+    planned: Mapping[str, PlannedResource], types: Mapping[str, ResourceType]
+) -> dict[str, PlannedResource]:
     """The resources for which maintenance is declared and that are there."""
     found: dict[str, PlannedResource] = {}
     for address, item in planned.items():
@@ -130,20 +160,28 @@ def planned_duties(
     around: Around,
     diagnostics: Diagnostics,
 ) -> tuple[PlannedDuty, ...]:
-    """All declared maintenance of the resources that could be measured; complaints of what is due are told."""
+    """All declared maintenance of the resources that could be measured; complaints of what is due are
+    told.
+    """
     found: list[PlannedDuty] = []
     for address, item in wanted.items():
         if address not in figures:
             continue
         record = snapshot.resources.get(address)
-        duties = duties_of(item, figures[address], record.upkeep if record else {}, references[address], around)
+        duties = duties_of(
+            item, figures[address], record.upkeep if record else {}, references[address], around
+        )
         found.extend(PlannedDuty(address=address, duty=duty) for duty in duties)
         diagnostics.extend(each.at(address=address) for duty in duties for each in duty.diagnostics)
     return tuple(found)
 
 
 def duties_of(
-    item: PlannedResource, figures: Attributes, runs: Mapping[str, Attributes], references: References, around: Around
+    item: PlannedResource,
+    figures: Attributes,
+    runs: Mapping[str, Attributes],
+    references: References,
+    around: Around,
 ) -> tuple[Duty, ...]:
     """All declared maintenance of one resource, in the order in which it is done."""
     kind, attributes = around.types[item.type], item.proposal.planned or item.desired or {}

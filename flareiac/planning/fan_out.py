@@ -30,8 +30,12 @@ def workers(purpose: str, parallelism: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def answers(pool: ThreadPoolExecutor, calls: Mapping[str, Callable[[], T]], timeout: float) -> dict[str, T | Unanswered]:
-    """What each call returned, by the address that it is about. One that fails does not hide what the others found."""
+def answers(
+    pool: ThreadPoolExecutor, calls: Mapping[str, Callable[[], T]], timeout: float
+) -> dict[str, T | Unanswered]:
+    """What each call returned, by the address that it is about. One that fails does not hide what the others
+    found.
+    """
     pending = {address: pool.submit(call) for address, call in calls.items()}
     found: dict[str, T | Unanswered] = {}
     for address, future in pending.items():

@@ -53,7 +53,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The three sources of a plan and what it takes to read them. ``figures``: what was measured for maintenance, by address."""
+    """The three sources of a plan and what it takes to read them. ``figures``: what was measured for
+    maintenance, by address.
+    """
 
     desired: Desired
     snapshot: Snapshot
@@ -67,7 +69,9 @@ class Inputs:
 
 
 def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Plan:
-    """The whole plan, also when it has errors or blocked resources: such a plan can be read but not applied."""
+    """The whole plan, also when it has errors or blocked resources: such a plan can be read but not
+    applied.
+    """
     desired = inputs.desired
     references = _references(inputs)
     claims = claiming.collect(desired, inputs.types, references)
@@ -93,9 +97,13 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         planned = propose_again(context, planned, disturbances, diagnostics)
     unmatched = _unmatched(inputs.observations, options)
     selected = _selected(desired, planned, unplanned, options, running)
-    diagnostics.extend(_complaints([item for address, item in unplanned.items() if address in selected], inputs, options))
+    diagnostics.extend(
+        _complaints([item for address, item in unplanned.items() if address in selected], inputs, options)
+    )
     planned = {address: item for address, item in planned.items() if address in selected}
-    if options.targets or options.exclude:  # what is left out does not go, so that it may keep something of what goes
+    if (
+        options.targets or options.exclude
+    ):  # what is left out does not go, so that it may keep something of what goes
         going = [address for address, item in planned.items() if item.desired is None]
         planned = propose_again(replace(context, selected=selected), planned, going, diagnostics)
     planned = with_reactions(planned, running)
@@ -142,18 +150,30 @@ def _duties(
         return ()
     wanted = dues.wanting(planned, inputs.types)
     if options.targets:
-        wanted = {item: found for item, found in wanted.items() if any(matches(item, pattern) for pattern in options.targets)}
+        wanted = {
+            item: found
+            for item, found in wanted.items()
+            if any(matches(item, pattern) for pattern in options.targets)
+        }
     if options.maintenance is Maintenance.ONLY:
-        changing = sorted(item for item, found in wanted.items() if found.action in (Action.UPDATE, Action.ADOPT))
-        why = "Its block and what is there differ, so what is due of it is not known. Apply that first: flareiac plan shows it."
+        changing = sorted(
+            item for item, found in wanted.items() if found.action in (Action.UPDATE, Action.ADOPT)
+        )
+        why = (
+            "Its block and what is there differ, so what is due of it is not known. Apply that first: "
+            "flareiac plan shows it."
+        )
         diagnostics.extend(_left_out(item, why) for item in changing)
         wanted = {item: found for item, found in wanted.items() if item not in changing}
     references = {
-        item: references_for(inputs.desired, inputs.snapshot, item, inputs.observations) for item in {**wanted, **inputs.snapshot.resources}
+        item: references_for(inputs.desired, inputs.snapshot, item, inputs.observations)
+        for item in {**wanted, **inputs.snapshot.resources}
     }
     around = dues.Around(
         types=inputs.types,
-        holds=dues.holds(inputs.snapshot, inputs.observations, inputs.types, references, inputs.former, planned.values()),
+        holds=dues.holds(
+            inputs.snapshot, inputs.observations, inputs.types, references, inputs.former, planned.values()
+        ),
         taken=occupied(resolved, inputs.snapshot, inputs.observations, inputs.types, inputs.project),
         project=inputs.project,
         time=inputs.time,
@@ -166,7 +186,9 @@ def _left_out(address: str, why: str) -> Diagnostic:
 
 
 def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Options) -> list[Diagnostic]:
-    """Of what cannot be planned. Maintenance alone goes on without it, and of what is not maintained it says nothing."""
+    """Of what cannot be planned. Maintenance alone goes on without it, and of what is not maintained it says
+    nothing.
+    """
     if options.maintenance is not Maintenance.ONLY:
         return [item.diagnostic for item in unplanned]
     found: list[Diagnostic] = []
@@ -178,11 +200,18 @@ def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Optio
     return found
 
 
-def _untouched(planned: Mapping[str, PlannedResource], duties: tuple[PlannedDuty, ...]) -> dict[str, PlannedResource]:
+def _untouched(
+    planned: Mapping[str, PlannedResource], duties: tuple[PlannedDuty, ...]
+) -> dict[str, PlannedResource]:
     """The resources that are maintained, with nothing about them to change."""
     maintained = {item.address for item in duties}
     return {
-        address: replace(item, proposal=Proposal(action=Action.NO_OP, planned=item.proposal.planned, fingerprint=item.proposal.fingerprint))
+        address: replace(
+            item,
+            proposal=Proposal(
+                action=Action.NO_OP, planned=item.proposal.planned, fingerprint=item.proposal.fingerprint
+            ),
+        )
         for address, item in planned.items()
         if address in maintained
     }
@@ -200,7 +229,9 @@ def matches(address: str, pattern: str) -> bool:
     """Whether a target names an address: exactly, by glob, or all instances of its block."""
     parsed = parse_address(address)
     block = str(parsed.block) if parsed else address
-    return pattern in (address, block) or ("*" in pattern and (fnmatchcase(address, pattern) or fnmatchcase(block, pattern)))
+    return pattern in (address, block) or (
+        "*" in pattern and (fnmatchcase(address, pattern) or fnmatchcase(block, pattern))
+    )
 
 
 def _selected(
@@ -214,12 +245,20 @@ def _selected(
     everything = [*planned, *unplanned]
     if not options.targets and not options.exclude:
         return everything
-    hanging_on = _hanging_on(planned) | {address: [item.cause] if item.cause else [] for address, item in unplanned.items()}
-    for subject, holder in stopping_for({address: item.proposal for address, item in planned.items()}, running):
+    hanging_on = _hanging_on(planned) | {
+        address: [item.cause] if item.cause else [] for address, item in unplanned.items()
+    }
+    for subject, holder in stopping_for(
+        {address: item.proposal for address, item in planned.items()}, running
+    ):
         if holder in planned:
             hanging_on[subject].append(holder)
     patterns = options.targets or ("*",)
-    chosen = [item for item in everything if item not in desired.unread and any(matches(item, pattern) for pattern in patterns)]
+    chosen = [
+        item
+        for item in everything
+        if item not in desired.unread and any(matches(item, pattern) for pattern in patterns)
+    ]
     left_out = [item for item in everything if any(matches(item, pattern) for pattern in options.exclude)]
     turned = _turned(hanging_on)
     lost = set(closure(left_out, lambda item: turned.get(item, ())))
@@ -227,7 +266,8 @@ def _selected(
 
 
 def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:
-    """What each resource cannot do without: what it refers to where it is made, what refers to it where it is removed.
+    """What each resource cannot do without: what it refers to where it is made, what refers to it where it is
+    removed.
 
     A change that a running query must stop for cannot do without that query either (added by the caller).
     """
@@ -251,14 +291,17 @@ def _turned(edges: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 
 def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]:
-    """One error for each pattern of the command line that names nothing: what was meant would not happen, or happen to too much."""
+    """One error for each pattern of the command line that names nothing: what was meant would not happen, or
+    happen to too much.
+    """
     patterns = (*options.targets, *options.exclude)
     wrong = [item for item in patterns if not any(matches(address, item) for address in addresses)]
     wrong += [item for item in sorted(options.replace) if item not in addresses]
     return [
         error(
             codes.NO_SUCH_RESOURCE,
-            f'"{pattern}" is not the address of a managed resource that is declared or recorded. Keys are written as in plan, within '
+            f'"{pattern}" is not the address of a managed resource that is declared or recorded. Keys are '
+            "written as in plan, within "
             f"quotes for the shell: 'table.orders[\"eu\"]'.{did_you_mean(pattern, addresses)}",
         )
         for pattern in wrong
@@ -271,7 +314,8 @@ def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diag
         diagnostics.error(
             codes.TOO_MANY_DESTROYED,
             f"The plan destroys {len(destroyed)} objects, and -max-destroys allows {options.max_destroys}: "
-            f"{', '.join(sorted(destroyed))}. Raise the limit if that is intended, or look for the block that is missing.",
+            f"{', '.join(sorted(destroyed))}. Raise the limit if that is intended, or look for the block "
+            "that is missing.",
         )
 
 
@@ -287,8 +331,8 @@ def _order(
     except Cycle as cycle:
         diagnostics.error(
             codes.OPERATION_CYCLE,
-            f"No order satisfies {' -> '.join(cycle.nodes)}. A finite job that reads a table filled by another job must not fill a table "
-            "that the other one reads.",
+            f"No order satisfies {' -> '.join(cycle.nodes)}. A finite job that reads a table filled by "
+            "another job must not fill a table that the other one reads.",
         )
         return ()
 
@@ -300,10 +344,15 @@ def _outputs(inputs: Inputs, options: Options) -> dict[str, OutputChange]:
     if inputs.desired.unread:  # what is not known for that stays as it was recorded
         before = inputs.snapshot.outputs
         after = {
-            name: item if is_known(item.value) else before[name] for name, item in after.items() if is_known(item.value) or name in before
+            name: item if is_known(item.value) else before[name]
+            for name, item in after.items()
+            if is_known(item.value) or name in before
         }
     names: dict[str, Data] = dict.fromkeys([*inputs.snapshot.outputs, *after])
-    return {name: OutputChange(before=_bare(inputs.snapshot.outputs.get(name)), after=_bare(after.get(name))) for name in sorted(names)}
+    return {
+        name: OutputChange(before=_bare(inputs.snapshot.outputs.get(name)), after=_bare(after.get(name)))
+        for name in sorted(names)
+    }
 
 
 def _bare(output: OutputValue | None) -> OutputValue | None:

@@ -1,4 +1,6 @@
-"""Measures what maintenance decides by: in parallel, with a bound. Touches the world through drivers, by reading only."""
+"""Measures what maintenance decides by: in parallel, with a bound. Touches the world through drivers, by
+reading only.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,13 +27,23 @@ class Measurement:
 
 
 def measure(
-    wanted: Sequence[Measurement], driver: Callable[[str, str], Driver], *, parallelism: int, timeout: float = TIMEOUT
+    wanted: Sequence[Measurement],
+    driver: Callable[[str, str], Driver],
+    *,
+    parallelism: int,
+    timeout: float = TIMEOUT,
 ) -> tuple[dict[str, Attributes], tuple[Diagnostic, ...]]:
-    """The figures by address, and a warning for each resource about which there are none: nothing is due of it then."""
+    """The figures by address, and a warning for each resource about which there are none: nothing is due of
+    it then.
+    """
     with workers("measure", parallelism) as pool:
-        found = answers(pool, {item.request.address: partial(_measured, item, driver) for item in wanted}, timeout)
+        found = answers(
+            pool, {item.request.address: partial(_measured, item, driver) for item in wanted}, timeout
+        )
     figures = {address: answer for address, answer in found.items() if not isinstance(answer, Unanswered)}
-    missing = {address: answer.diagnostics for address, answer in found.items() if isinstance(answer, Unanswered)}
+    missing = {
+        address: answer.diagnostics for address, answer in found.items() if isinstance(answer, Unanswered)
+    }
     return figures, tuple(_unmeasured(address, item) for address, items in missing.items() for item in items)
 
 

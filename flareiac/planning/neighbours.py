@@ -1,4 +1,6 @@
-"""Who has files where? Of all that is declared or recorded, and of what was destroyed and can be brought back. Pure."""
+"""Who has files where? Of all that is declared or recorded, and of what was destroyed and can be brought
+back. Pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +19,8 @@ from flareiac.sdk.results import Observation, Present
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """``dropped``: it is only what was dropped there; the address is then what commands call it, which may be ``ADDRESS@UUID``.
+    """``dropped``: it is only what was dropped there; the address is then what commands call it, which may be
+    ``ADDRESS@UUID``.
 
     ``reads``: others put files there that it needs; what lies beside them or around them is not its own.
     """
@@ -34,10 +37,14 @@ def occupied(
     types: Mapping[str, ResourceType],
     project: Project,
 ) -> Occupied[Holder]:
-    """Where everything has its files: as declared, as recorded, and as observed. Raises ``Failure`` for a record edited by hand."""
+    """Where everything has its files: as declared, as recorded, and as observed. Raises ``Failure`` for a
+    record edited by hand.
+    """
     found: dict[tuple[str, Holder], None] = {}
 
-    def add(address: str, kind: str, attributes: Attributes, identity: Attributes, *, dropped: bool = False) -> None:
+    def add(
+        address: str, kind: str, attributes: Attributes, identity: Attributes, *, dropped: bool = False
+    ) -> None:
         for place in _places(address, types.get(kind), attributes, identity, project):
             found[project.resolve(place), Holder(address, dropped)] = None
         for place in types[kind].sources(attributes, project) if kind in types and not dropped else ():
@@ -72,7 +79,9 @@ def _observed(observation: Observation | None) -> Attributes:
     return observation.identity if isinstance(observation, Present) else {}
 
 
-def _places(address: str, kind: ResourceType | None, attributes: Attributes, identity: Attributes, project: Project) -> tuple[str, ...]:
+def _places(
+    address: str, kind: ResourceType | None, attributes: Attributes, identity: Attributes, project: Project
+) -> tuple[str, ...]:
     if kind is None:
         return ()
     try:

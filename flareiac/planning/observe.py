@@ -1,4 +1,6 @@
-"""Asks the systems what is there: only what is needed, in parallel, each with a bound. Touches the world through drivers."""
+"""Asks the systems what is there: only what is needed, in parallel, each with a bound. Touches the world
+through drivers.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +20,11 @@ TIMEOUT = 60.0
 
 
 def observe(
-    questions: Sequence[Question], driver: Callable[[str, str], Driver], *, parallelism: int, timeout: float = TIMEOUT
+    questions: Sequence[Question],
+    driver: Callable[[str, str], Driver],
+    *,
+    parallelism: int,
+    timeout: float = TIMEOUT,
 ) -> dict[str, Observation]:
     """What is there, by address. A driver's failure or silence is ``Unreadable``, never missing."""
     observations: dict[str, Observation] = {}
@@ -32,7 +38,10 @@ def observe(
 
 
 def _observe_group(
-    requests: Sequence[ReadRequest], open_driver: Callable[[], Driver], pool: ThreadPoolExecutor, timeout: float
+    requests: Sequence[ReadRequest],
+    open_driver: Callable[[], Driver],
+    pool: ThreadPoolExecutor,
+    timeout: float,
 ) -> Mapping[str, Observation]:
     try:
         driver = open_driver()
@@ -41,7 +50,10 @@ def _observe_group(
     except Failure as failure:
         return {request.address: Unreadable(diagnostic=failure.diagnostics[0]) for request in requests}
     except FutureTimeout:
-        return {request.address: Unreadable(diagnostic=no_answer(request.address, timeout)) for request in requests}
+        return {
+            request.address: Unreadable(diagnostic=no_answer(request.address, timeout))
+            for request in requests
+        }
     found = answers(pool, {request.address: partial(driver.read, request) for request in requests}, timeout)
     return {
         address: Unreadable(diagnostic=answer.diagnostics[0]) if isinstance(answer, Unanswered) else answer

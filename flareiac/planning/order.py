@@ -1,4 +1,6 @@
-"""From planned resources to the graph of operations. Each pass adds edges of one kind, and says why it stands where it stands."""
+"""From planned resources to the graph of operations. Each pass adds edges of one kind, and says why it stands
+where it stands.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,36 +67,57 @@ def _references(draft: _Draft) -> None:
     for address, resource in draft.resources.items():
         node = draft.node(address, *_MAKING)
         for needed in resource.dependencies:
-            draft.link(node, draft.node(needed, *_MAKING), EdgeKind.REFERENCE, f"{address} refers to {needed}")
+            draft.link(
+                node, draft.node(needed, *_MAKING), EdgeKind.REFERENCE, f"{address} refers to {needed}"
+            )
 
 
 def _replacements(draft: _Draft) -> None:
     """The old object is gone before the new one takes its name."""
     for address, resource in draft.resources.items():
         if resource.action is Action.REPLACE:
-            draft.link(draft.node(address, Verb.CREATE), draft.node(address, Verb.DELETE), EdgeKind.REPLACE_ORDER, "same name")
+            draft.link(
+                draft.node(address, Verb.CREATE),
+                draft.node(address, Verb.DELETE),
+                EdgeKind.REPLACE_ORDER,
+                "same name",
+            )
 
 
 def _removals(draft: _Draft) -> None:
-    """What is removed goes after everything that used it: dependents are removed, or changed so that they no longer need it.
+    """What is removed goes after everything that used it: dependents are removed, or changed so that they no
+    longer need it.
 
-    What is replaced is there again under the same name: users that are changed wait for the new one, and have only stopped before.
+    What is replaced is there again under the same name: users that are changed wait for the new one, and have
+    only stopped before.
     """
     for address, resource in draft.resources.items():
         users = draft.node(address, *_REMOVING, *_MAKING)
         for needed in dict.fromkeys([*resource.dependencies, *references(resource.recorded)]):
-            if needed in draft.resources and draft.resources[needed].action is Action.REPLACE and draft.node(address, *_REMOVING) is None:
+            if (
+                needed in draft.resources
+                and draft.resources[needed].action is Action.REPLACE
+                and draft.node(address, *_REMOVING) is None
+            ):
                 continue
-            draft.link(draft.node(needed, *_REMOVING), users, EdgeKind.DESTROY_ORDER, f"{address} uses {needed}")
+            draft.link(
+                draft.node(needed, *_REMOVING), users, EdgeKind.DESTROY_ORDER, f"{address} uses {needed}"
+            )
 
 
 def _quiescing(draft: _Draft) -> None:
-    """A running query that a change would kill stops before that change and starts after it; one that goes is gone before it."""
+    """A running query that a change would kill stops before that change and starts after it; one that goes is
+    gone before it.
+    """
     for claim in draft.running:
         subject, holder = draft.resources.get(claim.subject), draft.resources.get(claim.holder)
         if subject is None or holder is None or holder.recorded is None or subject.recorded is None:
             continue
-        hard = [item for item in subject.proposal.disturbs if item.reaction in HARD and applies(item, claim, claim.subject)]
+        hard = [
+            item
+            for item in subject.proposal.disturbs
+            if item.reaction in HARD and applies(item, claim, claim.subject)
+        ]
         change = draft.node(claim.subject, Verb.UPDATE, Verb.DELETE, Verb.CREATE)
         if not hard or change is None:
             continue
@@ -104,7 +127,12 @@ def _quiescing(draft: _Draft) -> None:
             draft.link(change, removal, EdgeKind.QUIESCE, reason)
             continue
         draft.link(change, draft.add(Verb.QUIESCE, claim.holder), EdgeKind.QUIESCE, reason)
-        draft.link(draft.node(claim.holder, *_MAKING), draft.node(claim.holder, Verb.QUIESCE), EdgeKind.QUIESCE, "stop, change, start")
+        draft.link(
+            draft.node(claim.holder, *_MAKING),
+            draft.node(claim.holder, Verb.QUIESCE),
+            EdgeKind.QUIESCE,
+            "stop, change, start",
+        )
 
 
 def _feeding(draft: _Draft) -> None:
@@ -112,13 +140,23 @@ def _feeding(draft: _Draft) -> None:
     writers = [claim for claim in draft.claims if claim.relation is Relation.WRITES and claim.completes]
     for writer in writers:
         for reader in draft.claims:
-            if reader.subject == writer.subject and reader.relation is Relation.LOOKS_UP and reader.holder != writer.holder:
+            if (
+                reader.subject == writer.subject
+                and reader.relation is Relation.LOOKS_UP
+                and reader.holder != writer.holder
+            ):
                 reason = f"{writer.holder} fills {writer.subject}, which {reader.holder} reads"
-                draft.link(draft.node(reader.holder, *_MAKING), draft.node(writer.holder, *_MAKING), EdgeKind.FEEDS, reason)
+                draft.link(
+                    draft.node(reader.holder, *_MAKING),
+                    draft.node(writer.holder, *_MAKING),
+                    EdgeKind.FEEDS,
+                    reason,
+                )
 
 
 def _maintenance(draft: _Draft) -> None:
-    """Last: one after the other on each table, when the table is as planned and those who use it run as planned.
+    """Last: one after the other on each table, when the table is as planned and those who use it run as
+    planned.
 
     What they hold is looked at again then. A long rewrite keeps no query waiting.
     """
@@ -131,12 +169,25 @@ def _maintenance(draft: _Draft) -> None:
         for claim in draft.claims:
             if claim.subject == address and claim.relation in (Relation.WRITES, Relation.STREAMS_FROM):
                 users = draft.node(claim.holder, *_MAKING)
-                draft.link(node, users, EdgeKind.MAINTENANCE, f"{claim.holder} {claim.relation} {address}: what it needs is known then")
+                draft.link(
+                    node,
+                    users,
+                    EdgeKind.MAINTENANCE,
+                    f"{claim.holder} {claim.relation} {address}: what it needs is known then",
+                )
         draft.link(node, before.get(address), EdgeKind.MAINTENANCE, "one kind of maintenance at a time")
         before[address] = node
 
 
-PASSES: tuple[Callable[[_Draft], None], ...] = (_operations, _references, _replacements, _removals, _quiescing, _feeding, _maintenance)
+PASSES: tuple[Callable[[_Draft], None], ...] = (
+    _operations,
+    _references,
+    _replacements,
+    _removals,
+    _quiescing,
+    _feeding,
+    _maintenance,
+)
 
 
 def order(
@@ -147,7 +198,8 @@ def order(
 ) -> tuple[Operation, ...]:
     """The operations in an order that keeps every edge.
 
-    ``running``: the claims of what may run now; ``due``: maintenance, of each resource in its order. Raises ``Cycle``.
+    ``running``: the claims of what may run now; ``due``: maintenance, of each resource in its order. Raises
+    ``Cycle``.
     """
     draft = _Draft({item.address: item for item in resources}, claims, running, due)
     for each in PASSES:
@@ -156,6 +208,12 @@ def order(
     where = {node: (address, verb, "") for address, found in draft.of.items() for verb, node in found}
     where |= {node: (address, Verb.MAINTAIN, name) for node, (address, name) in draft.duties.items()}
     return tuple(
-        Operation(id=node, address=where[node][0], verb=where[node][1], duty=where[node][2], edges=tuple(draft.edges[node]))
+        Operation(
+            id=node,
+            address=where[node][0],
+            verb=where[node][1],
+            duty=where[node][2],
+            edges=tuple(draft.edges[node]),
+        )
         for node in topological(nodes)
     )

@@ -24,8 +24,8 @@ def broken(request: PlanRequest, proposal: Proposal, kind: ResourceType, provide
     return [
         error(
             codes.PROMISE_BROKEN,
-            f"The provider {provider}, asked about {request.address}: {text}. This is a bug of the provider, not of your "
-            "configuration; please report it with the HCL of this block.",
+            f"The provider {provider}, asked about {request.address}: {text}. This is a bug of the "
+            "provider, not of your configuration; please report it with the HCL of this block.",
             address=request.address,
         )
         for text in found
@@ -34,14 +34,20 @@ def broken(request: PlanRequest, proposal: Proposal, kind: ResourceType, provide
 
 def _kept(request: PlanRequest, proposal: Proposal) -> Attributes:
     """The recorded values that a planner says mean what is declared."""
-    return {name: request.recorded.attributes.get(name) for name in proposal.keeps} if request.recorded is not None else {}
+    return (
+        {name: request.recorded.attributes.get(name) for name in proposal.keeps}
+        if request.recorded is not None
+        else {}
+    )
 
 
 def _changed_wishes(desired: Attributes, planned: Attributes, kept: Attributes) -> list[str]:
     return [
         f"it plans {name} = {planned.get(name)!r} where the configuration says {value!r}"
         for name, value in desired.items()
-        if value is not None and planned.get(name) != value and not (name in kept and _of_either(planned.get(name), value, kept[name]))
+        if value is not None
+        and planned.get(name) != value
+        and not (name in kept and _of_either(planned.get(name), value, kept[name]))
     ]
 
 
@@ -52,7 +58,10 @@ def _of_either(planned: object, desired: object, recorded: object) -> bool:
     if not (isinstance(planned, dict) and isinstance(desired, dict) and isinstance(recorded, dict)):
         return False
     names = {*planned, *desired, *recorded}
-    return all(_of_either(planned.get(name, ABSENT), desired.get(name, ABSENT), recorded.get(name, ABSENT)) for name in names)
+    return all(
+        _of_either(planned.get(name, ABSENT), desired.get(name, ABSENT), recorded.get(name, ABSENT))
+        for name in names
+    )
 
 
 def _unknowns(planned: Attributes, desired: Attributes, kind: ResourceType) -> list[str]:

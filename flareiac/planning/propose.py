@@ -62,7 +62,9 @@ def removal_requested(context: Context, address: str) -> bool | None:
 
 
 def cases(context: Context) -> tuple[Case, ...]:
-    """Every managed resource that is desired or recorded: dependencies first, then those that are only recorded."""
+    """Every managed resource that is desired or recorded: dependencies first, then those that are only
+    recorded.
+    """
     dependencies: dict[str, tuple[str, ...]] = {}
     for address, resource in context.desired.resources.items():
         if resource.kind is Kind.MANAGED:
@@ -75,7 +77,8 @@ def cases(context: Context) -> tuple[Case, ...]:
             desired=None if context.destroy else context.desired.resources.get(address),
             record=context.snapshot.resources.get(address),
             observed=context.observations[address],
-            declared_protected=address in context.desired.resources and context.desired.resources[address].lifecycle.prevent_destroy,
+            declared_protected=address in context.desired.resources
+            and context.desired.resources[address].lifecycle.prevent_destroy,
         )
         for address in topological(dependencies)
         if address in context.observations and (not context.destroy or address in context.snapshot.resources)
@@ -91,13 +94,23 @@ class Unplanned:
     cause: str | None = None
 
 
-def propose(context: Context, diagnostics: Diagnostics) -> tuple[dict[str, PlannedResource], dict[str, Unplanned]]:
-    """Each case as a planned resource, or as one that cannot be planned: unreadable, or hanging on what is."""
+def propose(
+    context: Context, diagnostics: Diagnostics
+) -> tuple[dict[str, PlannedResource], dict[str, Unplanned]]:
+    """Each case as a planned resource, or as one that cannot be planned: unreadable, or hanging on what
+    is.
+    """
     planned: dict[str, PlannedResource] = {}
-    unplanned = {address: Unplanned(address=address, diagnostic=item) for address, item in context.desired.unread.items()}
+    unplanned = {
+        address: Unplanned(address=address, diagnostic=item)
+        for address, item in context.desired.unread.items()
+    }
     hidden = _hidden(context.desired)
     for case in cases(context):
-        cause = next((hidden.get(item, item) for item in _dependencies(case) if item in unplanned or item in hidden), None)
+        cause = next(
+            (hidden.get(item, item) for item in _dependencies(case) if item in unplanned or item in hidden),
+            None,
+        )
         if isinstance(case.observed, Unreadable):
             told = case.observed.diagnostic.at(subject=_span(case), address=case.address)
             unplanned[case.address] = Unplanned(address=case.address, diagnostic=told)
@@ -111,21 +124,36 @@ def propose(context: Context, diagnostics: Diagnostics) -> tuple[dict[str, Plann
 
 
 def _hidden(desired: Desired) -> dict[str, str]:
-    """What is no resource of its own, such as a stream, and reads something about which nothing is known: to that."""
+    """What is no resource of its own, such as a stream, and reads something about which nothing is known: to
+    that.
+    """
     found: dict[str, str] = {}
     for address, item in desired.resources.items():
-        cause = next((found.get(each, each) for each in item.dependencies if each in desired.unread or each in found), None)
+        cause = next(
+            (found.get(each, each) for each in item.dependencies if each in desired.unread or each in found),
+            None,
+        )
         if cause is not None and item.kind is not Kind.MANAGED:
             found[address] = cause
     return found
 
 
 def propose_again(
-    context: Context, planned: Mapping[str, PlannedResource], concerned: Collection[str], diagnostics: Diagnostics
+    context: Context,
+    planned: Mapping[str, PlannedResource],
+    concerned: Collection[str],
+    diagnostics: Diagnostics,
 ) -> dict[str, PlannedResource]:
-    """The same resources, with those asked once more that are ``concerned`` by what the context knows by now."""
-    asked = {case.address: case for case in cases(context) if case.address in concerned and case.address in planned}
-    return {address: _planned(context, asked[address], diagnostics) if address in asked else item for address, item in planned.items()}
+    """The same resources, with those asked once more that are ``concerned`` by what the context knows by
+    now.
+    """
+    asked = {
+        case.address: case for case in cases(context) if case.address in concerned and case.address in planned
+    }
+    return {
+        address: _planned(context, asked[address], diagnostics) if address in asked else item
+        for address, item in planned.items()
+    }
 
 
 def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedResource:
@@ -137,7 +165,10 @@ def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedR
     diagnostics.extend(broken(request, proposal, kind, provider))
     span = _span(case)
     spans = case.desired.spans if case.desired else {}
-    diagnostics.extend(item.at(subject=spans.get(item.attribute, span), address=case.address) for item in proposal.diagnostics)
+    diagnostics.extend(
+        item.at(subject=spans.get(item.attribute, span), address=case.address)
+        for item in proposal.diagnostics
+    )
     proposal = _guard(context, case, _kept(context, case, proposal))
     if context.destroy and case.address in context.desired.resources:
         proposal = _on_request(proposal)
@@ -186,7 +217,11 @@ def _request(context: Context, case: Case) -> PlanRequest:
 
 def _leaving(context: Context, case: Case) -> tuple[Leaving, ...]:
     return tuple(
-        Leaving(type=record.type, recorded=record.recorded(), destroy_object=bool(removal_requested(context, address)))
+        Leaving(
+            type=record.type,
+            recorded=record.recorded(),
+            destroy_object=bool(removal_requested(context, address)),
+        )
         for address, record in context.snapshot.resources.items()
         if address != case.address
         and (context.destroy or address not in context.desired.resources)
@@ -196,15 +231,22 @@ def _leaving(context: Context, case: Case) -> tuple[Leaving, ...]:
 
 def _claims_of_others(context: Context, case: Case) -> tuple[Claim, ...]:
     subjects = (case.address, *_dependencies(case))
-    return tuple(claim for subject in subjects for claim in context.claims.get(subject, ()) if claim.holder != case.address)
+    return tuple(
+        claim
+        for subject in subjects
+        for claim in context.claims.get(subject, ())
+        if claim.holder != case.address
+    )
 
 
 def references_for(
     desired: Desired, snapshot: Snapshot, address: str, observations: Mapping[str, Observation] | None = None
 ) -> dict[str, Resolved]:
-    """All that a resource refers to, directly or through others: as desired where it is, else as recorded with it.
+    """All that a resource refers to, directly or through others: as desired where it is, else as recorded
+    with it.
 
-    Identities are those that were observed, where an observation is given and found it there, else the recorded ones.
+    Identities are those that were observed, where an observation is given and found it there, else the
+    recorded ones.
     """
     resources, record = desired.resources, snapshot.resources.get(address)
     found: dict[str, Resolved] = {}
@@ -216,7 +258,9 @@ def references_for(
     for each in sorted(reached_by_declaration(start, resources)):
         known = resources[each].resolved()
         history = known.history or history_of((observations or {}).get(each))
-        found[each] = replace(known, identity=_identity_of(each, snapshot, observations or {}), history=history)
+        found[each] = replace(
+            known, identity=_identity_of(each, snapshot, observations or {}), history=history
+        )
     return found
 
 
@@ -254,26 +298,47 @@ def _on_request(proposal: Proposal) -> Proposal:
 
 
 def _kept(context: Context, case: Case, proposal: Proposal) -> Proposal:
-    """A ``removed`` block that does not ask to destroy keeps the object, whatever its on_destroy says; what has none is only running."""
+    """A ``removed`` block that does not ask to destroy keeps the object, whatever its on_destroy says; what
+    has none is only running.
+    """
     recorded = case.record.attributes if case.record else {}
-    if proposal.action is not Action.DELETE or "on_destroy" not in recorded or removal_requested(context, case.address) is not False:
+    if (
+        proposal.action is not Action.DELETE
+        or "on_destroy" not in recorded
+        or removal_requested(context, case.address) is not False
+    ):
         return proposal
     return replace(
-        proposal, action=Action.FORGET, steps=(), changes=(), blockers=(), disturbs=(), reasons=("its removed block keeps the object",)
+        proposal,
+        action=Action.FORGET,
+        steps=(),
+        changes=(),
+        blockers=(),
+        disturbs=(),
+        reasons=("its removed block keeps the object",),
     )
 
 
 def _guard(context: Context, case: Case, proposal: Proposal) -> Proposal:
-    """Protection holds whatever the planner says; it is kept in the state, so that removing the block does not remove it."""
+    """Protection holds whatever the planner says; it is kept in the state, so that removing the block does
+    not remove it.
+    """
     removing = proposal.action in (Action.DELETE, Action.REPLACE, Action.FORGET)
-    if not removing or not _protects(case) or (proposal.action is Action.FORGET and removal_requested(context, case.address) is False):
+    if (
+        not removing
+        or not _protects(case)
+        or (proposal.action is Action.FORGET and removal_requested(context, case.address) is False)
+    ):
         return proposal
     protected = blocker(
         codes.PREVENT_DESTROY,
-        f"The lifecycle of {case.address} says prevent_destroy = true, and that is kept in the state until an apply has recorded "
-        "otherwise.",
+        f"The lifecycle of {case.address} says prevent_destroy = true, and that is kept in the state until "
+        "an apply has recorded otherwise.",
         (
-            "keep its block; or set prevent_destroy = false in its lifecycle block, apply, and then remove it",
+            (
+                "keep its block; or set prevent_destroy = false in its lifecycle block, apply, and then "
+                "remove it"
+            ),
             f"to forget it and keep the object: removed {{\n  from = {case.address}\n}}",
         ),
     )
@@ -287,12 +352,18 @@ def _protects(case: Case) -> bool:
 
 
 def _outdated(context: Context, case: Case, request: PlanRequest) -> bool:
-    """Whether what the state holds around an unchanged resource (protection, dependencies, connections) is no longer true."""
+    """Whether what the state holds around an unchanged resource (protection, dependencies, connections) is no
+    longer true.
+    """
     if case.record is None or case.desired is None:
         return False
     record, dependencies = case.record, case.desired.dependencies
     connections = connections_of(dependencies, record.attributes, request.references, context.types)
-    return (record.protected, record.dependencies, record.resolved) != (_protects(case), dependencies, connections)
+    return (record.protected, record.dependencies, record.resolved) != (
+        _protects(case),
+        dependencies,
+        connections,
+    )
 
 
 def _identity(case: Case) -> Attributes:

@@ -1,4 +1,6 @@
-"""What does each change do to what runs on it? Pure: tells it at the change, by the names of those who run."""
+"""What does each change do to what runs on it? Pure: tells it at the change, by the names of those who
+run.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +13,10 @@ from flareiac.sdk.changes import Action, Claim, Disturbance, Proposal, Reaction
 HARD: Final = (Reaction.STOPS_FIRST, Reaction.CAN_NOT)
 """Reactions for which a running query has stopped before the change is made."""
 _RANKS: Final = {
-    reaction: rank for rank, reaction in enumerate((Reaction.RUNS_ON, Reaction.RESTARTS, Reaction.STOPS_FIRST, Reaction.CAN_NOT))
+    reaction: rank
+    for rank, reaction in enumerate(
+        (Reaction.RUNS_ON, Reaction.RESTARTS, Reaction.STOPS_FIRST, Reaction.CAN_NOT)
+    )
 }
 _WORDS: Final = {
     Reaction.RESTARTS: "restarts after this",
@@ -26,39 +31,62 @@ def stopping_for(proposals: Mapping[str, Proposal], running: Iterable[Claim]) ->
     """Each changed subject with a holder that must have stopped first."""
     for claim in running:
         proposal = proposals.get(claim.subject)
-        if proposal is not None and any(item.reaction in HARD and applies(item, claim, claim.subject) for item in proposal.disturbs):
+        if proposal is not None and any(
+            item.reaction in HARD and applies(item, claim, claim.subject) for item in proposal.disturbs
+        ):
             yield claim.subject, claim.holder
 
 
-def with_reactions(planned: Mapping[str, PlannedResource], running: Sequence[Claim]) -> dict[str, PlannedResource]:
+def with_reactions(
+    planned: Mapping[str, PlannedResource], running: Sequence[Claim]
+) -> dict[str, PlannedResource]:
     """The resources, with what their changes do to what runs on them among the reasons."""
     held = by_subject(running)
     return {address: _told(item, planned, held.get(address, ())) for address, item in planned.items()}
 
 
-def _told(item: PlannedResource, planned: Mapping[str, PlannedResource], claims: Sequence[Claim]) -> PlannedResource:
+def _told(
+    item: PlannedResource, planned: Mapping[str, PlannedResource], claims: Sequence[Claim]
+) -> PlannedResource:
     by_holder: dict[str, list[Disturbance]] = {}
     for claim in claims:
         found = [each for each in item.proposal.disturbs if applies(each, claim, item.address)]
         if found and claim.holder in planned:
             by_holder.setdefault(claim.holder, []).extend(found)
     lines = tuple(_lines(by_holder, planned, _AT_REMOVAL if item.action in _REMOVED else _WORDS))
-    return replace(item, proposal=replace(item.proposal, reasons=(*item.proposal.reasons, *lines))) if lines else item
+    return (
+        replace(item, proposal=replace(item.proposal, reasons=(*item.proposal.reasons, *lines)))
+        if lines
+        else item
+    )
 
 
 def _lines(
-    by_holder: Mapping[str, Sequence[Disturbance]], planned: Mapping[str, PlannedResource], words: Mapping[Reaction, str]
+    by_holder: Mapping[str, Sequence[Disturbance]],
+    planned: Mapping[str, PlannedResource],
+    words: Mapping[Reaction, str],
 ) -> Iterator[str]:
-    hardest = {holder: max((item.reaction for item in found), key=_RANKS.__getitem__) for holder, found in by_holder.items()}
+    hardest = {
+        holder: max((item.reaction for item in found), key=_RANKS.__getitem__)
+        for holder, found in by_holder.items()
+    }
     for holder, reaction in sorted(hardest.items()):
         if reaction is Reaction.RUNS_ON:
             continue
         why = "; ".join(dict.fromkeys(item.reason for item in by_holder[holder] if item.reaction is reaction))
-        yield f"{holder} is removed first" if planned[holder].action in _REMOVED else f"{holder} {words[reaction]}: {why}"
+        yield (
+            f"{holder} is removed first"
+            if planned[holder].action in _REMOVED
+            else f"{holder} {words[reaction]}: {why}"
+        )
     unhurt = sorted(holder for holder, reaction in hardest.items() if reaction is Reaction.RUNS_ON)
     if not unhurt:
         return
     why = "; ".join(dict.fromkeys(item.reason for holder in unhurt for item in by_holder[holder]))
     # Without names where nobody is hurt, so that many changes that are alike stay one entry.
     named = ", ".join(unhurt) if len(unhurt) < len(hardest) else "what runs on it"
-    yield f"{named} needs no stop: {why}" if len(unhurt) == 1 or named == "what runs on it" else f"{named} need no stop: {why}"
+    yield (
+        f"{named} needs no stop: {why}"
+        if len(unhurt) == 1 or named == "what runs on it"
+        else f"{named} need no stop: {why}"
+    )

@@ -10,7 +10,9 @@ from flareiac.sdk.changes import Claim, Relation, Sharing
 
 
 def rivals(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
-    """An error for each pair in which one replaces all rows, a warning for each in which one changes rows of the other."""
+    """An error for each pair in which one replaces all rows, a warning for each in which one changes rows of
+    the other.
+    """
     by_place: dict[tuple[str, str | None], list[Claim]] = {}
     for claim in claims:
         if claim.relation is Relation.WRITES:
@@ -30,7 +32,8 @@ def _judged(one: Claim, other: Claim, desired: Desired) -> Diagnostic | None:
     if active.sharing is Sharing.REPLACES:
         return error(
             codes.RIVAL_WRITERS_REPLACE,
-            f'{_named(active)} writes {place} with mode = "{active.mode}": each time it leaves only its own rows, and those of '
+            f'{_named(active)} writes {place} with mode = "{active.mode}": each time it leaves only its '
+            "own rows, and those of "
             f"{_named(passive)} are gone. Give them tables or branches of their own, or change the mode.",
             subject=subject,
             address=active.holder,

@@ -1,4 +1,6 @@
-"""Would a plan let recorded resources start as they were recorded? Pure: the configuration has no part in it."""
+"""Would a plan let recorded resources start as they were recorded? Pure: the configuration has no part in
+it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,23 +21,41 @@ def needed_by(snapshot: Snapshot, types: Mapping[str, ResourceType], addresses: 
     """What was recorded of these resources and of everything that they refer to."""
     whole = recorded_configuration(snapshot, types)
     needed = set(reached_by_declaration(addresses, whole.resources))
-    return replace(whole, resources={address: item for address, item in whole.resources.items() if address in needed})
+    return replace(
+        whole, resources={address: item for address, item in whole.resources.items() if address in needed}
+    )
 
 
 def refused_starts(inputs: Inputs, starting: Mapping[str, Attributes]) -> tuple[Diagnostic, ...]:
-    """Why a plan would not start these definitions, by address: what blocks them, or what cannot be known of what they need."""
-    resources = {address: replace(inputs.desired.resources[address], attributes=found) for address, found in starting.items()}
+    """Why a plan would not start these definitions, by address: what blocks them, or what cannot be known of
+    what they need.
+    """
+    resources = {
+        address: replace(inputs.desired.resources[address], attributes=found)
+        for address, found in starting.items()
+    }
     desired = replace(inputs.desired, resources={**inputs.desired.resources, **resources})
     context = Context(
-        desired=desired, snapshot=inputs.snapshot, types=inputs.types, project=inputs.project, observations=inputs.observations
+        desired=desired,
+        snapshot=inputs.snapshot,
+        types=inputs.types,
+        project=inputs.project,
+        observations=inputs.observations,
     )
     planned, unplanned = propose(context, Diagnostics())
     unknown = [item.diagnostic for item in unplanned.values() if item.diagnostic.severity is Severity.ERROR]
-    blocked = [_refusal(address, item) for address in starting if address in planned for item in planned[address].proposal.blockers]
+    blocked = [
+        _refusal(address, item)
+        for address in starting
+        if address in planned
+        for item in planned[address].proposal.blockers
+    ]
     return tuple(dict.fromkeys([*unknown, *blocked]))
 
 
 def _refusal(address: str, blocker: Blocker) -> Diagnostic:
     ways = "".join(f"\n- {way}" for way in blocker.ways_out)
-    detail = f"A plan would not start it either. {blocker.why}" + (f"\nWays out, by an apply:{ways}" if ways else "")
+    detail = f"A plan would not start it either. {blocker.why}" + (
+        f"\nWays out, by an apply:{ways}" if ways else ""
+    )
     return blocker.as_error(detail, address=address)

@@ -1,4 +1,6 @@
-"""What is said of a resource about which nothing could be found out: its system is silent, or its provider failed. Builds diagnostics."""
+"""What is said of a resource about which nothing could be found out: its system is silent, or its provider
+failed. Builds diagnostics.
+"""
 
 import os
 import traceback
@@ -9,12 +11,16 @@ from flareiac.kernel.diagnostics import Diagnostic, error
 
 def provider_crashed(address: str, bug: Exception) -> Diagnostic:
     """What is said of a resource when its provider fails where it never should."""
-    what = "".join(traceback.format_exception(bug)) if os.environ.get("FLAREIAC_DEBUG") else f"{type(bug).__name__}: {bug}"
+    what = (
+        "".join(traceback.format_exception(bug))
+        if os.environ.get("FLAREIAC_DEBUG")
+        else f"{type(bug).__name__}: {bug}"
+    )
     return error(
         codes.READING_FAILED,
-        f"Reading {address} raised {what.strip()}. Either what the state holds of it was changed by hand (restore it from the history "
-        "directory beside the snapshot), or this is a bug of the provider; please report it then together with the output under "
-        "FLAREIAC_DEBUG=1.",
+        f"Reading {address} raised {what.strip()}. Either what the state holds of it was changed by hand "
+        "(restore it from the history directory beside the snapshot), or this is a bug of the provider; "
+        "please report it then together with the output under FLAREIAC_DEBUG=1.",
         address=address,
     )
 
@@ -23,7 +29,7 @@ def no_answer(address: str, timeout: float) -> Diagnostic:
     """What is said of a resource about which its system does not answer."""
     return error(
         codes.NO_ANSWER,
-        f"The system that holds {address} did not answer within {timeout:.0f} seconds, so nothing is known about it. Check that it "
-        "runs and can be reached (flareiac doctor), then run the command again.",
+        f"The system that holds {address} did not answer within {timeout:.0f} seconds, so nothing is known "
+        "about it. Check that it runs and can be reached (flareiac doctor), then run the command again.",
         address=address,
     )

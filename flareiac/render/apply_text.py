@@ -1,4 +1,6 @@
-"""What happens during an apply, line by line, and how it ended, in Terraform's words where tools look for them."""
+"""What happens during an apply, line by line, and how it ended, in Terraform's words where tools look for
+them.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -39,24 +41,34 @@ PATIENCE = 10.0
 
 
 def event_line(event: Event, colour: bool) -> str | None:
-    """The line (or lines) for one event; None for what nobody needs to read, such as a bare update of the state."""
+    """The line (or lines) for one event; None for what nobody needs to read, such as a bare update of the
+    state.
+    """
     style = Style(colour)
     name = "" if isinstance(event, Note) else operation_name(event.operation)
     match event:
         case Started(operation=operation):
-            return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {DOING[operation.verb]}...")
-        case Progressed(elapsed=elapsed, message=message) if elapsed < PATIENCE and " " not in message:  # a phase, and no news
+            return (
+                None if operation.verb is Verb.RECORD else style.strong(f"{name}: {DOING[operation.verb]}...")
+            )
+        case Progressed(elapsed=elapsed, message=message) if (
+            elapsed < PATIENCE and " " not in message
+        ):  # a phase, and no news
             return None
         case Progressed(operation=operation, message=message, elapsed=elapsed):
             told = f" {printable(message)}" if message else ""
             return f"{name}: Still {DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
         case Completed():
             return _completed(event, style)
-        case Failed(operation=operation, diagnostics=diagnostics) if diagnostics and all(item.cancelled for item in diagnostics):
+        case Failed(operation=operation, diagnostics=diagnostics) if diagnostics and all(
+            item.cancelled for item in diagnostics
+        ):
             return style.paint(f"{name}: {DOING[operation.verb]} cancelled, not confirmed", Tone.CHANGE)
         case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
             why = f": {printable(diagnostics[0].summary)}" if diagnostics else ""
-            return style.paint(f"{name}: {_DONE[operation.verb]} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE)
+            return style.paint(
+                f"{name}: {_DONE[operation.verb]} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE
+            )
         case Skipped(operation=operation, reason=reason):
             return style.paint(f"{name}: Skipped ({operation.verb.value}): {printable(reason)}", Tone.CHANGE)
         case Note(message=message):
@@ -67,7 +79,11 @@ def _completed(event: Completed, style: Style) -> str | None:
     operation = event.operation
     if operation.verb is Verb.RECORD and not event.messages:
         return None
-    how = "was completed by the interrupted apply" if event.resumed else f"complete after {elapsed_text(event.elapsed)}"
+    how = (
+        "was completed by the interrupted apply"
+        if event.resumed
+        else f"complete after {elapsed_text(event.elapsed)}"
+    )
     lines = [style.strong(f"{operation_name(operation)}: {_DONE[operation.verb]} {how}")]
     return "\n".join([*lines, *(f"  {printable(message)}" for message in event.messages)])
 
@@ -105,7 +121,10 @@ def apply_summary(
         return f"\n{style.paint(line, Tone.REMOVE)} {after}\n"
     imports = f"{found.imported} imported, " if found.imported else ""
     word = "Destroy" if plan.destroy else "Apply"
-    line = f"{word} complete! Resources: {imports}{found.add} added, {found.change} changed, {found.destroy} destroyed."
+    line = (
+        f"{word} complete! Resources: {imports}{found.add} added, {found.change} changed, "
+        f"{found.destroy} destroyed."
+    )
     beside = (("Restarted", found.restart), ("Forgotten", found.forget), ("Maintained", found.due))
     line += "".join(f" {name}: {number}." for name, number in beside if number)
     shown = f"\nOutputs:\n\n{outputs_text(outputs)}" if outputs else ""
@@ -114,17 +133,24 @@ def apply_summary(
 
 def stale_diagnostic(rows: Sequence[tuple[str, str, str, str]]) -> Diagnostic:
     """``stale_text`` as one complaint, for machines."""
-    told = "; ".join(f"{address}: {what}: when planned {planned}, now {now}" for address, what, planned, now in rows)
+    told = "; ".join(
+        f"{address}: {what}: when planned {planned}, now {now}" for address, what, planned, now in rows
+    )
     return error(codes.PLAN_STALE, f"{told}. Nothing was started. Make a new plan and review it.")
 
 
 def cancelled_text(diagnostics: Sequence[Diagnostic]) -> str:
-    """What the user's own cancelling left unconfirmed, in one line; empty where there is nothing of that kind."""
+    """What the user's own cancelling left unconfirmed, in one line; empty where there is nothing of that
+    kind.
+    """
     unconfirmed: dict[str, dict[str, None]] = {}
     for item in diagnostics:
         if item.cancelled and item.address is not None:
             unconfirmed.setdefault(item.summary.removeprefix(f"{item.address} "), {})[item.address] = None
-    sentences = [f"{summary[:1].upper()}{summary[1:]}: {printable(', '.join(names))}." for summary, names in unconfirmed.items()]
+    sentences = [
+        f"{summary[:1].upper()}{summary[1:]}: {printable(', '.join(names))}."
+        for summary, names in unconfirmed.items()
+    ]
     return f"Cancelled. {' '.join(sentences)} flareiac plan shows what is left." if sentences else ""
 
 

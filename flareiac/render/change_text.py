@@ -1,4 +1,6 @@
-"""One changed attribute as lines: its sign, old -> new, where the difference comes from, and what the change does."""
+"""One changed attribute as lines: its sign, old -> new, where the difference comes from, and what the change
+does.
+"""
 
 from flareiac.kernel.data import Absent, Data
 from flareiac.kernel.paths import render_path
@@ -12,13 +14,19 @@ _TONES = {"+": Tone.ADD, "-": Tone.REMOVE, "~": Tone.CHANGE}
 
 
 def change_lines(
-    changes: tuple[AttributeChange, ...], patterns: tuple[Pattern, ...], style: Style, width: int, indent: str = ""
+    changes: tuple[AttributeChange, ...],
+    patterns: tuple[Pattern, ...],
+    style: Style,
+    width: int,
+    indent: str = "",
 ) -> list[str]:
     """Changed attributes, in their order, with aligned equals signs."""
     room = width - len(indent) - 2
     shown = [_Shown.of(change, patterns) for change in changes]
     bodies = aligned([item.lines(room) for item in shown])
-    return [line for item, body in zip(shown, bodies, strict=True) for line in item.signed(body, style, indent)]
+    return [
+        line for item, body in zip(shown, bodies, strict=True) for line in item.signed(body, style, indent)
+    ]
 
 
 class _Shown:
@@ -34,7 +42,11 @@ class _Shown:
     def of(cls, change: AttributeChange, patterns: tuple[Pattern, ...]) -> "_Shown":
         before, after = before_of(change), change.new
         if change.sensitive or hides(patterns, change.path):
-            return cls(change, before if _is_nothing(before) else REDACTED, after if isinstance(after, Absent) else REDACTED)
+            return cls(
+                change,
+                before if _is_nothing(before) else REDACTED,
+                after if isinstance(after, Absent) else REDACTED,
+            )
         inner = [item[len(change.path) :] for item in patterns if item[: len(change.path)] == change.path]
         return cls(change, hide(before, inner), hide(after, inner))
 
@@ -45,19 +57,34 @@ class _Shown:
             return self._with_comment(assignment(label, self.after, width))
         if self.sign == "-":
             return self._with_comment([f"{label} = {_short(self.before)}"])
-        if isinstance(self.before, str) and isinstance(self.after, str) and (is_text_block(self.before) or is_text_block(self.after)):
+        if (
+            isinstance(self.before, str)
+            and isinstance(self.after, str)
+            and (is_text_block(self.before) or is_text_block(self.after))
+        ):
             return self._text_block(label)
         flat = f"{label} = {inline(self.before)} -> {inline(self.after)}"
-        if len(flat) > width and isinstance(self.before, list | tuple) and isinstance(self.after, list | tuple):
-            return self._with_comment([f"{label} = [", *_element_difference(list(self.before), list(self.after)), "]"])
+        if (
+            len(flat) > width
+            and isinstance(self.before, list | tuple)
+            and isinstance(self.after, list | tuple)
+        ):
+            return self._with_comment(
+                [f"{label} = [", *_element_difference(list(self.before), list(self.after)), "]"]
+            )
         if len(flat) > width:
-            return self._with_comment([f"{label} =", f"    - {inline(self.before)}", f"    + {inline(self.after)}"])
+            return self._with_comment(
+                [f"{label} =", f"    - {inline(self.before)}", f"    + {inline(self.after)}"]
+            )
         return self._with_comment([flat])
 
     def signed(self, body: list[str], style: Style, indent: str) -> list[str]:
         """The lines with sign and indent, coloured."""
         sign = style.paint(self.sign, _TONES[self.sign])
-        return [f"{indent}{sign} {_dimmed(body[0], style)}", *(f"{indent}  {_coloured(line, style)}".rstrip() for line in body[1:])]
+        return [
+            f"{indent}{sign} {_dimmed(body[0], style)}",
+            *(f"{indent}  {_coloured(line, style)}".rstrip() for line in body[1:]),
+        ]
 
     def _text_block(self, label: str) -> list[str]:
         lines = [f"  {sign} {line}".rstrip() for sign, line in text_difference(self.before, self.after)]
@@ -71,7 +98,9 @@ class _Shown:
 
 
 def before_of(change: AttributeChange) -> Data:
-    """The value that is replaced: what was recorded, or what is there where that is all we know or what has to be undone."""
+    """The value that is replaced: what was recorded, or what is there where that is all we know or what has
+    to be undone.
+    """
     if isinstance(change.old, Absent) or change.origin is Origin.DRIFT:
         return change.live
     return change.old

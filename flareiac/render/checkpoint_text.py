@@ -1,4 +1,6 @@
-"""What a checkpoint holds, for a person and as JSON. Takes what the driver answered; a None is said to be unknown."""
+"""What a checkpoint holds, for a person and as JSON. Takes what the driver answered; a None is said to be
+unknown.
+"""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -15,10 +17,17 @@ FORMAT_VERSION = "1.0"
 def checkpoint_json(address: str, inside: Attributes, holders: Mapping[str, Attributes]) -> dict[str, Data]:
     """Everything as it is, versioned."""
     jobs = {name: plain(dict(row)) for name, row in holders.items()}
-    return {"format_version": FORMAT_VERSION, "address": address, **{name: plain(value) for name, value in inside.items()}, "jobs": jobs}
+    return {
+        "format_version": FORMAT_VERSION,
+        "address": address,
+        **{name: plain(value) for name, value in inside.items()},
+        "jobs": jobs,
+    }
 
 
-def checkpoint_text(address: str, inside: Attributes, holders: Mapping[str, Attributes], *, now: float) -> str:
+def checkpoint_text(
+    address: str, inside: Attributes, holders: Mapping[str, Attributes], *, now: float
+) -> str:
     """``now`` in UTC seconds."""
     lines = [f"{address}: {printable(inside['location'])}", f"generation {inside['generation']} is in use"]
     lines += [_holder(name, row) for name, row in holders.items()] or ["no recorded job uses it"]
@@ -26,7 +35,11 @@ def checkpoint_text(address: str, inside: Attributes, holders: Mapping[str, Attr
         lines.append("no query has run in this generation")
     for query in inside["queries"]:
         lines += ["", *_query(query, now)]
-    lines += ["", "Generations:", *(f"  {line}" for item in inside["generations"] for line in _generation(item))]
+    lines += [
+        "",
+        "Generations:",
+        *(f"  {line}" for item in inside["generations"] for line in _generation(item)),
+    ]
     if not inside["generations"]:
         lines.append("  none on disk")
     return "\n".join(lines) + "\n"
@@ -46,7 +59,10 @@ def _query(query: Attributes, now: float) -> Iterator[str]:
     else:
         yield f"  batch {query['committed']} is the last one committed"
     if query["in_flight"] is not None:
-        yield f"  batch {query['in_flight']} was begun and is not committed: the next start does it again, with the same offsets"
+        yield (
+            f"  batch {query['in_flight']} was begun and is not committed: the next start does it again, "
+            "with the same offsets"
+        )
     for batch in query["last_batches"]:
         state = "committed" if batch["committed"] else "not committed"
         yield f"    batch {batch['batch']:>6}  begun {_moment(batch['begun_ms'], now)}  {state}"
@@ -66,17 +82,25 @@ def _query(query: Attributes, now: float) -> Iterator[str]:
 
 
 def _generation(item: Attributes) -> Iterator[str]:
-    name = f"{item['number']} of output {printable(item['output'])}" if item["output"] else f"{item['number']}"
+    name = (
+        f"{item['number']} of output {printable(item['output'])}" if item["output"] else f"{item['number']}"
+    )
     if item["in_use"]:
         words = "in use"
     elif item["removable"]:
         words = "can be removed: flareiac checkpoint gc"
     else:
-        words = {"prepared": "prepared, no query has begun in it", "unknown": "nobody says what it is"}.get(item["standing"], "kept")
+        words = {"prepared": "prepared, no query has begun in it", "unknown": "nobody says what it is"}.get(
+            item["standing"], "kept"
+        )
     yield f"{name}: {words}, {_bytes(item['bytes'])}"
     began = item["began"]
     if began is not None:
-        after = f" after batch {began['batch']} of query {began['query_id']}" if began.get("batch") is not None else ""
+        after = (
+            f" after batch {began['batch']} of query {began['query_id']}"
+            if began.get("batch") is not None
+            else ""
+        )
         yield f"  began with start_from = {printable(began['start_from'])}{printable(after)}"
     if item["damage"] is not None:
         yield f"  damaged: {printable(item['damage'])}"

@@ -15,5 +15,7 @@ def printable(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text as a terminal may get it: control characters spelled out, but for tab, line feed and the colours of ``Style``."""
+    """The text as a terminal may get it: control characters spelled out, but for tab, line feed and the
+    colours of ``Style``.
+    """
     return "".join(part if at % 2 else printable(part) for at, part in enumerate(_COLOURS.split(text)))

@@ -9,9 +9,9 @@ from flareiac.sdk.changes import Action
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Changes by kind. A replacement counts as one added and one destroyed; an adopted object that also changes counts twice, as in
-    Terraform. ``restart`` and ``lose`` (data or state) say more about resources that are counted already; ``blocked`` ones
-    are not. ``record`` and ``due`` (maintenance) are not changes.
+    """Changes by kind. A replacement counts as one added and one destroyed; an adopted object that also
+    changes counts twice, as in Terraform. ``restart`` and ``lose`` (data or state) say more about resources
+    that are counted already; ``blocked`` ones are not. ``record`` and ``due`` (maintenance) are not changes.
     """
 
     add: int = 0
@@ -33,13 +33,17 @@ def counts(plan: Plan) -> Counts:
 
 
 def applied(plan: Plan, done: Collection[str]) -> Counts:
-    """What an apply did; ``done`` are the ids of the operations that succeeded. A resource counts once all its own operations did."""
+    """What an apply did; ``done`` are the ids of the operations that succeeded. A resource counts once all
+    its own operations did.
+    """
     finished = set(done)
     changing = [item for item in plan.operations if item.verb is not Verb.MAINTAIN]
     wanting = {item.address for item in changing if item.id not in finished}
     touched = {item.address for item in changing}
     maintained = sum(item.verb is Verb.MAINTAIN and item.id in finished for item in plan.operations)
-    return replace(_count(item for item in plan.resources if item.address in touched - wanting), due=maintained)
+    return replace(
+        _count(item for item in plan.resources if item.address in touched - wanting), due=maintained
+    )
 
 
 def plan_line(found: Counts) -> str:
@@ -47,7 +51,12 @@ def plan_line(found: Counts) -> str:
     imports = f"{found.imported} to import, " if found.imported else ""
     line = f"Plan: {imports}{found.add} to add, {found.change} to change, {found.destroy} to destroy."
     blocked = f"Blocked: {found.blocked}. Nothing can be applied. " if found.blocked else ""
-    beside = (("Restarts", found.restart), ("Lose data or state", found.lose), ("To forget", found.forget), ("Due", found.due))
+    beside = (
+        ("Restarts", found.restart),
+        ("Lose data or state", found.lose),
+        ("To forget", found.forget),
+        ("Due", found.due),
+    )
     return blocked + line + "".join(f" {name}: {number}." for name, number in beside if number)
 
 

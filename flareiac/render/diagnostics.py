@@ -1,4 +1,6 @@
-"""Complaints as a person reads them (a box with the place, the lines, the values, the reason) and as Terraform's JSON has them."""
+"""Complaints as a person reads them (a box with the place, the lines, the values, the reason) and as
+Terraform's JSON has them.
+"""
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +20,12 @@ _TONES = {Severity.ERROR: Tone.BLOCKED, Severity.WARNING: Tone.CHANGE}
 _NARROWEST = 40
 
 
-def text(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], *, width: int, colour: bool) -> str:
-    """One box each, warnings first so that errors stand where the eye is when it ends; ``sources`` by the path that spans name."""
+def text(
+    diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], *, width: int, colour: bool
+) -> str:
+    """One box each, warnings first so that errors stand where the eye is when it ends; ``sources`` by the
+    path that spans name.
+    """
     style = Style(colour)
     ordered = sorted(diagnostics, key=lambda item: item.severity is Severity.ERROR)
     return "".join(_box(item, sources, max(width, _NARROWEST), style) for item in ordered)
@@ -45,7 +51,12 @@ def validate_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Sourc
 
 def diagnostic_json(item: Diagnostic, sources: Mapping[str, Source]) -> Data:
     """One diagnostic in Terraform's shape."""
-    found: dict[str, Data] = {"severity": item.severity.value, "summary": item.summary, "detail": item.detail, "code": item.code}
+    found: dict[str, Data] = {
+        "severity": item.severity.value,
+        "summary": item.summary,
+        "detail": item.detail,
+        "code": item.code,
+    }
     if item.address:
         found["address"] = item.address
     if item.attribute:
@@ -57,14 +68,21 @@ def diagnostic_json(item: Diagnostic, sources: Mapping[str, Source]) -> Data:
             found["snippet"] = _snippet_json(item, item.subject, source)
     if item.related:
         found["related"] = [
-            {"message": other.message, "range": range_json(other.span, sources.get(other.span.path))} for other in item.related
+            {"message": other.message, "range": range_json(other.span, sources.get(other.span.path))}
+            for other in item.related
         ]
     return found
 
 
 def range_json(span: Span, source: Source | None) -> Data:
-    """A span in Terraform's shape: bytes count from 0 in UTF-8 (characters where the source is not at hand)."""
-    return {"filename": span.path, "start": _position_json(span.start, source), "end": _position_json(span.end, source)}
+    """A span in Terraform's shape: bytes count from 0 in UTF-8 (characters where the source is not at
+    hand).
+    """
+    return {
+        "filename": span.path,
+        "start": _position_json(span.start, source),
+        "end": _position_json(span.end, source),
+    }
 
 
 def _position_json(position: Position, source: Source | None) -> Data:
@@ -105,7 +123,10 @@ def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Data:
 
 def _box(item: Diagnostic, sources: Mapping[str, Source], width: int, style: Style) -> str:
     tone = _TONES[item.severity]
-    head = f"{style.paint(f'{_NAMES[item.severity]}:', tone)} {style.strong(printable(item.summary))} {style.quiet(f'[{item.code}]')}"
+    head = (
+        f"{style.paint(f'{_NAMES[item.severity]}:', tone)} {style.strong(printable(item.summary))} "
+        f"{style.quiet(f'[{item.code}]')}"
+    )
     lines = [head, *_place(item, sources, width, style), *_reason(item.detail, width)]
     bar = style.paint("│", tone)
     body = [f"{bar} {line}".rstrip() for line in lines]
@@ -120,7 +141,10 @@ def _place(item: Diagnostic, sources: Mapping[str, Source], width: int, style: S
     if item.subject:
         lines += _at(item, item.subject, sources, width, style)
     if item.values:
-        lines += ["    ├────────────────", *(f"    │ {printable(name)} is {printable(value)}" for name, value in item.values)]
+        lines += [
+            "    ├────────────────",
+            *(f"    │ {printable(name)} is {printable(value)}" for name, value in item.values),
+        ]
     for other in item.related:
         lines += _related(other, sources, width, style)
     return ["", *lines] if lines else []
@@ -152,7 +176,9 @@ def _code(source: Source, span: Span, context: Span | None, width: int, style: S
 
 
 def _reason(detail: str, width: int) -> list[str]:
-    """The detail, broken to the width; lines that begin with a space (commands, lists, code) stay as they are."""
+    """The detail, broken to the width; lines that begin with a space (commands, lists, code) stay as they
+    are.
+    """
     if not detail:
         return []
     lines: list[str] = []

@@ -23,12 +23,16 @@ _ORDER = (DriftClass.MISSING, DriftClass.UNHEALTHY, DriftClass.CHANGED, DriftCla
 
 
 def drift_text(report: DriftReport, *, colour: bool = False, errored: bool = False) -> str:
-    """Every finding, worst first, and a last line that counts; ``errored``: something could not be looked at."""
+    """Every finding, worst first, and a last line that counts; ``errored``: something could not be looked
+    at.
+    """
     style = Style(colour)
     if not report.entries:
         nothing = "No drift was found, but not everything could be checked" if errored else "No drift"
         return style.strong(f"{nothing}{':' if errored else '.'} {_counted(report)}.") + "\n"
-    parts = ["\n".join(_entry(item, style)) for kind in _ORDER for item in report.entries if item.kind is kind]
+    parts = [
+        "\n".join(_entry(item, style)) for kind in _ORDER for item in report.entries if item.kind is kind
+    ]
     found = [(kind, sum(item.kind is kind for item in report.entries)) for kind in _ORDER]
     told = ", ".join(f"{number} {kind.value}" for kind, number in found if number)
     title = "Drift" if report.drifted else "No drift, but"
@@ -78,7 +82,9 @@ def change_json(change: AttributeChange) -> dict[str, Data]:
     """One drifted attribute as JSON data; sensitive values are left out."""
 
     def shown(value: Data) -> Data:
-        return plain(REDACTED if change.sensitive and value is not None and not isinstance(value, Absent) else value)
+        return plain(
+            REDACTED if change.sensitive and value is not None and not isinstance(value, Absent) else value
+        )
 
     return {
         "path": list(change.path),

@@ -1,4 +1,6 @@
-"""Maintenance for people: what is due, what it is expected to do, who holds something back; and in few words what is not due."""
+"""Maintenance for people: what is due, what it is expected to do, who holds something back; and in few words
+what is not due.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +12,9 @@ _TITLE = "Due:"
 
 
 def due_section(duties: Sequence[PlannedDuty], look: Look) -> list[str]:
-    """The section, or nothing where no maintenance is declared. What is not due is counted, and told with ``detail = "full"``."""
+    """The section, or nothing where no maintenance is declared. What is not due is counted, and told with
+    ``detail = "full"``.
+    """
     due = [item for item in duties if item.duty.due]
     rest = [item for item in duties if not item.duty.due]
     held = [item for item in rest if item.duty.held]
@@ -28,6 +32,8 @@ def due_section(duties: Sequence[PlannedDuty], look: Look) -> list[str]:
 
 def _entry(item: PlannedDuty, look: Look) -> Iterator[str]:
     duty, mark = item.duty, "*" if item.duty.due else "-"
-    yield wrapped(printable(f"{item.address}: {duty.name}: {duty.summary}"), look.width, f"  {mark} ", "      ")
+    yield wrapped(
+        printable(f"{item.address}: {duty.name}: {duty.summary}"), look.width, f"  {mark} ", "      "
+    )
     for holder in duty.held:
         yield wrapped(printable(f"held: {holder}"), look.width, "      # ", "      #   ")

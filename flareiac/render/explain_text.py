@@ -36,7 +36,12 @@ def explain_text(name: str, entry: Entry) -> str:
 
 def explain_json(name: str, entry: Entry) -> Attributes:
     """One explanation for programs; ``text`` is Markdown."""
-    return {"format_version": _VERSION, "name": name, "kind": kind_of(entry), "text": explain_text(name, entry)}
+    return {
+        "format_version": _VERSION,
+        "name": name,
+        "kind": kind_of(entry),
+        "text": explain_text(name, entry),
+    }
 
 
 def kind_of(entry: Entry) -> str:
@@ -55,11 +60,21 @@ def kind_of(entry: Entry) -> str:
 
 
 def list_text(entries: Mapping[str, Entry]) -> str:
-    """Everything that can be explained, as Markdown; attributes and settings are left to their block and page."""
-    listed = {name: entry for name, entry in sorted(entries.items()) if "." not in name or not isinstance(entry, Attribute | NestedBlock)}
+    """Everything that can be explained, as Markdown; attributes and settings are left to their block and
+    page.
+    """
+    listed = {
+        name: entry
+        for name, entry in sorted(entries.items())
+        if "." not in name or not isinstance(entry, Attribute | NestedBlock)
+    }
     parts = ["# What `flareiac explain NAME` explains\n", "## Pages\n"]
     parts.append(
-        "".join(f"- `{name}`: {entry.title}\n" for name, entry in listed.items() if isinstance(entry, Page) and entry.kind == "page")
+        "".join(
+            f"- `{name}`: {entry.title}\n"
+            for name, entry in listed.items()
+            if isinstance(entry, Page) and entry.kind == "page"
+        )
     )
     parts += ["## Blocks\n", _names(listed, "block", "section")]
     parts.append("A dot leads inside a block: `table.column.type`.\n")
@@ -70,7 +85,10 @@ def list_text(entries: Mapping[str, Entry]) -> str:
 
 def list_json(entries: Mapping[str, Entry]) -> Attributes:
     """The same for programs, with every attribute."""
-    return {"format_version": _VERSION, "entries": [{"name": name, "kind": kind_of(item)} for name, item in sorted(entries.items())]}
+    return {
+        "format_version": _VERSION,
+        "entries": [{"name": name, "kind": kind_of(item)} for name, item in sorted(entries.items())],
+    }
 
 
 def _names(entries: Mapping[str, Entry], *kinds: str) -> str:
@@ -79,14 +97,25 @@ def _names(entries: Mapping[str, Entry], *kinds: str) -> str:
 
 def _kinds(entries: Mapping[str, Entry]) -> Iterator[str]:
     """One line for each kind of which there are too many for this list."""
-    topics = sorted((item for item in entries.values() if isinstance(item, Topic)), key=lambda item: (item.kind, item.page))
+    topics = sorted(
+        (item for item in entries.values() if isinstance(item, Topic)),
+        key=lambda item: (item.kind, item.page),
+    )
     for (kind, page), same in groupby(topics, key=lambda item: (item.kind, item.page)):
         found = list(same)
         yield f"- {len(found)} {kind}s, such as `{found[0].name}`; the page `{page}` lists them\n"
     codes = [name for name, entry in entries.items() if kind_of(entry) == "code"]
     if codes:
-        yield f"- {len(codes)} codes of errors and warnings, such as `{codes[0]}`; the page `codes` lists them\n"
+        yield (
+            f"- {len(codes)} codes of errors and warnings, such as `{codes[0]}`; the page `codes` lists "
+            "them\n"
+        )
 
 
 def _filled(names: Iterator[str]) -> str:
-    return textwrap.fill(", ".join(f"`{name}`" for name in names), 100, break_long_words=False, break_on_hyphens=False) + "\n"
+    return (
+        textwrap.fill(
+            ", ".join(f"`{name}`" for name in names), 100, break_long_words=False, break_on_hyphens=False
+        )
+        + "\n"
+    )

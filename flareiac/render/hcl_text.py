@@ -1,4 +1,6 @@
-"""Blocks as HCL text, the way a person writes them: one attribute a line, equal signs aligned, every text escaped. Pure."""
+"""Blocks as HCL text, the way a person writes them: one attribute a line, equal signs aligned, every text
+escaped. Pure.
+"""
 
 import re
 import textwrap
@@ -28,11 +30,20 @@ def _block(block: WrittenBlock, indent: str) -> Iterator[str]:
         yield from _comment(note, indent)
     head = block.type if block.label is None else f"{block.type} {text(block.label)}"
     inner = indent + "  "
-    attributes, blocks = list(_attributes(block.attributes, inner)), [list(_block(item, inner)) for item in block.blocks]
+    attributes, blocks = (
+        list(_attributes(block.attributes, inner)),
+        [list(_block(item, inner)) for item in block.blocks],
+    )
     if not attributes and not blocks:
         yield f"{indent}{head} {{}}"
         return
-    if not blocks and len(attributes) == 1 and len(block.attributes) == 1 and block.label is not None and indent:
+    if (
+        not blocks
+        and len(attributes) == 1
+        and len(block.attributes) == 1
+        and block.label is not None
+        and indent
+    ):
         yield f"{indent}{head} {{ {attributes[0].strip()} }}"
         return
     yield f"{indent}{head} {{"
@@ -44,7 +55,9 @@ def _block(block: WrittenBlock, indent: str) -> Iterator[str]:
 
 def _comment(note: str, indent: str) -> Iterator[str]:
     """A note must stay one comment whatever it quotes."""
-    for line in textwrap.wrap(_CONTROL.sub(" ", note), _WIDTH, break_long_words=False, break_on_hyphens=False) or [""]:
+    for line in textwrap.wrap(
+        _CONTROL.sub(" ", note), _WIDTH, break_long_words=False, break_on_hyphens=False
+    ) or [""]:
         yield f"{indent}# {line}".rstrip()
 
 

@@ -1,4 +1,6 @@
-"""Plain data in the shapes of Terraform's JSON: values without what JSON cannot say, and masks that tell where that was."""
+"""Plain data in the shapes of Terraform's JSON: values without what JSON cannot say, and masks that tell
+where that was.
+"""
 
 from collections.abc import Sequence
 
@@ -17,7 +19,9 @@ def provider_name(provider: str) -> str:
 
 
 def plain(value: Data) -> Data:
-    """JSON data: references are their addresses, what is unknown or absent is left out of objects and null elsewhere."""
+    """JSON data: references are their addresses, what is unknown or absent is left out of objects and null
+    elsewhere.
+    """
     match value:
         case Reference(address):
             return address
@@ -34,7 +38,9 @@ def plain(value: Data) -> Data:
 
 
 def unknown_mask(value: Data) -> Data:
-    """True at each unknown leaf; objects without one are ``{}``, lists keep their length, known leaves are False."""
+    """True at each unknown leaf; objects without one are ``{}``, lists keep their length, known leaves are
+    False.
+    """
     match value:
         case Unknown():
             return True
@@ -81,7 +87,9 @@ def json_type(value: Data) -> Data:
 def parsed(address: str) -> Address:
     """The parts of an address that the core made."""
     kind, _, name = address.partition(".")
-    return parse_address(address) or Address(kind, name)  # the state of an older version may hold a label that is no name
+    return parse_address(address) or Address(
+        kind, name
+    )  # the state of an older version may hold a label that is no name
 
 
 def place(address: str) -> dict[str, Data]:

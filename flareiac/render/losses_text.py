@@ -13,7 +13,9 @@ _GONE = {Action.DELETE: "is destroyed", Action.REPLACE: "is destroyed and create
 
 def losses_text(plan: Plan, *, width: int, colour: bool) -> str:
     """One line for each thing that is gone afterwards; empty when there is none."""
-    lines = [wrapped(printable(line), width, "  - ", "    ") for item in plan.resources for line in _lost(item)]
+    lines = [
+        wrapped(printable(line), width, "  - ", "    ") for item in plan.resources for line in _lost(item)
+    ]
     if not lines:
         return ""
     return Style(colour).paint("\n".join(["This destroys or loses:", *lines]), Tone.REMOVE)
@@ -21,7 +23,9 @@ def losses_text(plan: Plan, *, width: int, colour: bool) -> str:
 
 def _lost(resource: PlannedResource) -> Iterator[str]:
     """What a resource loses; of one that is destroyed its end is said even where nothing else is."""
-    steps = [f"{step.text} [{step.effect.value}]" for step in resource.proposal.steps if step.effect in LOSING]
+    steps = [
+        f"{step.text} [{step.effect.value}]" for step in resource.proposal.steps if step.effect in LOSING
+    ]
     if resource.action in _GONE:
         yield ": ".join([f"{resource.address} {_GONE[resource.action]}", *filter(None, ["; ".join(steps)])])
     elif resource.loses:

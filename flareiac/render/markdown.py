@@ -15,7 +15,17 @@ _FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 _WIDEST: Final = 120
 _LINK: Final = re.compile(r"\[([^\]]+)\]\((\w+)\.md\)")
-_PLAIN: Final = ("em", "link", "link_url", "table.border", "table.header", "item.bullet", "item.number", "block_quote", "hr")
+_PLAIN: Final = (
+    "em",
+    "link",
+    "link_url",
+    "table.border",
+    "table.header",
+    "item.bullet",
+    "item.number",
+    "block_quote",
+    "hr",
+)
 _STRONG: Final = ("h1", "h2", "h3", "strong")
 _THEME: Final = Theme(
     {
@@ -48,14 +58,21 @@ class _CodeBlock(CodeBlock):
 
 
 class _Page(Markdown):
-    elements: ClassVar = {**Markdown.elements, "heading_open": _Heading, "fence": _CodeBlock, "code_block": _CodeBlock}
+    elements: ClassVar = {
+        **Markdown.elements,
+        "heading_open": _Heading,
+        "fence": _CodeBlock,
+        "code_block": _CodeBlock,
+    }
 
 
 def terminal_text(markdown: str, *, width: int, colour: bool) -> str:
     """The text for a terminal of this width."""
     parts = _FENCED.split(_LINK.sub(r"\1 (`flareiac explain \2`)", markdown))
     if not colour:  # without colour only the backticks tell code from prose
-        parts = [part if at % 2 else re.sub(r"`([^`]+)`", r"`` `\1` ``", part) for at, part in enumerate(parts)]
+        parts = [
+            part if at % 2 else re.sub(r"`([^`]+)`", r"`` `\1` ``", part) for at, part in enumerate(parts)
+        ]
     target = io.StringIO()
     console = Console(
         file=target,

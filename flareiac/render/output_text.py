@@ -1,4 +1,6 @@
-"""Outputs for people and machines. The value of a sensitive one is never shown (the state does not hold it either)."""
+"""Outputs for people and machines. The value of a sensitive one is never shown (the state does not hold it
+either).
+"""
 
 from collections.abc import Mapping
 

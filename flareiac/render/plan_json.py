@@ -1,7 +1,8 @@
-"""A plan as Terraform's plan JSON, format 1.2, so that tools made for that read it. What only FlareIaC knows stands under ``flareiac``.
+"""A plan as Terraform's plan JSON, format 1.2, so that tools made for that read it. What only FlareIaC knows
+stands under ``flareiac``.
 
-A restart is an update, and so is metadata that cannot be set back. What loses state or data carries ``delete`` among its actions, whatever
-it is called here, so that rules which look for that word hold.
+A restart is an update, and so is metadata that cannot be set back. What loses state or data carries
+``delete`` among its actions, whatever it is called here, so that rules which look for that word hold.
 """
 
 from collections.abc import Set as AbstractSet
@@ -25,7 +26,16 @@ from flareiac.render.json_values import (
     sensitive_mask,
     unknown_mask,
 )
-from flareiac.render.redaction import REDACTED, Pattern, Schemas, hide, hide_attributes, hides, sensitive_in, sensitive_paths
+from flareiac.render.redaction import (
+    REDACTED,
+    Pattern,
+    Schemas,
+    hide,
+    hide_attributes,
+    hides,
+    sensitive_in,
+    sensitive_paths,
+)
 from flareiac.sdk.changes import Action, AttributeChange, Origin
 
 FORMAT_VERSION = "1.0"
@@ -33,7 +43,9 @@ FORMAT_VERSION = "1.0"
 
 
 def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) -> dict[str, Data]:
-    """The whole plan as JSON data. Sensitive values are replaced, whatever ``schemas`` (by type) or planners call so."""
+    """The whole plan as JSON data. Sensitive values are replaced, whatever ``schemas`` (by type) or planners
+    call so.
+    """
     known = schemas or {}
     drift = [entry for item in plan.resources if (entry := _drift(item, known)) is not None]
     return {
@@ -82,7 +94,9 @@ def before(resource: PlannedResource) -> Attributes | None:
         case Action.ADOPT:
             return resource.observed
         case _:
-            return resource.recorded if resource.recorded is None else _with_drift(resource.recorded, resource)
+            return (
+                resource.recorded if resource.recorded is None else _with_drift(resource.recorded, resource)
+            )
 
 
 def after(resource: PlannedResource) -> Attributes | None:
@@ -131,7 +145,9 @@ def _change(resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
     return change
 
 
-def _values(verbs: list[str], old: Attributes | None, new: Attributes | None, patterns: tuple[Pattern, ...]) -> dict[str, Data]:
+def _values(
+    verbs: list[str], old: Attributes | None, new: Attributes | None, patterns: tuple[Pattern, ...]
+) -> dict[str, Data]:
     return {
         "actions": verbs,
         "before": plain(hide_attributes(old, patterns)),
@@ -148,10 +164,13 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
         "action": proposal.action.value,
         "restart": resource.restarts,
         "changes": [_attribute_change(item, patterns) for item in proposal.changes],
-        "steps": [{"text": step.text, "effect": step.effect.value, "why": step.why} for step in proposal.steps],
+        "steps": [
+            {"text": step.text, "effect": step.effect.value, "why": step.why} for step in proposal.steps
+        ],
         "reasons": list(proposal.reasons),
         "blockers": [
-            {"code": item.code, "summary": item.summary, "why": item.why, "ways_out": list(item.ways_out)} for item in proposal.blockers
+            {"code": item.code, "summary": item.summary, "why": item.why, "ways_out": list(item.ways_out)}
+            for item in proposal.blockers
         ],
         "drift": list(proposal.drift),
         "unproven": proposal.unproven,
@@ -202,7 +221,9 @@ def _drift(resource: PlannedResource, schemas: Schemas) -> dict[str, Data] | Non
 
 
 def _planned_values(plan: Plan, schemas: Schemas) -> dict[str, Data]:
-    outputs = {name: _output_value(item.after) for name, item in plan.outputs.items() if item.after is not None}
+    outputs = {
+        name: _output_value(item.after) for name, item in plan.outputs.items() if item.after is not None
+    }
     resources = [_planned_resource(item, schemas) for item in plan.resources if after(item) is not None]
     return {**({"outputs": outputs} if outputs else {}), "root_module": module_tree(resources)}
 
@@ -252,8 +273,12 @@ def _configuration(plan: Plan, schemas: Schemas) -> dict[str, Data]:
     }
 
 
-def _configured(block: str, resource: PlannedResource, schemas: Schemas, managed: AbstractSet[str]) -> dict[str, Data]:
-    """One block. What differs between the instances of a repeated block is not known here, so only its references are told."""
+def _configured(
+    block: str, resource: PlannedResource, schemas: Schemas, managed: AbstractSet[str]
+) -> dict[str, Data]:
+    """One block. What differs between the instances of a repeated block is not known here, so only its
+    references are told.
+    """
     address = parsed(resource.address)
     attributes = hide_attributes(resource.desired, sensitive_paths(schemas.get(resource.type))) or {}
     return {
@@ -270,8 +295,10 @@ def _configured(block: str, resource: PlannedResource, schemas: Schemas, managed
 def _expressions(attributes: Attributes, managed: AbstractSet[str], *, repeated: bool) -> dict[str, Data]:
     found: dict[str, Data] = {}
     for name, value in attributes.items():
-        # Where an attribute has the name of the type that it refers to, as a job's checkpoint, readers that lay resources of a type into
-        # what refers to them find a text in their place, and fail. A connection is no resource, and is laid nowhere.
+        # Where an attribute has the name of the type that it refers to, as a job's checkpoint, readers that
+        # lay resources of a type into
+        # what refers to them find a text in their place, and fail. A connection is no resource, and is laid
+        # nowhere.
         if (named := references(value)) and name not in managed & {parsed(item).type for item in named}:
             found[name] = {"references": named}
         elif value is not None and not repeated:
@@ -293,7 +320,8 @@ def _configured_module(blocks: list[dict[str, Data]], depth: int) -> dict[str, D
     module: dict[str, Data] = {"resources": own}
     if calls:
         module["module_calls"] = {
-            name: {"source": name, "expressions": {}, "module": _configured_module(inner, depth + 1)} for name, inner in calls.items()
+            name: {"source": name, "expressions": {}, "module": _configured_module(inner, depth + 1)}
+            for name, inner in calls.items()
         }
     return module
 
@@ -329,8 +357,15 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
 
 
 def _operation(operation: Operation) -> dict[str, Data]:
-    edges = [{"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in operation.edges]
-    found: dict[str, Data] = {"id": operation.id, "address": operation.address, "verb": operation.verb.value, "edges": edges}
+    edges = [
+        {"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in operation.edges
+    ]
+    found: dict[str, Data] = {
+        "id": operation.id,
+        "address": operation.address,
+        "verb": operation.verb.value,
+        "edges": edges,
+    }
     return {**found, "duty": operation.duty} if operation.duty else found
 
 

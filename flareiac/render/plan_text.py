@@ -1,4 +1,6 @@
-"""A plan for people: what needs a decision first, then what loses or reinterprets data, then restarts, then the rest."""
+"""A plan for people: what needs a decision first, then what loses or reinterprets data, then restarts, then
+the rest.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,9 @@ from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import inline
 from flareiac.sdk.changes import Action, Effect
 
-DESTRUCTIVE = frozenset({Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_CHANGE, Effect.NEW_GENERATION})
+DESTRUCTIVE = frozenset(
+    {Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_CHANGE, Effect.NEW_GENERATION}
+)
 """Effects that put a resource into the first section of changes."""
 _INTERRUPTING = frozenset({Effect.RESTART, Effect.STOPS})
 _BLOCKED, _DESTRUCTIVE = "Blocked, a decision is needed:", "Destructive or state-changing:"
@@ -34,16 +38,22 @@ def plan_text(
 ) -> str:
     """The whole plan, ending in one line that counts.
 
-    ``width`` is in columns. ``detail``: ``summary`` names the resources, ``changes`` shows changed attributes and steps, ``full`` also
-    what stays. ``show_steps`` adds the operations in order, with what each waits for. ``schemas`` tell what is sensitive. Diagnostics
-    are not part of it.
+    ``width`` is in columns. ``detail``: ``summary`` names the resources, ``changes`` shows changed attributes
+    and steps, ``full`` also what stays. ``show_steps`` adds the operations in order, with what each waits
+    for. ``schemas`` tell what is sensitive. Diagnostics are not part of it.
     """
     look = Look(style=Style(colour), width=width, detail=detail, schemas=schemas or {})
-    parts = [*_sections(plan, look), *_output_section(plan.output_changes, look), *due_section(plan.duties, look)]
+    parts = [
+        *_sections(plan, look),
+        *_output_section(plan.output_changes, look),
+        *due_section(plan.duties, look),
+    ]
     if show_steps and plan.operations:
         parts.append(_operations(plan.operations, look))
     parts.extend(_noticed(plan, look))
-    recorded = [item.address for item in plan.resources if item.action is Action.RECORD and not item.proposal.blockers]
+    recorded = [
+        item.address for item in plan.resources if item.action is Action.RECORD and not item.proposal.blockers
+    ]
     if recorded:
         parts.append(look.style.quiet(_recorded_line(recorded, look)))
     parts.extend(look.style.quiet(wrapped(line, look.width, "", "  ")) for line in _unproven(plan))
@@ -52,7 +62,9 @@ def plan_text(
 
 
 def _sections(plan: Plan, look: Look) -> list[str]:
-    groups: dict[str, list[PlannedResource]] = {title: [] for title in (_BLOCKED, _DESTRUCTIVE, _RESTARTS, _OTHERS)}
+    groups: dict[str, list[PlannedResource]] = {
+        title: [] for title in (_BLOCKED, _DESTRUCTIVE, _RESTARTS, _OTHERS)
+    }
     for item in plan.resources:
         if item.action in _SHOWN or item.proposal.blockers:
             groups[_title(item)].append(item)
@@ -72,13 +84,17 @@ def _title(item: PlannedResource) -> str:
 
 
 def _noticed(plan: Plan, look: Look) -> list[str]:
-    """What is told about resources that apply leaves alone: drift that it does not heal, and changes without an effect."""
+    """What is told about resources that apply leaves alone: drift that it does not heal, and changes without
+    an effect.
+    """
     lines: list[str] = []
     for item in plan.resources:
         if item.action in _SHOWN or item.proposal.blockers:
             continue
         told = [*item.proposal.drift, *(f"{step.text} [{step.effect.value}]" for step in item.proposal.steps)]
-        lines.extend(wrapped(printable(f"{item.address}: {text}"), look.width, "  # ", "  #   ") for text in told)
+        lines.extend(
+            wrapped(printable(f"{item.address}: {text}"), look.width, "  # ", "  #   ") for text in told
+        )
     return ["\n".join([look.style.strong(_NOTICED), "", *lines])] if lines else []
 
 
@@ -108,7 +124,10 @@ def _output_line(label: str, change: OutputChange, look: Look) -> str:
         return f"  {look.style.paint('-', Tone.REMOVE)} {label} = {shown(change.before.value)} -> null"
     assert change.before is not None, "an output that is neither before nor after is no change"
     assert change.after is not None, "an output that is neither before nor after is no change"
-    return f"  {look.style.paint('~', Tone.CHANGE)} {label} = {shown(change.before.value)} -> {shown(change.after.value)}"
+    return (
+        f"  {look.style.paint('~', Tone.CHANGE)} {label} = {shown(change.before.value)} -> "
+        f"{shown(change.after.value)}"
+    )
 
 
 def _operations(operations: Sequence[Operation], look: Look) -> str:
@@ -119,23 +138,38 @@ def _operations(operations: Sequence[Operation], look: Look) -> str:
         duty = f": {item.duty}" if item.duty else ""
         lines.append(f"  {numbers[item.id]:>{digits}}. {item.verb.value} {item.address}{duty}")
         for edge in item.edges:
-            text = f"after {numbers[edge.after]}: {edge.reason} ({edge.kind.value})" if edge.after in numbers else edge.reason
+            text = (
+                f"after {numbers[edge.after]}: {edge.reason} ({edge.kind.value})"
+                if edge.after in numbers
+                else edge.reason
+            )
             lines.append(" " * (digits + 4) + look.style.quiet(text))
     return "\n".join(lines)
 
 
 def _unproven(plan: Plan) -> list[str]:
     """What a plan is no evidence of."""
-    found = Counter((item.type, item.proposal.unproven) for item in plan.resources if item.proposal.unproven and not item.proposal.blockers)
+    found = Counter(
+        (item.type, item.proposal.unproven)
+        for item in plan.resources
+        if item.proposal.unproven and not item.proposal.blockers
+    )
     return [
-        f"The {what} of {number} {kind}{'' if number == 1 else 's'} is proved by apply, before anything is changed."
+        f"The {what} of {number} {kind}{'' if number == 1 else 's'} is proved by apply, before anything is "
+        "changed."
         for (kind, what), number in found.items()
     ]
 
 
 def _recorded_line(addresses: Sequence[str], look: Look) -> str:
-    named = ", ".join(addresses) if len(addresses) <= 5 or look.detail == "full" else f"{len(addresses)} resources"
-    return wrapped(f"The state is brought up to date for {named}; nothing else happens.", look.width, "", "  ")
+    named = (
+        ", ".join(addresses)
+        if len(addresses) <= 5 or look.detail == "full"
+        else f"{len(addresses)} resources"
+    )
+    return wrapped(
+        f"The state is brought up to date for {named}; nothing else happens.", look.width, "", "  "
+    )
 
 
 def _due_alone(due: int) -> str:

@@ -58,4 +58,6 @@ class ProgressView:
     def _footer(self, hidden: int) -> str:
         more = f" ({hidden} of them not shown)" if hidden > 0 else ""
         running = f"{len(self.running)} in progress{more}"
-        return f"{self.ended} of {self.total} operations done, {running}, {elapsed_text(self.now - self.since)}"
+        return (
+            f"{self.ended} of {self.total} operations done, {running}, {elapsed_text(self.now - self.since)}"
+        )

@@ -14,13 +14,18 @@ from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 
 _WIDTH: Final = 120
-_GENERATED: Final = "Generated from the schemas. `flareiac explain BLOCK` and `flareiac explain BLOCK.ATTRIBUTE` print the same text."
+_GENERATED: Final = (
+    "Generated from the schemas. `flareiac explain BLOCK` and `flareiac explain "
+    "BLOCK.ATTRIBUTE` print the same text."
+)
 
 
 def reference_page(provider: str, types: Mapping[str, ResourceType], functions: Iterable[Function]) -> str:
     """The page of one provider: all its block types and functions."""
     parts = [f"# Reference of the provider {provider}\n\n{_GENERATED}\n"]
-    parts += [block_text(kind) for _name, kind in sorted(types.items(), key=lambda item: (item[1].kind, item[0]))]
+    parts += [
+        block_text(kind) for _name, kind in sorted(types.items(), key=lambda item: (item[1].kind, item[0]))
+    ]
     if listed := [adapt(item) for item in sorted(functions, key=lambda item: item.name)]:
         parts.append("## Functions\n\n" + "".join(map(function_item, listed)))
     return "\n".join(parts)
@@ -30,7 +35,9 @@ def functions_page() -> str:
     """The page of the language's own functions, by group."""
     head = "# Functions\n\nGenerated from the functions. `flareiac explain FUNCTION` prints one of them.\n"
     groups = by_group(Path()).items()
-    return "\n".join([head, *(f"## {title}\n\n" + "".join(map(function_item, items)) for title, items in groups)])
+    return "\n".join(
+        [head, *(f"## {title}\n\n" + "".join(map(function_item, items)) for title, items in groups)]
+    )
 
 
 def block_text(kind: ResourceType) -> str:
@@ -63,8 +70,15 @@ def function_item(function: Builtin) -> str:
 
 
 def _body(schema: Block, prefix: str) -> str:
-    parts = ["".join(_item(f"`{name}` ({_kind(item)}): {_sentences(item)}") for name, item in schema.attributes.items())]
-    parts += [_paragraph(f"Exactly one of {', '.join(f'`{name}`' for name in group)} is required.") for group in schema.exactly_one_of]
+    parts = [
+        "".join(
+            _item(f"`{name}` ({_kind(item)}): {_sentences(item)}") for name, item in schema.attributes.items()
+        )
+    ]
+    parts += [
+        _paragraph(f"Exactly one of {', '.join(f'`{name}`' for name in group)} is required.")
+        for group in schema.exactly_one_of
+    ]
     for name, nested in schema.blocks.items():
         parts.extend(_nested(prefix + name, nested))
     return "\n".join(filter(None, parts))
@@ -96,4 +110,14 @@ def _paragraph(text: str) -> str:
 
 
 def _item(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+    return (
+        textwrap.fill(
+            text,
+            _WIDTH,
+            initial_indent="- ",
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        + "\n"
+    )

@@ -54,7 +54,9 @@ def entries(resources: Sequence[PlannedResource], look: Look) -> list[list[str]]
     """One entry for each group of resources that change alike, in the order of the first of each."""
     groups: dict[tuple[str, ...], list[PlannedResource]] = {}
     for resource in resources:
-        groups.setdefault((resource.type, resource.action.value, *_inside(resource, look)), []).append(resource)
+        groups.setdefault((resource.type, resource.action.value, *_inside(resource, look)), []).append(
+            resource
+        )
     return [_entry(group, look) for group in groups.values()]
 
 
@@ -124,7 +126,11 @@ def _attribute_block(group: list[PlannedResource], look: Look) -> list[str]:
     inside = _block_body(first, look)
     mark = " " * (3 - len(sign)) + look.style.paint(sign, tone)
     if not inside:
-        return [] if first.action in (Action.FORGET, Action.DELETE, Action.ADOPT, Action.UPDATE) else [f"{mark} {title} {{}}"]
+        return (
+            []
+            if first.action in (Action.FORGET, Action.DELETE, Action.ADOPT, Action.UPDATE)
+            else [f"{mark} {title} {{}}"]
+        )
     return [f"{mark} {title} {{", *inside, "    }"]
 
 
@@ -139,22 +145,33 @@ def _block_body(resource: PlannedResource, look: Look) -> list[str]:
             return []
         case _:
             changed = change_lines(resource.proposal.changes, patterns, look.style, look.width, " " * 6)
-            return [*changed, *_unchanged(resource, patterns, look)] if changed or look.detail == "full" else []
+            return (
+                [*changed, *_unchanged(resource, patterns, look)] if changed or look.detail == "full" else []
+            )
 
 
 def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Look) -> list[str]:
     """In full detail what stays, in less how much of it there is."""
     changed = {change.path[0] for change in resource.proposal.changes if change.path}
-    rest = {key: value for key, value in (resource.proposal.planned or {}).items() if value is not None and key not in changed}
+    rest = {
+        key: value
+        for key, value in (resource.proposal.planned or {}).items()
+        if value is not None and key not in changed
+    }
     if not rest or resource.action is Action.NO_OP:
         return []
     if look.detail == "full":
-        return [f"        {line}".rstrip() for line in body(without_nulls(hide_attributes(rest, patterns) or {}), look.width - 8)]
+        return [
+            f"        {line}".rstrip()
+            for line in body(without_nulls(hide_attributes(rest, patterns) or {}), look.width - 8)
+        ]
     noun = "attribute" if len(rest) == 1 else "attributes"
     return [" " * 8 + look.style.quiet(f"# ({len(rest)} unchanged {noun} hidden)")]
 
 
-def _whole(attributes: Attributes | None, patterns: Sequence[Pattern], look: Look, sign: str, tone: Tone) -> list[str]:
+def _whole(
+    attributes: Attributes | None, patterns: Sequence[Pattern], look: Look, sign: str, tone: Tone
+) -> list[str]:
     lines = body(without_nulls(hide_attributes(attributes, patterns) or {}), look.width - 8)
     mark = look.style.paint(sign, tone)
     return [f"      {mark} {line}" if _starts(line) else f"        {line}".rstrip() for line in lines]
@@ -171,7 +188,9 @@ def _step_lines(steps: Sequence[Step], look: Look) -> list[str]:
         label = f"[{step.effect.value}]"
         tone = _EFFECT_TONES.get(step.effect, Tone.QUIET)
         told = wrapped(f"{printable(step.text)} {label}", look.width, f"    {number}. ", "       ")
-        lines.append(told.removesuffix(label) + look.style.paint(label, tone) if told.endswith(label) else told)
+        lines.append(
+            told.removesuffix(label) + look.style.paint(label, tone) if told.endswith(label) else told
+        )
         if step.why:
             lines.append(look.style.quiet(wrapped(printable(step.why), look.width, "       ", "       ")))
     return lines
@@ -195,7 +214,9 @@ def _drift_line(text: str, look: Look) -> str:
 
 
 def wrapped(text: str, width: int, first: str, following: str, end: str = "") -> str:
-    """Prose broken to a width, with an indent for the first line and one for the others; long words stay whole."""
+    """Prose broken to a width, with an indent for the first line and one for the others; long words stay
+    whole.
+    """
     lines: list[str] = []
     for paragraph in text.split("\n"):
         lead = following if lines else first

@@ -18,14 +18,23 @@ def snapshots_text(address: str, rows: Sequence[Mapping[str, Data]], *, more: in
         return f"{printable(address)} has no snapshots: nothing was ever written into it.\n"
     cells = [_COLUMNS, *map(_cells, rows)]
     widths = [max(len(line[index]) for line in cells) for index in range(len(_COLUMNS))]
-    lines = ["  ".join(_placed(text, name, width) for text, name, width in zip(line, _COLUMNS, widths, strict=True)) for line in cells]
+    lines = [
+        "  ".join(
+            _placed(text, name, width) for text, name, width in zip(line, _COLUMNS, widths, strict=True)
+        )
+        for line in cells
+    ]
     left_out = [f"({more} older ones are not shown; -limit shows more)"] if more else []
     return "\n".join([*(line.rstrip() for line in lines), *left_out]) + "\n"
 
 
 def snapshots_json(address: str, rows: Sequence[Mapping[str, Data]]) -> dict[str, Data]:
     """The rows as they are, versioned."""
-    return {"format_version": FORMAT_VERSION, "address": address, "snapshots": [plain(dict(row)) for row in rows]}
+    return {
+        "format_version": FORMAT_VERSION,
+        "address": address,
+        "snapshots": [plain(dict(row)) for row in rows],
+    }
 
 
 def _cells(row: Mapping[str, Data]) -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""Which lines of a source show what a complaint is about: the text of a span, the block around it, and carets under it."""
+"""Which lines of a source show what a complaint is about: the text of a span, the block around it, and carets
+under it.
+"""
 
 import re
 import unicodedata
@@ -18,7 +20,9 @@ _LEAD = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownLine:
-    """One line as it is shown: its number, its text, and the carets below it (empty where there is nothing to point at)."""
+    """One line as it is shown: its number, its text, and the carets below it (empty where there is nothing to
+    point at).
+    """
 
     number: int
     text: str
@@ -26,14 +30,19 @@ class ShownLine:
 
 
 def shown_lines(source: Source, subject: Span, context: Span | None, room: int) -> list[ShownLine]:
-    """The lines of ``context`` (or of the subject), at most ``room`` columns each; at most six, from the subject's first line on."""
+    """The lines of ``context`` (or of the subject), at most ``room`` columns each; at most six, from the
+    subject's first line on.
+    """
     count = len(line_starts(source.text))
     first = min(subject.start.line, context.start.line) if context else subject.start.line
     last = max(_last_line(subject), _last_line(context)) if context else _last_line(subject)
     if last - first >= _MOST_LINES:
         first = max(first, subject.start.line - 1)
         last = min(last, first + _MOST_LINES - 1)
-    return [_shown(source.line(number).rstrip("\r"), number, subject, room) for number in range(first, min(last, count) + 1)]
+    return [
+        _shown(source.line(number).rstrip("\r"), number, subject, room)
+        for number in range(first, min(last, count) + 1)
+    ]
 
 
 def enclosing_block(source: Source, span: Span) -> str | None:
@@ -71,14 +80,20 @@ def _shown(line: str, number: int, subject: Span, room: int) -> ShownLine:
     if _width(text) > room:
         # Only very long lines come here; wide letters in them may leave a caret a column aside.
         cut = max(0, min(before - _LEAD, len(text) - room))
-        text = ("…" if cut else "") + text[cut + bool(cut) : cut + room - 1] + ("…" if cut + room - 1 < len(text) else "")
+        text = (
+            ("…" if cut else "")
+            + text[cut + bool(cut) : cut + room - 1]
+            + ("…" if cut + room - 1 < len(text) else "")
+        )
         before -= cut
         marked = min(marked, max(1, room - before - 1)) if marked else 0
     return ShownLine(number=number, text=text.rstrip(), carets=" " * before + "^" * marked if marked else "")
 
 
 def _covered(line: str, number: int, subject: Span) -> tuple[int, int]:
-    """The characters of a line that the subject covers, without the line's indent when it began on an earlier line."""
+    """The characters of a line that the subject covers, without the line's indent when it began on an earlier
+    line.
+    """
     if not subject.start.line <= number <= _last_line(subject):
         return 0, 0
     start = subject.start.column - 1 if number == subject.start.line else len(line) - len(line.lstrip())
@@ -90,4 +105,7 @@ def _width(text: str) -> int:
     """Columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )

@@ -1,4 +1,6 @@
-"""What the state holds, for people as HCL-like text and for machines in the shape of Terraform's state JSON."""
+"""What the state holds, for people as HCL-like text and for machines in the shape of Terraform's state
+JSON.
+"""
 
 from collections.abc import Mapping
 
@@ -6,7 +8,14 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.render.control_characters import printable
-from flareiac.render.json_values import TERRAFORM_VERSION, module_tree, place, plain, provider_name, sensitive_mask
+from flareiac.render.json_values import (
+    TERRAFORM_VERSION,
+    module_tree,
+    place,
+    plain,
+    provider_name,
+    sensitive_mask,
+)
 from flareiac.render.output_text import outputs_json, outputs_text
 from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
 from flareiac.render.survey_text import survey_lines
@@ -26,7 +35,9 @@ def state_text(
     surveys: Mapping[str, Attributes] | None = None,
     now: float = 0.0,
 ) -> str:
-    """Every recorded resource by address, then the outputs. ``surveys`` tells how much there is of some; ``now`` in UTC seconds."""
+    """Every recorded resource by address, then the outputs. ``surveys`` tells how much there is of some;
+    ``now`` in UTC seconds.
+    """
     if not snapshot.resources and not snapshot.outputs:
         return "The state is empty: nothing was applied yet.\n"
     parts = [
@@ -39,28 +50,55 @@ def state_text(
 
 
 def record_text(
-    record: ResourceRecord, *, schemas: Schemas | None = None, width: int = 100, survey: Attributes | None = None, now: float = 0.0
+    record: ResourceRecord,
+    *,
+    schemas: Schemas | None = None,
+    width: int = 100,
+    survey: Attributes | None = None,
+    now: float = 0.0,
 ) -> str:
-    """One recorded resource: the attributes of the last apply, and what the world answered then as comments."""
+    """One recorded resource: the attributes of the last apply, and what the world answered then as
+    comments.
+    """
     patterns = sensitive_paths((schemas or {}).get(record.type))
     parts = parse_address(record.address)
     lines = [f"# {record.address}", f"{record.type} {quoted(parts.name if parts else record.address)} {{"]
-    lines.extend(f"    {line}".rstrip() for line in body(without_nulls(hide_attributes(record.attributes, patterns)), width - 4))
+    lines.extend(
+        f"    {line}".rstrip()
+        for line in body(without_nulls(hide_attributes(record.attributes, patterns)), width - 4)
+    )
     if record.identity:
-        lines.extend(["", *(f"    # {printable(key)} = {inline(value)}" for key, value in sorted(record.identity.items()))])
+        lines.extend(
+            [
+                "",
+                *(
+                    f"    # {printable(key)} = {inline(value)}"
+                    for key, value in sorted(record.identity.items())
+                ),
+            ]
+        )
     if survey is not None:
         lines.extend(["", *(f"    # {line}" for line in survey_lines(survey, now=now))])
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def show_json(snapshot: Snapshot, *, schemas: Schemas | None = None, surveys: Mapping[str, Attributes] | None = None) -> dict[str, Data]:
+def show_json(
+    snapshot: Snapshot, *, schemas: Schemas | None = None, surveys: Mapping[str, Attributes] | None = None
+) -> dict[str, Data]:
     """The state as JSON data."""
-    resources = [_resource(record, schemas or {}, (surveys or {}).get(address)) for address, record in sorted(snapshot.resources.items())]
+    resources = [
+        _resource(record, schemas or {}, (surveys or {}).get(address))
+        for address, record in sorted(snapshot.resources.items())
+    ]
     return {
         "format_version": "1.0",
         "terraform_version": TERRAFORM_VERSION,
         "values": {"outputs": outputs_json(snapshot.outputs), "root_module": module_tree(resources)},
-        "flareiac": {"format_version": FORMAT_VERSION, "lineage": snapshot.lineage, "serial": snapshot.serial},
+        "flareiac": {
+            "format_version": FORMAT_VERSION,
+            "lineage": snapshot.lineage,
+            "serial": snapshot.serial,
+        },
     }
 
 

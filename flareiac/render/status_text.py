@@ -1,4 +1,6 @@
-"""What the jobs are doing, as a table of fixed columns and as JSON. Rows are what drivers answered; None is shown as ``-``."""
+"""What the jobs are doing, as a table of fixed columns and as JSON. Rows are what drivers answered; None is
+shown as ``-``.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +28,13 @@ def status_text(rows: Sequence[Mapping[str, Data]], *, now: float) -> str:
             lines.extend(["", f"{row['address']}: last error", *_indented(str(row["last_error"]))])
         unwell = [text for text in row.get("health") or () if not str(text).startswith(("failed", "backoff"))]
         if unwell:
-            lines.extend(["", f"{row['address']}: unhealthy", *(line for text in unwell for line in _indented(str(text)))])
+            lines.extend(
+                [
+                    "",
+                    f"{row['address']}: unhealthy",
+                    *(line for text in unwell for line in _indented(str(text))),
+                ]
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -46,7 +54,9 @@ def _cells(row: Mapping[str, Data], now: float) -> tuple[str, ...]:
         _rate(row.get("input_rows_per_second")),
         _rate(row.get("processed_rows_per_second")),
         _text(row.get("watermark")),
-        f"{elapsed_text(max(0.0, now - last_commit))} ago" if isinstance(last_commit, int | float) else _text(last_commit),
+        f"{elapsed_text(max(0.0, now - last_commit))} ago"
+        if isinstance(last_commit, int | float)
+        else _text(last_commit),
         _text(row.get("failures")),
     )
 
@@ -69,7 +79,10 @@ def _rate(value: Data) -> str:
 
 
 def _padded(line: Sequence[str], widths: Sequence[int]) -> str:
-    aligned = [text.rjust(width) if name in _RIGHT else text.ljust(width) for name, text, width in zip(_COLUMNS, line, widths, strict=True)]
+    aligned = [
+        text.rjust(width) if name in _RIGHT else text.ljust(width)
+        for name, text, width in zip(_COLUMNS, line, widths, strict=True)
+    ]
     return "  ".join(aligned).rstrip()
 
 

@@ -1,4 +1,6 @@
-"""How large tables are and how they are kept: as lines for people, one or many tables, and as JSON. None is shown as ``-``."""
+"""How large tables are and how they are kept: as lines for people, one or many tables, and as JSON. None is
+shown as ``-``.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -7,7 +9,18 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain
 
-_COLUMNS = ("TABLE", "ROWS", "SIZE", "FILES", "SMALL FILES", "DELETE FILES", "SNAPSHOTS", "LAST COMMIT", "LAST MAINTENANCE", "NEXT")
+_COLUMNS = (
+    "TABLE",
+    "ROWS",
+    "SIZE",
+    "FILES",
+    "SMALL FILES",
+    "DELETE FILES",
+    "SNAPSHOTS",
+    "LAST COMMIT",
+    "LAST MAINTENANCE",
+    "NEXT",
+)
 _RIGHT = frozenset({"ROWS", "SIZE", "FILES", "SMALL FILES", "DELETE FILES", "SNAPSHOTS"})
 _NEXT_APPLY = "next apply, if due"
 _LEGEND = "SMALL FILES: the share of data files that compaction would rewrite; - where it was not measured."
@@ -15,7 +28,9 @@ _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
 def survey_text(surveys: Mapping[str, Attributes], *, now: float) -> str:
-    """One line a table, then what is wrong with those that cannot be read. ``now`` is in UTC seconds. Empty without tables."""
+    """One line a table, then what is wrong with those that cannot be read. ``now`` is in UTC seconds. Empty
+    without tables.
+    """
     if not surveys:
         return ""
     cells = [_COLUMNS, *(_cells(address, found, now) for address, found in surveys.items())]
@@ -28,7 +43,11 @@ def survey_text(surveys: Mapping[str, Attributes], *, now: float) -> str:
             lines += ["", f"{printable(address)}: not known", f"    {printable(str(found['trouble']))}"]
         for item in found.get("maintenance") or ():
             if item["failed"]:
-                lines += ["", f"{printable(address)}: the last {item['name']} failed", f"    {printable(str(item['failed']))}"]
+                lines += [
+                    "",
+                    f"{printable(address)}: the last {item['name']} failed",
+                    f"    {printable(str(item['failed']))}",
+                ]
     return "\n".join(lines) + "\n"
 
 
@@ -45,7 +64,10 @@ def survey_lines(found: Attributes, *, now: float) -> Iterator[str]:
     deletes = f", {found['delete_files']:,} delete files" if found["delete_files"] else ""
     small, looked = _share(found), _looked(found, now)
     part = "" if small == "-" else f" ({small} small{looked and ', '}{looked})"
-    yield (f"{_number(found['rows'])} rows, {_size(found['bytes'])} in {_number(found['files'])} data files{part}{deletes}")
+    yield (
+        f"{_number(found['rows'])} rows, {_size(found['bytes'])} in {_number(found['files'])} data "
+        f"files{part}{deletes}"
+    )
     since = "" if found["oldest_snapshot"] is None else f" since {_time(found['oldest_snapshot'])}"
     last = "" if found["last_commit"] is None else f", the last commit {_time(found['last_commit'])}"
     yield f"{found['snapshots']:,} snapshot{'' if found['snapshots'] == 1 else 's'}{since}{last}"
@@ -57,7 +79,11 @@ def _cells(address: str, found: Attributes, now: float) -> tuple[str, ...]:
     if "trouble" in found:
         return (printable(address), *["-"] * (len(_COLUMNS) - 1))
     kept = [item for item in found["maintenance"] if item["declared"]]
-    ran = max((item for item in found["maintenance"] if item["last"] is not None), key=lambda item: item["last"], default=None)
+    ran = max(
+        (item for item in found["maintenance"] if item["last"] is not None),
+        key=lambda item: item["last"],
+        default=None,
+    )
     commit, looked = found["last_commit"], _looked(found, now)
     return (
         printable(address),
@@ -68,13 +94,17 @@ def _cells(address: str, found: Attributes, now: float) -> tuple[str, ...]:
         _number(found["delete_files"]),
         _number(found["snapshots"]),
         "-" if commit is None else f"{_span(now - commit / 1000)} ago",
-        "-" if ran is None else f"{ran['name']} {_span(now - ran['last'])} ago{' (failed)' if ran['failed'] else ''}",
+        "-"
+        if ran is None
+        else f"{ran['name']} {_span(now - ran['last'])} ago{' (failed)' if ran['failed'] else ''}",
         _soonest(kept, now),
     )
 
 
 def _soonest(kept: Sequence[Attributes], now: float) -> str:
-    """Which maintenance may run first, and when: what has no waiting time runs with the next apply that finds it due."""
+    """Which maintenance may run first, and when: what has no waiting time runs with the next apply that finds
+    it due.
+    """
     if not kept:
         return "-"
     waiting = [item for item in kept if item["next"] is not None and item["next"] > now]
@@ -85,7 +115,11 @@ def _soonest(kept: Sequence[Attributes], now: float) -> str:
 
 
 def _last(item: Attributes, now: float) -> str:
-    return "" if item["last"] is None else f"ran {_span(now - item['last'])} ago{' and failed' if item['failed'] else ''}"
+    return (
+        ""
+        if item["last"] is None
+        else f"ran {_span(now - item['last'])} ago{' and failed' if item['failed'] else ''}"
+    )
 
 
 def _next(item: Attributes, now: float) -> str:
@@ -136,5 +170,8 @@ def _time(ms: int) -> str:
 
 
 def _padded(line: Sequence[str], widths: Sequence[int]) -> str:
-    aligned = [text.rjust(width) if name in _RIGHT else text.ljust(width) for name, text, width in zip(_COLUMNS, line, widths, strict=True)]
+    aligned = [
+        text.rjust(width) if name in _RIGHT else text.ljust(width)
+        for name, text, width in zip(_COLUMNS, line, widths, strict=True)
+    ]
     return "  ".join(aligned).rstrip()

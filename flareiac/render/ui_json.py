@@ -1,4 +1,5 @@
-"""One JSON object for each thing worth telling while a command runs, in the shape of Terraform's machine-readable UI, version 1.2.
+"""One JSON object for each thing worth telling while a command runs, in the shape of Terraform's
+machine-readable UI, version 1.2.
 
 A reader that does not know a ``type`` shows ``@message``. Times come from the clock that is handed in.
 """
@@ -60,7 +61,9 @@ def plan_lines(
     tool_version: str,
     clock: Clock = time.time,
 ) -> list[Line]:
-    """Everything that ``plan`` tells: version, drift, planned changes, summary (none of a plan with errors), outputs, complaints."""
+    """Everything that ``plan`` tells: version, drift, planned changes, summary (none of a plan with errors),
+    outputs, complaints.
+    """
     lines = [version_line(tool_version, clock)]
     if plan is not None:
         lines.extend(_drifted(item, clock) for item in plan.resources if item.proposal.drift)
@@ -94,7 +97,11 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
             return _hook("apply_start", message or f"{operation.address}: Recording...", operation, clock)
         case Progressed(operation=operation, elapsed=elapsed):
             return _hook(
-                "apply_progress", message or f"{operation.address}: {event.message or 'Still working...'}", operation, clock, elapsed
+                "apply_progress",
+                message or f"{operation.address}: {event.message or 'Still working...'}",
+                operation,
+                clock,
+                elapsed,
             )
         case Completed(operation=operation, elapsed=elapsed):
             text = message or f"{operation.address}: Recording complete after {elapsed_text(elapsed)}"
@@ -112,7 +119,9 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
 def summary_record(plan: Plan, done: Collection[str], *, clock: Clock = time.time) -> Line:
     """The last line of an apply: what it did. ``done`` are the ids of the operations that succeeded."""
     found = applied(plan, done)
-    message = f"Apply complete! Resources: {found.add} added, {found.change} changed, {found.destroy} destroyed."
+    message = (
+        f"Apply complete! Resources: {found.add} added, {found.change} changed, {found.destroy} destroyed."
+    )
     if len(done) < len(plan.operations):
         message = f"Apply incomplete: {len(done)} of {len(plan.operations)} operations done."
     return _summary(message, found, "destroy" if plan.destroy else "apply", clock)
@@ -126,7 +135,9 @@ def drift_lines(
     tool_version: str,
     clock: Clock = time.time,
 ) -> list[Line]:
-    """Everything that ``drift`` tells: version, a line for each finding, a summary unless something could not be checked, complaints."""
+    """Everything that ``drift`` tells: version, a line for each finding, a summary unless something could not
+    be checked, complaints.
+    """
     lines, complaints = [version_line(tool_version, clock)], list(diagnostics)
     if report is not None:
         lines.extend(_drift_entry(item, clock) for item in report.entries)
@@ -136,7 +147,9 @@ def drift_lines(
     return lines
 
 
-def failure_lines(diagnostics: Iterable[Diagnostic], *, tool_version: str, begun: bool, clock: Clock = time.time) -> list[Line]:
+def failure_lines(
+    diagnostics: Iterable[Diagnostic], *, tool_version: str, begun: bool, clock: Clock = time.time
+) -> list[Line]:
     """What a command that fails has left to say; ``begun``: it has printed its first line already."""
     first = [] if begun else [version_line(tool_version, clock)]
     return [*first, *(diagnostic_record(item, {}, clock=clock) for item in diagnostics)]
@@ -144,14 +157,19 @@ def failure_lines(diagnostics: Iterable[Diagnostic], *, tool_version: str, begun
 
 def outputs_record(outputs: Mapping[str, OutputValue], *, clock: Clock = time.time) -> Line:
     """The outputs after an apply, with their values; never the value of a sensitive one."""
-    return _line("info", f"Outputs: {len(outputs)}", clock, {"type": "outputs", "outputs": outputs_json(outputs)})
+    return _line(
+        "info", f"Outputs: {len(outputs)}", clock, {"type": "outputs", "outputs": outputs_json(outputs)}
+    )
 
 
 def diagnostic_record(item: Diagnostic, sources: Mapping[str, Source], *, clock: Clock = time.time) -> Line:
     """One complaint."""
     label = "Error" if item.severity is Severity.ERROR else "Warning"
     return _line(
-        _LEVELS[item.severity], f"{label}: {item.summary}", clock, {"type": "diagnostic", "diagnostic": diagnostic_json(item, sources)}
+        _LEVELS[item.severity],
+        f"{label}: {item.summary}",
+        clock,
+        {"type": "diagnostic", "diagnostic": diagnostic_json(item, sources)},
     )
 
 
@@ -169,7 +187,11 @@ def _planned(resource: PlannedResource, clock: Clock) -> Line:
     if resource.action is Action.ADOPT:
         change["importing"] = {"id": resource.import_id or resource.address}
     blocked = bool(resource.proposal.blockers)
-    change["flareiac"] = {"restart": resource.restarts, "blocked": blocked, "reasons": list(resource.proposal.reasons)}
+    change["flareiac"] = {
+        "restart": resource.restarts,
+        "blocked": blocked,
+        "reasons": list(resource.proposal.reasons),
+    }
     told = "Blocked, cannot be applied as written" if blocked else f"Plan to {action}"
     return _line("info", f"{resource.address}: {told}", clock, {"type": "planned_change", "change": change})
 
@@ -186,11 +208,22 @@ def _drifted(resource: PlannedResource, clock: Clock) -> Line:
         "action": "delete" if gone else "update",
         "flareiac": {"drift": list(resource.proposal.drift)},
     }
-    return _line("info", f"{resource.address}: Drift detected ({change['action']})", clock, {"type": "resource_drift", "change": change})
+    return _line(
+        "info",
+        f"{resource.address}: Drift detected ({change['action']})",
+        clock,
+        {"type": "resource_drift", "change": change},
+    )
 
 
 def _drift_entry(entry: DriftEntry, clock: Clock) -> Line:
-    action = "delete" if entry.kind is DriftClass.MISSING else "noop" if entry.kind is DriftClass.UNMANAGED else "update"
+    action = (
+        "delete"
+        if entry.kind is DriftClass.MISSING
+        else "noop"
+        if entry.kind is DriftClass.UNMANAGED
+        else "update"
+    )
     change: Line = {
         "resource": resource_record(entry.address, ""),
         "action": action,
@@ -200,13 +233,20 @@ def _drift_entry(entry: DriftEntry, clock: Clock) -> Line:
             "changes": [change_json(item) for item in entry.changes],
         },
     }
-    return _line("info", f"{entry.address}: Drift detected ({entry.kind.value})", clock, {"type": "resource_drift", "change": change})
+    return _line(
+        "info",
+        f"{entry.address}: Drift detected ({entry.kind.value})",
+        clock,
+        {"type": "resource_drift", "change": change},
+    )
 
 
 def _drift_summary(report: DriftReport, clock: Clock) -> Line:
     found = {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass}
     told = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
-    message = f"{'Drift' if report.drifted else 'No drift'}{': ' if told else ''}{told}; {report.checked} checked."
+    message = (
+        f"{'Drift' if report.drifted else 'No drift'}{': ' if told else ''}{told}; {report.checked} checked."
+    )
     summary = {"drifted": report.drifted, "checked": report.checked, "unchecked": report.unchecked, **found}
     return _line("info", message, clock, {"type": "drift_summary", "drift": summary})
 
@@ -215,7 +255,10 @@ def _output_lines(changes: Mapping[str, OutputChange], clock: Clock) -> Line:
     told: Line = {}
     for name, change in changes.items():
         action = "create" if change.before is None else "delete" if change.after is None else "update"
-        told[name] = {"sensitive": any(item is not None and item.sensitive for item in (change.before, change.after)), "action": action}
+        told[name] = {
+            "sensitive": any(item is not None and item.sensitive for item in (change.before, change.after)),
+            "action": action,
+        }
     return _line("info", f"Outputs: {len(told)}", clock, {"type": "outputs", "outputs": told})
 
 
@@ -234,11 +277,23 @@ def _summary(message: str, found: Counts, operation: str, clock: Clock) -> Line:
     return _line("info", message, clock, {"type": "change_summary", "changes": changes})
 
 
-def _hook(kind: str, message: str, operation: Operation, clock: Clock, elapsed: float | None = None, *, level: str = "info") -> Line:
+def _hook(
+    kind: str,
+    message: str,
+    operation: Operation,
+    clock: Clock,
+    elapsed: float | None = None,
+    *,
+    level: str = "info",
+) -> Line:
     hook: Line = {"resource": resource_record(operation.address, ""), "action": _VERBS[operation.verb]}
     if elapsed is not None:
         hook["elapsed_seconds"] = int(elapsed)
-    hook["flareiac"] = {"operation": operation.id, "verb": operation.verb.value, **({"duty": operation.duty} if operation.duty else {})}
+    hook["flareiac"] = {
+        "operation": operation.id,
+        "verb": operation.verb.value,
+        **({"duty": operation.duty} if operation.duty else {}),
+    }
     return _line(level, message, clock, {"type": kind, "hook": hook})
 
 

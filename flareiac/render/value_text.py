@@ -1,4 +1,6 @@
-"""How plain data is written for people: as in HCL, on one line where it fits, with nothing in it that could steer a terminal."""
+"""How plain data is written for people: as in HCL, on one line where it fits, with nothing in it that could
+steer a terminal.
+"""
 
 import difflib
 import json
@@ -15,7 +17,13 @@ _INDENT = "    "
 
 def quoted(text: str) -> str:
     """A text as an HCL string on one line."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+    escaped = (
+        text.replace("\\", "\\\\")
+        .replace('"', '\\"')
+        .replace("\n", "\\n")
+        .replace("\t", "\\t")
+        .replace("\r", "\\r")
+    )
     return f'"{printable(escaped.replace("${", "$${").replace("%{", "%%{"))}"'
 
 
@@ -47,9 +55,15 @@ def inline(value: Data) -> str:
 
 
 def assignment(label: str, value: Data, width: int) -> list[str]:
-    """``label = value`` as lines: one where it fits into ``width`` columns, else nested, without outer indent."""
+    """``label = value`` as lines: one where it fits into ``width`` columns, else nested, without outer
+    indent.
+    """
     if is_text_block(value):
-        return [f"{label} = <<-EOT", *(f"{_INDENT}{printable(line)}".rstrip() for line in _text_lines(value)), "EOT"]
+        return [
+            f"{label} = <<-EOT",
+            *(f"{_INDENT}{printable(line)}".rstrip() for line in _text_lines(value)),
+            "EOT",
+        ]
     flat = f"{label} = {inline(value)}"
     if len(flat) <= width and not _holds_text_block(value):
         return [flat]
@@ -66,8 +80,12 @@ def assignment(label: str, value: Data, width: int) -> list[str]:
 
 
 def body(attributes: Mapping[str, Data], width: int) -> list[str]:
-    """The attributes of a body or an object, equals signs aligned among neighbours; null ones are left out."""
-    items = [assignment(key_text(key), value, width) for key, value in attributes.items() if value is not None]
+    """The attributes of a body or an object, equals signs aligned among neighbours; null ones are left
+    out.
+    """
+    items = [
+        assignment(key_text(key), value, width) for key, value in attributes.items() if value is not None
+    ]
     return [line for lines in aligned(items) for line in lines]
 
 
@@ -104,7 +122,9 @@ def is_text_block(value: Data) -> bool:
 
 
 def text_difference(old: str, new: str) -> list[tuple[str, str]]:
-    """Two texts line by line: each line with its sign (`` ``, ``-``, ``+``); long unchanged stretches are folded."""
+    """Two texts line by line: each line with its sign (`` ``, ``-``, ``+``); long unchanged stretches are
+    folded.
+    """
     before, after = _text_lines(old), _text_lines(new)
     lines: list[tuple[str, str]] = []
     seen = 0

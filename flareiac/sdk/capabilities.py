@@ -1,4 +1,6 @@
-"""What drivers, sessions and providers may be able to do beyond their required interfaces. The core asks with ``isinstance``."""
+"""What drivers, sessions and providers may be able to do beyond their required interfaces. The core asks with
+``isinstance``.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -42,13 +44,17 @@ class Settling(Protocol):
     """A driver that can tell, by reading only, how an operation whose result was lost ended."""
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
-        """The recorded outcome if the operation was carried out, None if it left no trace and can be repeated."""
+        """The recorded outcome if the operation was carried out, None if it left no trace and can be
+        repeated.
+        """
         ...
 
 
 @runtime_checkable
 class Foreseeing(Protocol):
-    """A driver whose ``settle`` does nothing but reading: a plan after an interruption asks it, without holding the lock."""
+    """A driver whose ``settle`` does nothing but reading: a plan after an interruption asks it, without
+    holding the lock.
+    """
 
     def foresee(self, request: ApplyRequest) -> Outcome | None:
         """What ``settle`` will answer."""
@@ -60,16 +66,17 @@ class Inspecting(Protocol):
     """A driver whose resources run: what one of them is doing now."""
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
-        """``phase``, ``run_id``, ``batch``, ``last_commit`` (UTC seconds), ``lag``, ``input_rows_per_second``,
-        ``processed_rows_per_second``, ``watermark``, ``failures``, ``last_error``, ``log``; None where nothing is known.
+        """``phase``, ``run_id``, ``batch``, ``last_commit`` (UTC seconds), ``lag``,
+        ``input_rows_per_second``, ``processed_rows_per_second``, ``watermark``, ``failures``, ``last_error``,
+        ``log``; None where nothing is known.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyRequest:
-    """Asks how much there is of one recorded resource. ``known``: what was last measured of it; ``runs``: the last run of each kind of
-    maintenance, as the state keeps them.
+    """Asks how much there is of one recorded resource. ``known``: what was last measured of it; ``runs``: the
+    last run of each kind of maintenance, as the state keeps them.
     """
 
     address: str
@@ -84,17 +91,20 @@ class Surveying(Protocol):
     """A driver whose resources hold data: how much, in how many parts, and how it is kept."""
 
     def survey(self, request: SurveyRequest) -> Attributes:
-        """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``, as of ``looked_at`` (ms since 1970,
-        None: now); ``snapshots`` (how many), ``oldest_snapshot``, ``last_commit`` (ms since 1970); ``names`` of branches and tags,
-        ``format_version``, ``location``; ``maintenance``: ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``,
-        ``result`` of each kind. None where nothing is known. Cheap. Raises ``Failure``.
+        """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``, as of
+        ``looked_at`` (ms since 1970, None: now); ``snapshots`` (how many), ``oldest_snapshot``,
+        ``last_commit`` (ms since 1970); ``names`` of branches and tags, ``format_version``, ``location``;
+        ``maintenance``: ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``, ``result``
+        of each kind. None where nothing is known. Cheap. Raises ``Failure``.
         """
         ...
 
 
 @runtime_checkable
 class Explaining(Protocol):
-    """A driver that can tell what is inside a recorded thing, for a person who has to decide something about it."""
+    """A driver that can tell what is inside a recorded thing, for a person who has to decide something about
+    it.
+    """
 
     def explain(self, address: str, recorded: Recorded) -> Attributes:
         """Plain data, in the provider's own shape. Raises ``Failure``."""
@@ -105,16 +115,20 @@ class Explaining(Protocol):
 class Collecting(Protocol):
     """A driver whose resources leave things behind that are of no more use."""
 
-    def collect(self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool) -> Sequence[str]:
-        """Removes them and says what, in lines; ``dry_run``: says only. ``holders`` are the recorded resources that refer to this one: what
-        they may still need stays. Raises ``Failure``.
+    def collect(
+        self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool
+    ) -> Sequence[str]:
+        """Removes them and says what, in lines; ``dry_run``: says only. ``holders`` are the recorded
+        resources that refer to this one: what they may still need stays. Raises ``Failure``.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayBack:
-    """``texts`` say what happens; ``payload`` is what ``restore`` needs to do exactly that. ``there``: it stands there already."""
+    """``texts`` say what happens; ``payload`` is what ``restore`` needs to do exactly that. ``there``: it
+    stands there already.
+    """
 
     texts: tuple[str, ...]
     payload: Data
@@ -126,15 +140,16 @@ class Restoring(Protocol):
     """A driver whose resources keep earlier states of themselves, and can be set back to one."""
 
     def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
-        """Its states, newest first: ``id``, ``at`` (ms since 1970), ``operation``, ``writer`` (in words), ``added``, ``deleted``, ``total``
-        (rows, None where not known), ``current``, ``names`` (of tags and branches). Raises ``Failure``.
+        """Its states, newest first: ``id``, ``at`` (ms since 1970), ``operation``, ``writer`` (in words),
+        ``added``, ``deleted``, ``total`` (rows, None where not known), ``current``, ``names`` (of tags and
+        branches). Raises ``Failure``.
         """
         ...
 
     def way_back(self, request: ApplyRequest) -> WayBack:
-        """What setting it back would do; nothing but reading. ``request.payload``: ``to`` (an id, or None), and ``known``: what others
-        recorded before they emptied it, each with ``snapshot_id`` (None: it was empty), ``branch`` (None: the main one) and ``why`` in
-        words. Raises ``Failure``.
+        """What setting it back would do; nothing but reading. ``request.payload``: ``to`` (an id, or None),
+        and ``known``: what others recorded before they emptied it, each with ``snapshot_id`` (None: it was
+        empty), ``branch`` (None: the main one) and ``why`` in words. Raises ``Failure``.
         """
         ...
 
@@ -148,9 +163,10 @@ class Reviving(Protocol):
     """A driver whose deleted resources can be brought back as long as what they were made of is there."""
 
     def revive(self, request: ApplyRequest) -> Outcome:
-        """Brings back what ``request.recorded`` says; ``Applied`` also where it is there already. Its attributes are what is recorded
-        from now on. ``action`` is ``revive``, also when it is settled. ``request.references`` are as declared now, where they still are;
-        ``request.payload`` has in ``then``, by address, their attributes when it was recorded.
+        """Brings back what ``request.recorded`` says; ``Applied`` also where it is there already. Its
+        attributes are what is recorded from now on. ``action`` is ``revive``, also when it is settled.
+        ``request.references`` are as declared now, where they still are; ``request.payload`` has in ``then``,
+        by address, their attributes when it was recorded.
         """
         ...
 
@@ -165,7 +181,9 @@ class Steer(StrEnum):
 
 @runtime_checkable
 class Steering(Protocol):
-    """A driver whose resources can be stopped, started and restarted by hand, on their recorded definition."""
+    """A driver whose resources can be stopped, started and restarted by hand, on their recorded
+    definition.
+    """
 
     def steer(self, verb: Steer, request: ApplyRequest) -> Outcome:
         """``request.planned`` is the recorded definition."""
@@ -177,8 +195,9 @@ class Starting(Protocol):
     """A driver whose resources start by hand only where a plan would start them."""
 
     def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
-        """The definition for which a plan is to be made before a start by hand; None if nothing would start. ``by_name``: this resource
-        was asked for, and not the connection that runs it."""
+        """The definition for which a plan is to be made before a start by hand; None if nothing would start.
+        ``by_name``: this resource was asked for, and not the connection that runs it.
+        """
         ...
 
 
@@ -189,16 +208,22 @@ class SteeringConnections(Protocol):
     def steer_connection(
         self, verb: Steer, connection: Resolved, cancel: threading.Event, progress: Callable[[str], None]
     ) -> Sequence[str]:
-        """Ends it, starts it or both, and says what came of it, in lines. What runs in it stays declared. Raises ``Failure``."""
+        """Ends it, starts it or both, and says what came of it, in lines. What runs in it stays declared.
+        Raises ``Failure``.
+        """
         ...
 
 
 @runtime_checkable
 class Recovering(Protocol):
-    """A session that reaches a system through its files, and can finish what a writer that was killed left of them."""
+    """A session that reaches a system through its files, and can finish what a writer that was killed left of
+    them.
+    """
 
     def recover(self, connections: Sequence[Resolved]) -> None:
-        """Undoes half a write. Asked by commands that hold the lock, before they read; trouble is left to whatever reads next."""
+        """Undoes half a write. Asked by commands that hold the lock, before they read; trouble is left to
+        whatever reads next.
+        """
         ...
 
 
@@ -220,22 +245,30 @@ class Check:
 
 @runtime_checkable
 class Diagnosing(Protocol):
-    """A session that can examine what it needs. ``references`` are the declared connections and all else that is declared."""
+    """A session that can examine what it needs. ``references`` are the declared connections and all else that
+    is declared.
+    """
 
     def checks(self, references: References) -> Sequence[Check]: ...
 
 
 @runtime_checkable
 class Initialising(Protocol):
-    """A session that has something to fetch before its first use. Returns what it did, in lines. Raises ``Failure``."""
+    """A session that has something to fetch before its first use. Returns what it did, in lines. Raises
+    ``Failure``.
+    """
 
     def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]: ...
 
 
 @runtime_checkable
 class Serving(Protocol):
-    """A provider that has a long-running process of its own, which ``flareiac driver LOCATION`` runs in the foreground."""
+    """A provider that has a long-running process of its own, which ``flareiac driver LOCATION`` runs in the
+    foreground.
+    """
 
     def serve(self, location: FilePath, root: FilePath) -> int:
-        """Runs until told to stop; returns the exit code. ``root``: where the command runs. Raises ``Failure``."""
+        """Runs until told to stop; returns the exit code. ``root``: where the command runs. Raises
+        ``Failure``.
+        """
         ...

@@ -26,9 +26,11 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeChange:
-    """One attribute that differs. ``old`` is recorded (or live when nothing is recorded), ``new`` desired, ``live`` observed.
+    """One attribute that differs. ``old`` is recorded (or live when nothing is recorded), ``new`` desired,
+    ``live`` observed.
 
-    ``note`` is what this change does, in a few words ("metadata only", "restart"); ``sensitive`` values are never shown.
+    ``note`` is what this change does, in a few words ("metadata only", "restart"); ``sensitive`` values are
+    never shown.
     """
 
     path: Path
@@ -73,7 +75,9 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One typed change in words a tired engineer understands: what happens, its effect, and why (rule and version)."""
+    """One typed change in words a tired engineer understands: what happens, its effect, and why (rule and
+    version).
+    """
 
     text: str
     effect: Effect
@@ -129,12 +133,14 @@ class Sharing(StrEnum):
 class Claim:
     """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location).
 
-    ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that readers can wait for it.
-    ``tolerates``: what may happen to the subject without ending a holder that runs on: ``deletes`` and ``overwrites`` of rows that it
-    reads, ``added columns`` of what it writes. ``columns`` (lower case): of a writer all that it gives; of a reader some that it
-    certainly reads. None where that cannot be told. ``part``: which part of the subject is used, where it is not
-    the main one (a table's branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
-    that says so. ``queries``: of a writer the ids of all queries that it is recorded to run or to have run, None where that is not known.
+    ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that
+    readers can wait for it. ``tolerates``: what may happen to the subject without ending a holder that runs
+    on: ``deletes`` and ``overwrites`` of rows that it reads, ``added columns`` of what it writes. ``columns``
+    (lower case): of a writer all that it gives; of a reader some that it certainly reads. None where that
+    cannot be told. ``part``: which part of the subject is used, where it is not the main one (a table's
+    branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
+    that says so. ``queries``: of a writer the ids of all queries that it is recorded to run or to have run,
+    None where that is not known.
     """
 
     subject: str
@@ -162,7 +168,9 @@ class Reaction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disturbance:
-    """A change of this resource disturbs the running holders of a relation, but for those whose claim tolerates it."""
+    """A change of this resource disturbs the running holders of a relation, but for those whose claim
+    tolerates it.
+    """
 
     relation: Relation
     reaction: Reaction
@@ -174,12 +182,14 @@ class Disturbance:
 class Proposal:
     """A planner's answer for one resource.
 
-    ``planned``: the canonical attributes it will have (UNKNOWN where only apply can tell). ``fingerprint``: only what the action
-    assumes of the world; apply compares it with a fresh one and calls a plan stale if it moved. ``payload``: JSON data that the
-    driver needs to carry out exactly this (typed changes and requirements, encoded). ``drift``: what changed behind the team's back,
-    in words, for ``drift``. ``at_rest``: for resources that run, that it certainly does not, and goes on with nothing that it kept, so
-    that no change of what it uses concerns it. ``keeps``: attributes whose declared value means what the recorded one means, so that the
-    recorded one is planned, in whole or in parts. ``unproven``: what of it apply alone proves, before it changes anything, such as ``SQL``.
+    ``planned``: the canonical attributes it will have (UNKNOWN where only apply can tell). ``fingerprint``:
+    only what the action assumes of the world; apply compares it with a fresh one and calls a plan stale if it
+    moved. ``payload``: JSON data that the driver needs to carry out exactly this (typed changes and
+    requirements, encoded). ``drift``: what changed behind the team's back, in words, for ``drift``.
+    ``at_rest``: for resources that run, that it certainly does not, and goes on with nothing that it kept, so
+    that no change of what it uses concerns it. ``keeps``: attributes whose declared value means what the
+    recorded one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it
+    apply alone proves, before it changes anything, such as ``SQL``.
     """
 
     action: Action

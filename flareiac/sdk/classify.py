@@ -1,4 +1,5 @@
-"""Three-way comparison, attribute by attribute: what was declared against what was recorded and what is there.
+"""Three-way comparison, attribute by attribute: what was declared against what was recorded and what is
+there.
 
 Pure. Only declared (desired) attributes count: a value that only the world has is never a change.
 """
@@ -8,12 +9,15 @@ from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import AttributeChange, Origin
 
 
-def classify(desired: Attributes, recorded: Attributes | None, observed: Attributes | None) -> tuple[AttributeChange, ...]:
+def classify(
+    desired: Attributes, recorded: Attributes | None, observed: Attributes | None
+) -> tuple[AttributeChange, ...]:
     """Every declared attribute whose desired, recorded and observed values are not all the same.
 
-    Dicts are compared key by key, lists as a whole. None in ``desired`` means not managed. ``observed`` None means that there is nothing
-    to compare with (absent or not asked), so only config changes are found. A key that was recorded (so: once declared) but is
-    no longer desired is a removal (``new`` is ABSENT); a key that is only observed is unmanaged and left out.
+    Dicts are compared key by key, lists as a whole. None in ``desired`` means not managed. ``observed`` None
+    means that there is nothing to compare with (absent or not asked), so only config changes are found. A key
+    that was recorded (so: once declared) but is no longer desired is a removal (``new`` is ABSENT); a key
+    that is only observed is unmanaged and left out.
     """
     found: list[AttributeChange] = []
     _walk(
@@ -29,7 +33,13 @@ def classify(desired: Attributes, recorded: Attributes | None, observed: Attribu
 
 
 def _walk(
-    path: Path, desired: Data, recorded: Data, observed: Data, unrecorded: bool, unobserved: bool, found: list[AttributeChange]
+    path: Path,
+    desired: Data,
+    recorded: Data,
+    observed: Data,
+    unrecorded: bool,
+    unobserved: bool,
+    found: list[AttributeChange],
 ) -> None:
     if desired is None and path:
         return
@@ -38,7 +48,15 @@ def _walk(
         live = observed if isinstance(observed, dict) else {}
         keys = list(desired) + [key for key in was if key not in desired]
         for key in keys:
-            _walk((*path, key), desired.get(key, ABSENT), was.get(key, ABSENT), live.get(key, ABSENT), unrecorded, unobserved, found)
+            _walk(
+                (*path, key),
+                desired.get(key, ABSENT),
+                was.get(key, ABSENT),
+                live.get(key, ABSENT),
+                unrecorded,
+                unobserved,
+                found,
+            )
         return
     if desired is ABSENT and recorded is None:
         return

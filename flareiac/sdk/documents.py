@@ -1,4 +1,6 @@
-"""What a provider adds to the documentation beside its blocks and functions: topics that ``flareiac explain`` prints. Plain records."""
+"""What a provider adds to the documentation beside its blocks and functions: topics that ``flareiac explain``
+prints. Plain records.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +9,11 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """One entry, such as a rule or a setting. ``name`` is what a reader types, ``subject`` the group in which it is listed.
+    """One entry, such as a rule or a setting. ``name`` is what a reader types, ``subject`` the group in which
+    it is listed.
 
-    ``title`` and ``text`` are Markdown; ``consequence`` says in a few words what FlareIaC does. ``page`` lists all topics of this kind.
+    ``title`` and ``text`` are Markdown; ``consequence`` says in a few words what FlareIaC does. ``page``
+    lists all topics of this kind.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""The contract of a driver: it touches one kind of thing in the world, and tells its trouble with ``Failure``."""
+"""The contract of a driver: it touches one kind of thing in the world, and tells its trouble with
+``Failure``.
+"""
 
 from typing import Protocol
 

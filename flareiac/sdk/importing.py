@@ -22,7 +22,9 @@ Written: TypeAlias = "Data | Call"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenBlock:
-    """One block as a person would write it: attributes and blocks in order, nothing that could be left out. ``notes`` stand above it."""
+    """One block as a person would write it: attributes and blocks in order, nothing that could be left out.
+    ``notes`` stand above it.
+    """
 
     type: str
     label: str | None = None
@@ -33,8 +35,9 @@ class WrittenBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importable:
-    """A thing that can be adopted under ``id``. ``block`` carries the suggested label; ``named`` is the attribute that must tell the real
-    name where another label is chosen; ``qualifier`` makes the label longer where two things would share it.
+    """A thing that can be adopted under ``id``. ``block`` carries the suggested label; ``named`` is the
+    attribute that must tell the real name where another label is chosen; ``qualifier`` makes the label longer
+    where two things would share it.
     """
 
     id: str
@@ -56,7 +59,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRequest:
-    """``pattern`` names things by import id; with ``exact`` it is one id, else ``*`` and ``?`` stand for anything."""
+    """``pattern`` names things by import id; with ``exact`` it is one id, else ``*`` and ``?`` stand for
+    anything.
+    """
 
     pattern: str
     references: References
@@ -70,5 +75,7 @@ class Importing(Protocol):
     """A session that can look for things that could be adopted."""
 
     def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
-        """What the pattern names, by id. Nothing but reading. Raises ``Failure`` where the place cannot be read or is not known."""
+        """What the pattern names, by id. Nothing but reading. Raises ``Failure`` where the place cannot be
+        read or is not known.
+        """
         ...

@@ -1,7 +1,8 @@
-"""What a provider may know of a table that another provider keeps: how much of what was appended to it can still be read. Pure.
+"""What a provider may know of a table that another provider keeps: how much of what was appended to it can
+still be read. Pure.
 
-A stream of a table reads what its live snapshots added, one by one. Rows of snapshots that expired, or that a rewrite moved to other
-files, are in the table, and no stream begins with them.
+A stream of a table reads what its live snapshots added, one by one. Rows of snapshots that expired, or that a
+rewrite moved to other files, are in the table, and no stream begins with them.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ APPEND = "append"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSnapshot:
-    """One snapshot that is there. ``at_ms`` since 1970, UTC; ``added`` and ``total`` are rows, None where its writer did not say."""
+    """One snapshot that is there. ``at_ms`` since 1970, UTC; ``added`` and ``total`` are rows, None where its
+    writer did not say.
+    """
 
     id: int
     at_ms: int
@@ -22,7 +25,9 @@ class LiveSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unstreamable:
-    """Rows that no live snapshot added. ``rows`` None: some, or some may be; ``of`` is how many the table has now, None where unknown."""
+    """Rows that no live snapshot added. ``rows`` None: some, or some may be; ``of`` is how many the table has
+    now, None where unknown.
+    """
 
     rows: int | None
     of: int | None
@@ -32,12 +37,17 @@ class Unstreamable:
         """The count in words: ``8 of 15 rows``."""
         if self.rows is None:
             return "rows"
-        return f"{self.rows:,} rows" if self.of is None or self.of < self.rows else f"{self.rows:,} of {self.of:,} rows"
+        return (
+            f"{self.rows:,} rows"
+            if self.of is None or self.of < self.rows
+            else f"{self.rows:,} of {self.of:,} rows"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableHistory:
-    """The current snapshot of a table and its ancestors as far as they are there, newest first; none for a table without rows.
+    """The current snapshot of a table and its ancestors as far as they are there, newest first; none for a
+    table without rows.
 
     ``is_cut``: the oldest of them has a parent, which is gone (or the current one itself is).
     """
@@ -56,18 +66,23 @@ class TableHistory:
         return self.snapshots[-1] if self.snapshots else None
 
     def has(self, snapshot: int) -> bool:
-        """Whether a stream can go on after this snapshot: it is there, and the current one descends from it."""
+        """Whether a stream can go on after this snapshot: it is there, and the current one descends from
+        it.
+        """
         return any(item.id == snapshot for item in self.snapshots)
 
     @property
     def unstreamable(self) -> Unstreamable | None:
-        """What a stream from the start misses; None where every row of the table is among those that live snapshots added."""
+        """What a stream from the start misses; None where every row of the table is among those that live
+        snapshots added.
+        """
         oldest, newest = self.oldest, self.newest
         if oldest is None or newest is None:
             return Unstreamable(rows=None, of=None) if self.is_cut else None
         if oldest.total is None:
             return Unstreamable(rows=None, of=newest.total)
-        # Iceberg leaves out a count of 0. A missing parent says less than the counts: some writers cut it off when they expire.
+        # Iceberg leaves out a count of 0. A missing parent says less than the counts: some writers cut it off
+        # when they expire.
         missing = oldest.total - (oldest.added or 0 if oldest.operation == APPEND else 0)
         return Unstreamable(rows=missing, of=newest.total) if missing > 0 else None
 

@@ -1,7 +1,8 @@
-"""The contract of maintenance: who needs what of a thing, what work on it is due, how the work is asked for and what came of it.
+"""The contract of maintenance: who needs what of a thing, what work on it is due, how the work is asked for
+and what came of it.
 
-One provider keeps tables, another one runs Spark: the first measures and decides, the second carries out, the core stands between them.
-A maintainer is pure: measuring is the driver's, time and holds are arguments.
+One provider keeps tables, another one runs Spark: the first measures and decides, the second carries out, the
+core stands between them. A maintainer is pure: measuring is the driver's, time and holds are arguments.
 """
 
 import threading
@@ -14,17 +15,20 @@ from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.references import References, Resolved
 
 OPERATION: Final = "flareiac.operation"
-"""Key in a snapshot's summary: the id of the duty by which it was made. By it a repeated one is known, and one that was not recorded."""
+"""Key in a snapshot's summary: the id of the duty by which it was made. By it a repeated one is known, and
+one that was not recorded.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
     """``holder`` still needs a part of ``subject`` (both addresses).
 
-    ``snapshots``: those it must find there. ``since_ms``: nothing that was committed at this time (ms since 1970) or later may be
-    forgotten, so that the way back to it stays whole. ``moved_ms``: when the holder last moved on, None where that is not known.
-    ``reason`` says what for, in words. ``unknown``: that it holds something is certain, what is not; then nothing may go. ``release``:
-    what somebody does who no longer wants it, in words. ``fixed``: an age that somebody declared, and no position that moves on.
+    ``snapshots``: those it must find there. ``since_ms``: nothing that was committed at this time (ms since
+    1970) or later may be forgotten, so that the way back to it stays whole. ``moved_ms``: when the holder
+    last moved on, None where that is not known. ``reason`` says what for, in words. ``unknown``: that it
+    holds something is certain, what is not; then nothing may go. ``release``: what somebody does who no
+    longer wants it, in words. ``fixed``: an age that somebody declared, and no position that moves on.
     """
 
     subject: str
@@ -40,8 +44,9 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """Another resource with files in the same places (see ``places``). ``dropped``: it was destroyed, and can still be brought back;
-    ``address`` is then what commands call it, with its uuid where the address means another one too.
+    """Another resource with files in the same places (see ``places``). ``dropped``: it was destroyed, and can
+    still be brought back; ``address`` is then what commands call it, with its uuid where the address means
+    another one too.
     """
 
     address: str
@@ -51,7 +56,9 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteDataFiles:
-    """``sort_order`` as the procedure takes it, None for the table's own. ``options`` are Iceberg's, by their own names."""
+    """``sort_order`` as the procedure takes it, None for the table's own. ``options`` are Iceberg's, by their
+    own names.
+    """
 
     strategy: Literal["binpack", "sort", "zorder"]
     sort_order: str | None = None
@@ -77,9 +84,11 @@ class RewriteManifests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpireSnapshots:
-    """Those that are older than a time (ms since 1970), but for the newest ``retain_last`` and the heads of branches and tags.
+    """Those that are older than a time (ms since 1970), but for the newest ``retain_last`` and the heads of
+    branches and tags.
 
-    A branch's own retention comes before ``older_than_ms``; where one of ``held`` would go by it, nothing may.
+    A branch's own retention comes before ``older_than_ms``; where one of ``held`` would go by it, nothing
+    may.
     """
 
     older_than_ms: int
@@ -111,16 +120,19 @@ class DeleteRows:
     kind: Literal["delete_rows"] = "delete_rows"
 
 
-Work: TypeAlias = RewriteDataFiles | RewriteDeleteFiles | RewriteManifests | ExpireSnapshots | RemoveOrphans | DeleteRows
+Work: TypeAlias = (
+    RewriteDataFiles | RewriteDeleteFiles | RewriteManifests | ExpireSnapshots | RemoveOrphans | DeleteRows
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duty:
     """One kind of maintenance of one resource, due or not.
 
-    ``name`` is the block's (``compaction``). ``id`` is the same for the same thing, settings and snapshot. ``summary`` says what would be
-    done, or why nothing is, with the figure against its threshold. ``forecast`` and results are numbers by name (see ``Performed``).
-    ``held``: who keeps it from doing more, and for how long. ``performer`` is who carries it out. ``work`` None: nothing to carry out.
+    ``name`` is the block's (``compaction``). ``id`` is the same for the same thing, settings and snapshot.
+    ``summary`` says what would be done, or why nothing is, with the figure against its threshold.
+    ``forecast`` and results are numbers by name (see ``Performed``). ``held``: who keeps it from doing more,
+    and for how long. ``performer`` is who carries it out. ``work`` None: nothing to carry out.
     """
 
     name: str
@@ -136,10 +148,11 @@ class Duty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureRequest:
-    """Asks for the figures that decide. ``identity`` is the observed one; ``known`` are the figures of the last time (or empty).
+    """Asks for the figures that decide. ``identity`` is the observed one; ``known`` are the figures of the
+    last time (or empty).
 
-    ``dropped``: the identities of those of its type that were destroyed and may still be brought back, by ``Neighbour.address``.
-    ``declared``: the project's connections. ``runs``: as in ``DutiesRequest``.
+    ``dropped``: the identities of those of its type that were destroyed and may still be brought back, by
+    ``Neighbour.address``. ``declared``: the project's connections. ``runs``: as in ``DutiesRequest``.
     """
 
     address: str
@@ -163,8 +176,9 @@ class Measuring(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DutiesRequest:
-    """``attributes`` are the planned ones. ``runs``: by duty name what the state holds of the last run: ``at`` (UTC seconds), ``id``,
-    ``forecast``, ``result``. ``neighbours``: those whose files are where this one has its own. ``now_ms``: since 1970, UTC.
+    """``attributes`` are the planned ones. ``runs``: by duty name what the state holds of the last run:
+    ``at`` (UTC seconds), ``id``, ``forecast``, ``result``. ``neighbours``: those whose files are where this
+    one has its own. ``now_ms``: since 1970, UTC.
     """
 
     address: str
@@ -180,7 +194,9 @@ class DutiesRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a result is worth beside its forecast: in words, and as complaints where it is wrong (an error: the run counts as failed)."""
+    """What a result is worth beside its forecast: in words, and as complaints where it is wrong (an error:
+    the run counts as failed).
+    """
 
     messages: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -204,9 +220,11 @@ class Maintainer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerformRequest:
-    """Asks for one duty. ``key`` is the duty's id: repeated after a crash, it must find the outcome of the first, or do the rest.
+    """Asks for one duty. ``key`` is the duty's id: repeated after a crash, it must find the outcome of the
+    first, or do the rest.
 
-    ``subject`` is the thing (a table with its catalog among the references), ``performer`` the connection that the duty named.
+    ``subject`` is the thing (a table with its catalog among the references), ``performer`` the connection
+    that the duty named.
     """
 
     key: str
@@ -220,12 +238,13 @@ class PerformRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Performed:
-    """Done. ``result`` by name, what applies: ``snapshot_before``, ``snapshot_after``, ``rows_before``, ``rows_after``;
-    ``rewritten_files``, ``rewritten_bytes``, ``added_files``, ``failed_files``, ``removed_delete_files``;
-    ``rewritten_delete_files``, ``added_delete_files``; ``rewritten_manifests``, ``added_manifests``; ``expired_snapshots``,
-    ``allowed_snapshots`` (those that were to expire when it began), ``dropped_refs`` (branches and tags),
-    ``deleted_data_files``, ``deleted_delete_files``, ``deleted_manifests``, ``deleted_manifest_lists``; ``orphans`` (files),
-    ``orphan_bytes``; ``deleted_rows``. ``found``: it had been done before.
+    """Done. ``result`` by name, what applies: ``snapshot_before``, ``snapshot_after``, ``rows_before``,
+    ``rows_after``; ``rewritten_files``, ``rewritten_bytes``, ``added_files``, ``failed_files``,
+    ``removed_delete_files``; ``rewritten_delete_files``, ``added_delete_files``; ``rewritten_manifests``,
+    ``added_manifests``; ``expired_snapshots``, ``allowed_snapshots`` (those that were to expire when it
+    began), ``dropped_refs`` (branches and tags), ``deleted_data_files``, ``deleted_delete_files``,
+    ``deleted_manifests``, ``deleted_manifest_lists``; ``orphans`` (files), ``orphan_bytes``;
+    ``deleted_rows``. ``found``: it had been done before.
     """
 
     result: Mapping[str, Data]
@@ -241,7 +260,8 @@ class Performing(Protocol):
         ...
 
     def outcome(self, request: PerformRequest) -> Performed | None:
-        """What came of a request whose asker died; None when nobody knows. Begins nothing, but waits for whoever is at it.
+        """What came of a request whose asker died; None when nobody knows. Begins nothing, but waits for
+        whoever is at it.
 
         Raises ``Failure`` when it was cancelled.
         """

@@ -1,4 +1,6 @@
-"""Places of files as texts that can be compared: absolute paths and URIs, each without a slash at its end. Pure."""
+"""Places of files as texts that can be compared: absolute paths and URIs, each without a slash at its end.
+Pure.
+"""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -25,7 +27,9 @@ class Occupied(Generic[Owner]):
     """Who has files where; one answer does not look at all of them."""
 
     def __init__(self, places: Iterable[tuple[str, Owner]]) -> None:
-        self._places = sorted(((_folder(place), place, owner) for place, owner in places), key=lambda item: item[0])
+        self._places = sorted(
+            ((_folder(place), place, owner) for place, owner in places), key=lambda item: item[0]
+        )
         self._folders = [folder for folder, _place, _owner in self._places]
 
     def sharing(self, place: str) -> Iterator[tuple[str, Owner]]:

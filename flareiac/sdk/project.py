@@ -7,9 +7,11 @@ from pathlib import Path as FilePath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """Where a command runs. Paths in attributes are relative to ``root``; ``workspace`` is part of default locations.
+    """Where a command runs. Paths in attributes are relative to ``root``; ``workspace`` is part of default
+    locations.
 
-    ``resolve`` follows the links in a place (see ``sdk.places``); without a disk to look at, a place is what it is called.
+    ``resolve`` follows the links in a place (see ``sdk.places``); without a disk to look at, a place is what
+    it is called.
     """
 
     root: FilePath

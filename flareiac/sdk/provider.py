@@ -1,4 +1,6 @@
-"""The contract of a provider: its resource types, its functions, and the session that its drivers come from."""
+"""The contract of a provider: its resource types, its functions, and the session that its drivers come
+from.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,9 @@ from flareiac.sdk.resource_type import ResourceType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A pure function of the language: plain data in, plain data out. ``ValueError`` from ``call`` becomes a diagnostic."""
+    """A pure function of the language: plain data in, plain data out. ``ValueError`` from ``call`` becomes a
+    diagnostic.
+    """
 
     name: str
     parameters: tuple[tuple[str, Type], ...]

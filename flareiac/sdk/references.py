@@ -11,9 +11,9 @@ from flareiac.sdk.lakehouse import TableHistory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """A resource as others see it: ``attributes`` are canonical (planned where it changes); ``identity`` is what its driver answered
-    last (empty until applied, and always empty for connections and declarations). ``history``: of a table that was looked at, what of it
-    can be read as a stream (None: not known).
+    """A resource as others see it: ``attributes`` are canonical (planned where it changes); ``identity`` is
+    what its driver answered last (empty until applied, and always empty for connections and declarations).
+    ``history``: of a table that was looked at, what of it can be read as a stream (None: not known).
     """
 
     address: str
@@ -24,16 +24,24 @@ class Resolved:
 
 
 References: TypeAlias = Mapping[str, Resolved]
-"""Every connection, declaration and managed resource that a resource refers to, directly or through others, by address."""
+"""Every connection, declaration and managed resource that a resource refers to, directly or through others,
+by address.
+"""
 
 
 def _encode_references(references: References) -> dict[str, Any]:
     parts = {address: encode(item) for address, item in sorted(references.items())}
-    return {address: {name: part for name, part in item.items() if name != "address"} for address, item in parts.items()}
+    return {
+        address: {name: part for name, part in item.items() if name != "address"}
+        for address, item in parts.items()
+    }
 
 
 def _decode_references(data: Any) -> References:
-    return {address: decode(Resolved, {**item, "address": address}, complete=True) for address, item in data.items()}
+    return {
+        address: decode(Resolved, {**item, "address": address}, complete=True)
+        for address, item in data.items()
+    }
 
 
 StoredReferences: TypeAlias = Annotated[References, Form(_encode_references, _decode_references)]

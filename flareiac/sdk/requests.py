@@ -13,7 +13,8 @@ from flareiac.sdk.results import Observation, Recorded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRequest:
-    """Asks for one resource. ``cheap``: the driver may answer from the recorded values when a cheap identity is unchanged.
+    """Asks for one resource. ``cheap``: the driver may answer from the recorded values when a cheap identity
+    is unchanged.
 
     ``history``: of a table, what of it can be read as a stream is asked for too (see ``Present.history``).
     """
@@ -47,8 +48,9 @@ class Leaving:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """Asks a planner about one resource. ``desired`` None: it is no longer declared. ``destroy_object``: a ``removed`` block asked
-    for destruction. ``importing``: an ``import`` block named this object, so that adopting it is wanted. ``replace``: asked for by name.
+    """Asks a planner about one resource. ``desired`` None: it is no longer declared. ``destroy_object``: a
+    ``removed`` block asked for destruction. ``importing``: an ``import`` block named this object, so that
+    adopting it is wanted. ``replace``: asked for by name.
     """
 
     address: str
@@ -64,7 +66,9 @@ class PlanRequest:
     replace: bool = False
     protected: bool = False
     disturbances: tuple[Disturbance, ...] = ()
-    """What changes of other resources ask of this one while it runs (the core asks the planner a second time when there are any)."""
+    """What changes of other resources ask of this one while it runs (the core asks the planner a second time
+    when there are any).
+    """
     claims: tuple[Claim, ...] = ()
     """What other declared resources do with this one and with what it refers to directly."""
     leaving: tuple[Leaving, ...] = ()
@@ -73,9 +77,9 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyRequest:
-    """Asks a driver to carry out one proposal. ``key`` is the operation's idempotency key; repeating a request with the same key
-    after a crash must find the outcome of the first. ``planned`` has no UNKNOWN left but computed ones. ``going``: the addresses of what
-    the same plan destroys.
+    """Asks a driver to carry out one proposal. ``key`` is the operation's idempotency key; repeating a
+    request with the same key after a crash must find the outcome of the first. ``planned`` has no UNKNOWN
+    left but computed ones. ``going``: the addresses of what the same plan destroys.
     """
 
     key: str

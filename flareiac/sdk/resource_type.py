@@ -22,7 +22,9 @@ class Kind(StrEnum):
     DECLARATION = "declaration"
     """Part of the resources that refer to it: stream."""
     DATA = "data"
-    """Read when a plan is made and never changed: what others own. The type's name is ``data.`` and the first label of its blocks."""
+    """Read when a plan is made and never changed: what others own. The type's name is ``data.`` and the first
+    label of its blocks.
+    """
     MANAGED = "managed"
     """Planned, recorded, drifting: table, checkpoint, job."""
 
@@ -48,16 +50,18 @@ class Decoded:
 class ResourceType:
     """One block type.
 
-    ``canonical(decoded, references, project, diagnostics)`` turns decoded HCL into the canonical attributes that are compared, recorded and
-    handed to planner and driver: defaults filled in where they are part of the meaning, types normalised, None for what is not managed. It
-    reports what is wrong before any system is asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core
-    adds the span.
-    ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world knows, by type.
-    ``default`` is the decoded body of the embedded instance when none is declared (connections only).
-    ``maintainer`` decides what work is due. ``holds(address, attributes, references, identity)`` tells, of a recorded resource as observed,
-    what it still needs of others. ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
-    the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its own (see ``sdk.places``); the
-    identity is empty of what was never observed. ``sources(attributes, project)``: folders with files that it needs and others write.
+    ``canonical(decoded, references, project, diagnostics)`` turns decoded HCL into the canonical attributes
+    that are compared, recorded and handed to planner and driver: defaults filled in where they are part of
+    the meaning, types normalised, None for what is not managed. It reports what is wrong before any system is
+    asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core adds the span.
+    ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world
+    knows, by type. ``default`` is the decoded body of the embedded instance when none is declared
+    (connections only). ``maintainer`` decides what work is due. ``holds(address, attributes, references,
+    identity)`` tells, of a recorded resource as observed, what it still needs of others.
+    ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
+    the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its
+    own (see ``sdk.places``); the identity is empty of what was never observed. ``sources(attributes,
+    project)``: folders with files that it needs and others write.
     """
 
     name: str
@@ -66,7 +70,9 @@ class ResourceType:
     description: str
     canonical: Callable[[Decoded, References, Project, Diagnostics], Attributes]
     planner: Planner | None = None
-    claims: Callable[[str, Attributes, References], tuple[Claim, ...]] = lambda _address, _attributes, _references: ()
+    claims: Callable[[str, Attributes, References], tuple[Claim, ...]] = (
+        lambda _address, _attributes, _references: ()
+    )
     computed: Mapping[str, Type] = field(default_factory=dict)
     default: Attributes | None = None
     schema_version: int = 1

@@ -1,4 +1,6 @@
-"""What drivers answer: what they observed, and what came of a change. Beside it what the state holds of a resource."""
+"""What drivers answer: what they observed, and what came of a change. Beside it what the state holds of a
+resource.
+"""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -10,10 +12,12 @@ from flareiac.sdk.lakehouse import TableHistory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What the state holds of one resource: canonical desired attributes of the last apply, and what the world answered then.
+    """What the state holds of one resource: canonical desired attributes of the last apply, and what the
+    world answered then.
 
-    ``identity`` is what the driver returned (table uuid, metadata location, query ids, ...); ``private`` is the provider's own. ``user``:
-    address and attributes of what used it last, where that has left the state (see ``ResourceType.kept_by``).
+    ``identity`` is what the driver returned (table uuid, metadata location, query ids, ...); ``private`` is
+    the provider's own. ``user``: address and attributes of what used it last, where that has left the state
+    (see ``ResourceType.kept_by``).
     """
 
     attributes: Attributes
@@ -24,10 +28,12 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Present:
-    """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in ``Recorded``.
+    """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in
+    ``Recorded``.
 
-    ``unmanaged`` describes things inside it that nobody declared (for ``drift``), ``unhealthy`` what is wrong with it while it runs.
-    ``history``: of a table, what of it can be read as a stream, where it was asked for; for the planners of others, and never recorded.
+    ``unmanaged`` describes things inside it that nobody declared (for ``drift``), ``unhealthy`` what is wrong
+    with it while it runs. ``history``: of a table, what of it can be read as a stream, where it was asked
+    for; for the planners of others, and never recorded.
     """
 
     attributes: Attributes
@@ -39,7 +45,9 @@ class Present:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """The system answered, and it is not there. ``reason`` is shown; ``identity`` is what is left of it all the same."""
+    """The system answered, and it is not there. ``reason`` is shown; ``identity`` is what is left of it all
+    the same.
+    """
 
     reason: str = ""
     identity: Attributes = field(default_factory=dict)
@@ -56,7 +64,9 @@ Observation: TypeAlias = Present | Missing | Unreadable
 
 
 def history_of(observed: Observation | None) -> TableHistory | None:
-    """The past of a table as it was observed: empty for one that is not there yet, None where it is not known."""
+    """The past of a table as it was observed: empty for one that is not there yet, None where it is not
+    known.
+    """
     match observed:
         case Present(history=history):
             return history
@@ -68,7 +78,8 @@ def history_of(observed: Observation | None) -> TableHistory | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """Done. ``attributes`` and ``identity`` are recorded; ``restore`` is a ready command that undoes a risky step.
+    """Done. ``attributes`` and ``identity`` are recorded; ``restore`` is a ready command that undoes a risky
+    step.
 
     ``revivable``: it was deleted, and what is recorded of it here is enough to bring it back.
     """
@@ -88,7 +99,9 @@ class NotApplied:
     identity: Attributes | None = None
     """With ``attributes``: what did change all the same and must be recorded (a partly applied resource)."""
     restored: bool = False
-    """The change was made, failed, and what was there before was put back: the apply counts as partly applied."""
+    """The change was made, failed, and what was there before was put back: the apply counts as partly
+    applied.
+    """
 
 
 Outcome: TypeAlias = Applied | NotApplied

@@ -1,4 +1,6 @@
-"""Schemas as data: what users may write. Decoding, suggestions, ``explain``, the reference page are readings of these records."""
+"""Schemas as data: what users may write. Decoding, suggestions, ``explain``, the reference page are readings
+of these records.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,10 +16,11 @@ Validator: TypeAlias = Callable[[Data], str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """One attribute. ``default`` is for the reader (the planner applies it): absent attributes decode to None.
+    """One attribute. ``default`` is for the reader (the planner applies it): absent attributes decode to
+    None.
 
-    ``effect`` says in a few words what a change does to what is there ("metadata only", "restart"). ``only_with``: a connection that is
-    left out is filled in only where one of these blocks is written.
+    ``effect`` says in a few words what a change does to what is there ("metadata only", "restart").
+    ``only_with``: a connection that is left out is filled in only where one of these blocks is written.
     """
 
     type: Type
@@ -44,9 +47,11 @@ class Nesting(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """The body of a block: attributes, nested blocks, and groups of names of which exactly one must be present.
+    """The body of a block: attributes, nested blocks, and groups of names of which exactly one must be
+    present.
 
-    A body decodes to one dict: every attribute of the schema by name (None when absent) and every nested block by its name.
+    A body decodes to one dict: every attribute of the schema by name (None when absent) and every nested
+    block by its name.
     """
 
     description: str = ""
@@ -63,4 +68,6 @@ class NestedBlock:
     block: Block
     required: bool = False
     any_label: bool = False
-    """The label is what something outside is called (a column, a branch), which the resource checks; otherwise it is a name."""
+    """The label is what something outside is called (a column, a branch), which the resource checks;
+    otherwise it is a name.
+    """

@@ -1,4 +1,6 @@
-"""Which settings are secrets, and may therefore only be named by reference? One rule for every map of settings. Pure."""
+"""Which settings are secrets, and may therefore only be named by reference? One rule for every map of
+settings. Pure.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -26,7 +28,15 @@ _OF_PROVIDER: Final = "client.credentials-provider."
 """What a user's own class is told: nobody but that class knows which of it is secret."""
 _HEADER: Final = "header."
 _PLAIN_HEADERS: Final = frozenset(
-    {"accept", "content-type", "user-agent", "x-client-version", "x-iceberg-access-delegation", "polaris-realm", "x-goog-user-project"}
+    {
+        "accept",
+        "content-type",
+        "user-agent",
+        "x-client-version",
+        "x-iceberg-access-delegation",
+        "polaris-realm",
+        "x-goog-user-project",
+    }
 )
 """Any other header of a request may be what lets it in."""
 _OF_SPARK: Final = re.compile(r"^(spark\.sql\.catalog\.[^.]+|spark\.hadoop)\.")
@@ -44,8 +54,8 @@ def is_secret(name: str) -> bool:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether a text is a URI with a password or a key in it, or options of a JVM with one; a URI that cannot be understood is, if it
-    may be.
+    """Whether a text is a URI with a password or a key in it, or options of a JVM with one; a URI that cannot
+    be understood is, if it may be.
     """
     if any(is_secret(found.group(1)) for found in _JAVA_PROPERTY.finditer(text)):
         return True
@@ -54,13 +64,20 @@ def holds_secret(text: str) -> bool:
         parts.port  # noqa: B018  # a password with a / in it is told by what seems to be the port
     except ValueError:
         return "@" in text
-    named = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}".replace(";", "&"), keep_blank_values=True)]
+    named = [
+        name
+        for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}".replace(";", "&"), keep_blank_values=True)
+    ]
     user = parts.scheme in ("http", "https") and bool(parts.username)
     return user or parts.password is not None or any(is_secret(name) for name in named)
 
 
-def checked_settings(value: Data, at: Path, references: References, diagnostics: Diagnostics) -> dict[str, str]:
-    """Settings by name, sorted, with the text that stands for a secret where one is meant. One that is written out is refused."""
+def checked_settings(
+    value: Data, at: Path, references: References, diagnostics: Diagnostics
+) -> dict[str, str]:
+    """Settings by name, sorted, with the text that stands for a secret where one is meant. One that is
+    written out is refused.
+    """
     found: dict[str, str] = {}
     for name, item in _given(value):
         if isinstance(item, Reference):
@@ -75,15 +92,17 @@ def checked_settings(value: Data, at: Path, references: References, diagnostics:
 
 
 def refuse_secrets(value: Data, at: Path, where: str, diagnostics: Diagnostics) -> dict[str, str] | None:
-    """Settings by name, sorted, that are kept in clear text (``where`` says it): neither a secret nor a reference to one is taken."""
+    """Settings by name, sorted, that are kept in clear text (``where`` says it): neither a secret nor a
+    reference to one is taken.
+    """
     if value is None:
         return None
     found: dict[str, str] = {}
     for name, item in _given(value):
         if isinstance(item, Reference) or _is_written_out(name, item):
             why = (
-                f"{name} in {'.'.join(map(str, at))} is one. {where} Leave it out, and give it to those who need it: in properties of the "
-                "catalog or in conf of an engine or a job."
+                f"{name} in {'.'.join(map(str, at))} is one. {where} Leave it out, and give it to those who "
+                "need it: in properties of the catalog or in conf of an engine or a job."
             )
             diagnostics.error(codes.SECRET_IN_CLEAR_TEXT, why, attribute=(*at, name), hide_source=True)
         else:
@@ -97,7 +116,9 @@ def _given(value: Data) -> Iterator[tuple[str, Data]]:
 
 
 def _is_written_out(name: str, text: Data) -> bool:
-    return isinstance(text, str) and (is_reference(text) or (text.lower() not in _SWITCHES and is_secret(name)) or holds_secret(text))
+    return isinstance(text, str) and (
+        is_reference(text) or (text.lower() not in _SWITCHES and is_secret(name)) or holds_secret(text)
+    )
 
 
 def _label(name: str) -> str:
@@ -107,7 +128,9 @@ def _label(name: str) -> str:
 def _refused(name: str, at: Path, line: str) -> Diagnostic:
     label = _label(name)
     detail = (
-        f"{name} in {'.'.join(map(str, at))} holds one, and what is written here is kept in state and plan files. Say where the secret is, "
-        f'and name that: secret "{label}" {{ env = "{label.upper()}" }} (or file = "...", or aws_secret = "arn:..."), and then {line}.'
+        f"{name} in {'.'.join(map(str, at))} holds one, and what is written here is kept in state and plan "
+        "files. Say where the secret is, "
+        f'and name that: secret "{label}" {{ env = "{label.upper()}" }} (or file = "...", or aws_secret = '
+        f'"arn:..."), and then {line}.'
     )
     return error(codes.SECRET_WRITTEN_OUT, detail, attribute=at, hide_source=True)

@@ -1,8 +1,10 @@
-"""Where a secret is kept, as a text that may stand in state, plans and logs, and what it stands for at the moment of use.
+"""Where a secret is kept, as a text that may stand in state, plans and logs, and what it stands for at the
+moment of use.
 
     flareiac-secret:env:NAME    flareiac-secret:file:/absolute/path    flareiac-secret:aws_secret:ARN
 
-Whoever needs a secret resolves it by itself: nothing else of it travels. Standard library only; boto3 for the secrets of AWS.
+Whoever needs a secret resolves it by itself: nothing else of it travels. Standard library only; boto3 for the
+secrets of AWS.
 """
 
 import os
@@ -30,7 +32,9 @@ def is_reference(text: object) -> bool:
 
 
 def resolve(text: str) -> str:
-    """The secret that a text stands for; any other text is returned as it is. Raises ``Failure``, which never shows the secret."""
+    """The secret that a text stands for; any other text is returned as it is. Raises ``Failure``, which never
+    shows the secret.
+    """
     if not is_reference(text):
         return text
     kind, _, place = text.removeprefix(_PREFIX).partition(":")
@@ -43,7 +47,8 @@ def resolve(text: str) -> str:
             return _of_aws(place)
         case _:
             raise _failure(
-                "this version of FlareIaC does not know this kind of reference", "Use the version that wrote it, or a later one."
+                "this version of FlareIaC does not know this kind of reference",
+                "Use the version that wrote it, or a later one.",
             )
 
 
@@ -56,14 +61,20 @@ def said(trouble: object) -> str:
     """What a client complains of; a header that it could not send, and would show, may be a secret."""
     text = str(trouble)
     shows = "header value" in text.lower()
-    return "a key, a token or a header has a line break, or another sign that cannot be sent" if shows else text
+    return (
+        "a key, a token or a header has a line break, or another sign that cannot be sent" if shows else text
+    )
 
 
 def _of_variable(name: str) -> str:
     value = os.environ.get(name)
     if not value:
         why = f"the environment variable {name} is {'empty' if value == '' else 'not set'}"
-        raise _failure(why, f"Set it where this command runs: export {name}=... . A Spark application has the variables of its start.")
+        raise _failure(
+            why,
+            f"Set it where this command runs: export {name}=... . A Spark application has the variables of "
+            "its start.",
+        )
     return value
 
 
@@ -73,12 +84,16 @@ def _of_file(path: Path) -> str:
             content = file.read(_MOST_BYTES + 1)
         text = content.decode().rstrip("\r\n")
     except OSError as trouble:
-        raise _failure(f"the file {path} cannot be read: {trouble.strerror or trouble}", "Give it, and read access.") from None
+        raise _failure(
+            f"the file {path} cannot be read: {trouble.strerror or trouble}", "Give it, and read access."
+        ) from None
     except UnicodeDecodeError:
         raise _failure(f"the file {path} is not UTF-8 text", "A secret is one text.") from None
     if not text or len(content) > _MOST_BYTES:
         what = "is empty" if not text else "is larger than 64 KiB"
-        raise _failure(f"the file {path} {what}", "It must hold the secret and nothing else; a line end is cut off.")
+        raise _failure(
+            f"the file {path} {what}", "It must hold the secret and nothing else; a line end is cut off."
+        )
     return text
 
 
@@ -87,7 +102,9 @@ def _of_aws(arn: str) -> str:
     from botocore.config import Config
     from botocore.exceptions import BotoCoreError, ClientError
 
-    settings = Config(connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S, retries={"total_max_attempts": 2})
+    settings = Config(
+        connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S, retries={"total_max_attempts": 2}
+    )
     try:
         client = boto3.client("secretsmanager", region_name=arn.split(":")[3], config=settings)
         value = client.get_secret_value(SecretId=arn).get("SecretString")

@@ -1,6 +1,7 @@
 """The contract of a state backend: dumb bytes with revisions. What they mean is the model's business.
 
-A backend keeps, per workspace, one snapshot (replaced as a whole by compare-and-swap), one journal (appended records) and one lock.
+A backend keeps, per workspace, one snapshot (replaced as a whole by compare-and-swap), one journal (appended
+records) and one lock.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """The records since the last snapshot, oldest first. ``torn`` is set when the last one was cut by a crash (and left out)."""
+    """The records since the last snapshot, oldest first. ``torn`` is set when the last one was cut by a crash
+    (and left out).
+    """
 
     records: tuple[bytes, ...]
     torn: bool = False
@@ -28,7 +31,9 @@ class Journal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockInfo:
-    """Who holds the lock. Times are UTC seconds since 1970; ``epoch`` grows with every taking and fences journal writes."""
+    """Who holds the lock. Times are UTC seconds since 1970; ``epoch`` grows with every taking and fences
+    journal writes.
+    """
 
     id: str
     owner: str
@@ -59,8 +64,9 @@ class Conflict(Exception):
 
 
 class Damaged(Exception):
-    """What is stored cannot be understood: ``where`` and ``why`` are shown to the user, and ``way_out`` where there is a better one
-    than to restore it."""
+    """What is stored cannot be understood: ``where`` and ``why`` are shown to the user, and ``way_out`` where
+    there is a better one than to restore it.
+    """
 
     def __init__(self, where: str, why: str, way_out: str = "") -> None:
         super().__init__(f"{where}: {why}")
@@ -81,7 +87,9 @@ class Lease(Protocol):
 
 
 class StateStore(Protocol):
-    """One workspace's state in one place. ``OSError`` and its kin mean that the place cannot be reached or written."""
+    """One workspace's state in one place. ``OSError`` and its kin mean that the place cannot be reached or
+    written.
+    """
 
     def describe(self) -> str:
         """Where the state is, for people; never a secret."""
@@ -90,7 +98,9 @@ class StateStore(Protocol):
     def read_snapshot(self) -> Stored | None: ...
 
     def write_snapshot(self, content: bytes, *, expect: str | None, lease: Lease) -> str:
-        """Replaces the snapshot atomically and empties the journal; returns the new revision. Raises ``Conflict`` or ``LockLost``."""
+        """Replaces the snapshot atomically and empties the journal; returns the new revision. Raises
+        ``Conflict`` or ``LockLost``.
+        """
         ...
 
     def read_journal(self) -> Journal: ...
@@ -104,7 +114,9 @@ class StateStore(Protocol):
         ...
 
     def lock(self, operation: str, *, timeout: float, on_wait: Callable[[LockInfo], None]) -> Lease:
-        """Takes the lock; waits up to ``timeout`` seconds. Raises ``LockHeld``, or ``Failure`` when the lock cannot be understood."""
+        """Takes the lock; waits up to ``timeout`` seconds. Raises ``LockHeld``, or ``Failure`` when the lock
+        cannot be understood.
+        """
         ...
 
     def lock_info(self) -> LockInfo | None:
@@ -121,4 +133,6 @@ class StateBackend(Protocol):
 
     name: str
 
-    def open(self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]) -> StateStore: ...
+    def open(
+        self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
+    ) -> StateStore: ...

@@ -35,7 +35,9 @@ def is_duration(value: Data) -> str | None:
     length = parse_duration(value) if isinstance(value, str) else None
     if length is not None:
         return None if length <= _LONGEST else f"{value!r} is longer than 1,000 years (365000d)."
-    return f'{value!r} is not a duration. Write a whole number and a unit, such as "90s", "10m", "6h" or "5d".'
+    return (
+        f'{value!r} is not a duration. Write a whole number and a unit, such as "90s", "10m", "6h" or "5d".'
+    )
 
 
 def is_size(value: Data) -> str | None:
@@ -47,10 +49,16 @@ def is_size(value: Data) -> str | None:
 
 
 def one_of(*allowed: Data, explained: Sequence[Data] = ()) -> Validator:
-    """One of a few values. ``explained``: others that pass here, because a rule of the resource refuses them and says why."""
+    """One of a few values. ``explained``: others that pass here, because a rule of the resource refuses them
+    and says why.
+    """
 
     def check(value: Data) -> str | None:
-        return None if value in allowed or value in explained else f"{value!r} is not one of {', '.join(map(repr, allowed))}."
+        return (
+            None
+            if value in allowed or value in explained
+            else f"{value!r} is not one of {', '.join(map(repr, allowed))}."
+        )
 
     return check
 
@@ -60,7 +68,9 @@ def between(low: float, high: float | None = None) -> Validator:
 
     def check(value: Data) -> str | None:
         if value < low or (high is not None and value > high):
-            return f"{value} is out of range: it must be at least {low}" + (f" and at most {high}." if high is not None else ".")
+            return f"{value} is out of range: it must be at least {low}" + (
+                f" and at most {high}." if high is not None else "."
+            )
         return None
 
     return check

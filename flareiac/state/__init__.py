@@ -1,4 +1,5 @@
-"""The stored state: read through a state store, with its journal replayed, and with its places as this checkout has them.
+"""The stored state: read through a state store, with its journal replayed, and with its places as this
+checkout has them.
 
 Takes a store and never locks or writes: what changes the state is ``applying``.
 """

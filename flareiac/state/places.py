@@ -10,7 +10,9 @@ from flareiac.model.snapshot import ResourceRecord, Snapshot, encode_snapshot, w
 
 
 def encode_state(snapshot: Snapshot, root: str) -> bytes:
-    """The bytes of the state of the root module in ``root``: places of connections that lie below it are relative to it."""
+    """The bytes of the state of the root module in ``root``: places of connections that lie below it are
+    relative to it.
+    """
     return encode_snapshot(with_places(snapshot, lambda data: stored_places(data, root)))
 
 

@@ -15,14 +15,16 @@ from flareiac.state.places import with_entry_places
 
 _READS = 10
 _WITHOUT_JOURNAL = (
-    "The journal holds what the last apply did after the snapshot beside it. Restore it from a backup; or move it away: plan then names "
-    "what exists and is not recorded, and import blocks adopt it."
+    "The journal holds what the last apply did after the snapshot beside it. Restore it from a backup; or "
+    "move it away: plan then names what exists and is not recorded, and import blocks adopt it."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A state as read: with the journal replayed, and the revision that a write must name (None: nothing stored yet)."""
+    """A state as read: with the journal replayed, and the revision that a write must name (None: nothing
+    stored yet).
+    """
 
     recovered: Recovered
     revision: str | None
@@ -36,7 +38,9 @@ class Loaded:
 
 
 def load(store: StateStore, root: str) -> Loaded:
-    """The state of the root module in ``root``, empty and with a lineage of its own when there is none. Raises ``Damaged`` or OSError."""
+    """The state of the root module in ``root``, empty and with a lineage of its own when there is none.
+    Raises ``Damaged`` or OSError.
+    """
 
     def absolute(data: Data) -> Data:
         return restored(data, root)
@@ -46,7 +50,12 @@ def load(store: StateStore, root: str) -> Loaded:
     base = with_places(decode_snapshot(stored.content, where), absolute) if stored else new_snapshot()
     with _journal_lost():
         entries = [_entry(record, f"the journal of {where}", absolute) for record in journal.records]
-    return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn, root=root)
+    return Loaded(
+        recovered=replay(base, entries),
+        revision=stored.revision if stored else None,
+        torn=journal.torn,
+        root=root,
+    )
 
 
 def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:
@@ -60,7 +69,9 @@ def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:
 
 
 def _read(store: StateStore) -> tuple[Stored | None, Journal]:
-    """Snapshot and journal that belong together: an apply that ends between the two reads replaces one and empties the other."""
+    """Snapshot and journal that belong together: an apply that ends between the two reads replaces one and
+    empties the other.
+    """
     stored = store.read_snapshot()
     for _ in range(_READS):
         with _journal_lost():

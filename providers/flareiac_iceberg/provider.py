@@ -108,7 +108,9 @@ class IcebergSession:
         """The tables that a pattern names. Raises ``Failure``."""
         from flareiac_iceberg.discovery.find import Search
 
-        return Search(project=self._project, connections=self._connections, driver=self._drivers["table"]).found(request)
+        return Search(
+            project=self._project, connections=self._connections, driver=self._drivers["table"]
+        ).found(request)
 
     def close(self) -> None:
         """Closes every catalog."""

@@ -1,6 +1,7 @@
 """The provider of secrets: blocks that say where a secret is kept.
 
-Never holds a secret, reads one, or shows one. Hands references to all who need one; they resolve it at the moment of use.
+Never holds a secret, reads one, or shows one. Hands references to all who need one; they resolve it at the
+moment of use.
 """
 
 from flareiac_secrets.provider import SecretsProvider

@@ -32,7 +32,11 @@ class SecretsSession:
 
     def checks(self, references: References) -> Sequence[Check]:
         """Whether each declared secret can be had here."""
-        return [_check(address, item.attributes["reference"]) for address, item in references.items() if item.type == "secret"]
+        return [
+            _check(address, item.attributes["reference"])
+            for address, item in references.items()
+            if item.type == "secret"
+        ]
 
     def close(self) -> None:
         """Nothing is open."""

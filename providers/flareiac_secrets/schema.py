@@ -15,25 +15,42 @@ from flareiac.sdk.secrets import KINDS, reference
 from flareiac_secrets.codes import INVALID_SECRET_REFERENCE
 
 _FORMS: Final = {
-    "env": (re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), 'the name of an environment variable: env = "LAKE_PASSWORD"'),
+    "env": (
+        re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
+        'the name of an environment variable: env = "LAKE_PASSWORD"',
+    ),
     "file": (re.compile(r"[^\0]+"), 'a path: file = "/run/secrets/lake"'),
-    "aws_secret": (re.compile(r"arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:\S+"), "the ARN of a secret of AWS Secrets Manager"),
+    "aws_secret": (
+        re.compile(r"arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:\S+"),
+        "the ARN of a secret of AWS Secrets Manager",
+    ),
 }
 
 SCHEMA: Final = Block(
-    description="Where a secret is kept. Only this reference is stored; whoever needs the secret reads it at the moment of use.",
+    description=(
+        "Where a secret is kept. Only this reference is stored; whoever needs the secret reads it "
+        "at the moment of use."
+    ),
     attributes={
         "env": Attribute(
-            type=STRING, description="Environment variable that holds the secret, of the command and of the Spark application."
+            type=STRING,
+            description=(
+                "Environment variable that holds the secret, of the command and of the Spark application."
+            ),
         ),
-        "file": Attribute(type=STRING, description="File that holds the secret and nothing else, relative to the root module."),
+        "file": Attribute(
+            type=STRING,
+            description="File that holds the secret and nothing else, relative to the root module.",
+        ),
         "aws_secret": Attribute(type=STRING, description="ARN of a text secret in AWS Secrets Manager."),
     },
     exactly_one_of=(KINDS,),
 )
 
 
-def canonical(decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
     """The reference, beside what was written."""
     written = {kind: decoded.attributes.get(kind) for kind in KINDS}
     kind = next((name for name, value in written.items() if value is not None), "env")
@@ -41,7 +58,9 @@ def canonical(decoded: Decoded, _references: References, project: Project, diagn
     form, meant = _FORMS[kind]
     if value is UNKNOWN or not isinstance(value, str) or not form.fullmatch(value):
         if value is not None:
-            diagnostics.error(INVALID_SECRET_REFERENCE, f"{kind} of {decoded.address} takes {meant}.", attribute=(kind,))
+            diagnostics.error(
+                INVALID_SECRET_REFERENCE, f"{kind} of {decoded.address} takes {meant}.", attribute=(kind,)
+            )
         value = ""
     place = os.path.normpath(project.root.absolute() / value) if kind == "file" else value
     return {**written, "reference": reference(kind, place)}

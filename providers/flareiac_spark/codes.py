@@ -105,7 +105,9 @@ CANNOT_CARRY_OVER: Final = Code("FIK081", "The query cannot continue where the l
 START_DOES_NOT_FIT: Final = Code("FIK082", "The start does not fit the sources")
 GENERATION_OF_OTHER_DEFINITION: Final = Code("FIK087", "The generation was begun by another definition")
 EMPTIED_ROWS_LOST: Final = Code("FIK092", "Emptied rows would not be read again")
-UNRECORDED_DEFINITION_RAN: Final = Code("FIK093", "An unrecorded definition has run on the state of the checkpoint")
+UNRECORDED_DEFINITION_RAN: Final = Code(
+    "FIK093", "An unrecorded definition has run on the state of the checkpoint"
+)
 FILES_HAVE_OTHER_PATH: Final = Code("FIK140", "The files of the checkpoint have another path")
 SOURCE_FOLDER_MISSING: Final = Code("FIK141", "A folder of files that the job reads does not exist")
 TABLE_ROLLED_BACK: Final = Code("FIK144", "A table was rolled back under the job that writes it")
@@ -141,7 +143,9 @@ APPLICATION_ENDED_IN_MAINTENANCE: Final = Code("FIK113", "The Spark application 
 MAINTENANCE_CANCELLED: Final = Code("FIK114", "The maintenance was cancelled")
 MAINTENANCE_SETTINGS_REJECTED: Final = Code("FIK116", "Iceberg does not accept these settings")
 REMOVAL_FORBIDDEN: Final = Code("FIK117", "The table forbids the removal of files")
-BRANCH_RETENTION_TOO_SHORT: Final = Code("FIK118", "The retention of a branch gives up snapshots that are needed")
+BRANCH_RETENTION_TOO_SHORT: Final = Code(
+    "FIK118", "The retention of a branch gives up snapshots that are needed"
+)
 ORPHANS_TOO_YOUNG: Final = Code("FIK119", "Orphan files must be older than 24 hours")
 PATHS_DIFFER_IN_PREFIX: Final = Code("FIK120", "A location may have two spellings")
 MAINTENANCE_FAILED: Final = Code("FIK122", "Maintenance failed")

@@ -10,10 +10,32 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import did_you_mean
 
 _PLAIN: Final = frozenset(
-    {"boolean", "int", "long", "float", "double", "date", "time", "timestamptz", "timestamp_ntz", "string", "uuid", "binary"}
+    {
+        "boolean",
+        "int",
+        "long",
+        "float",
+        "double",
+        "date",
+        "time",
+        "timestamptz",
+        "timestamp_ntz",
+        "string",
+        "uuid",
+        "binary",
+    }
 )
-_ALIASES: Final = {"bigint": "long", "integer": "int", "bool": "boolean", "timestamp_ltz": "timestamptz", "array": "list", "real": "float"}
-_TOKEN: Final = re.compile(r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*|`[^`]+`)|(?P<number>\d+)|(?P<mark>[<>(),:]))")
+_ALIASES: Final = {
+    "bigint": "long",
+    "integer": "int",
+    "bool": "boolean",
+    "timestamp_ltz": "timestamptz",
+    "array": "list",
+    "real": "float",
+}
+_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*|`[^`]+`)|(?P<number>\d+)|(?P<mark>[<>(),:]))"
+)
 
 
 class NotAType(ValueError):
@@ -31,7 +53,9 @@ def normal_type(text: str) -> tuple[str, bool]:
 
 
 def whole_columns(columns: Mapping[str, Attributes], order: list[str]) -> list[Attributes]:
-    """Top-level columns with their whole types, from columns that are flat by path (``address``, ``address.zip``)."""
+    """Top-level columns with their whole types, from columns that are flat by path (``address``,
+    ``address.zip``).
+    """
     return [
         {"name": path, "type": _assembled(columns, order, path), "required": bool(columns[path]["required"])}
         for path in order
@@ -76,7 +100,9 @@ class _Tokens:
     def expect(self, mark: str) -> None:
         found = self.peek()
         if found != mark:
-            raise NotAType(f"{self.text!r} needs {mark!r} " + (f"before {found!r}." if found else "at its end."))
+            raise NotAType(
+                f"{self.text!r} needs {mark!r} " + (f"before {found!r}." if found else "at its end.")
+            )
         self._at += 1
 
 
@@ -96,7 +122,10 @@ def _type(tokens: _Tokens) -> str:
     name = _ALIASES.get(word, word)
     match name:
         case "timestamp":
-            raise NotAType("timestamp means different things: write timestamptz (an instant) or timestamp_ntz (without time zone).")
+            raise NotAType(
+                "timestamp means different things: write timestamptz (an instant) or timestamp_ntz "
+                "(without time zone)."
+            )
         case "list":
             return f"list<{_inside(tokens)}>"
         case "map":
@@ -114,7 +143,8 @@ def _type(tokens: _Tokens) -> str:
             return name
         case _:
             raise NotAType(
-                f"{word!r} is not an Iceberg type.{did_you_mean(word, [*_PLAIN, *_ALIASES, 'struct', 'list', 'map', 'decimal'])}"
+                f"{word!r} is not an Iceberg "
+                f"type.{did_you_mean(word, [*_PLAIN, *_ALIASES, 'struct', 'list', 'map', 'decimal'])}"
             )
 
 
@@ -173,5 +203,8 @@ def _decimal(tokens: _Tokens) -> str:
     tokens.expect(")")
     short = all(part.isdecimal() and len(part) < 10 for part in (precision, scale))
     if not (short and 0 < int(precision) <= 38 and int(scale) <= int(precision)):
-        raise NotAType(f"decimal({precision},{scale}) is not possible: the precision is 1 to 38, the scale at most the precision.")
+        raise NotAType(
+            f"decimal({precision},{scale}) is not possible: the precision is 1 to 38, the scale at most "
+            "the precision."
+        )
     return f"decimal({int(precision)},{int(scale)})"

@@ -1,4 +1,6 @@
-"""The topics of the documentation: the measured rules of Spark, and the settings that keep every value. Pure."""
+"""The topics of the documentation: the measured rules of Spark, and the settings that keep every value.
+Pure.
+"""
 
 from collections.abc import Iterator
 from typing import Final

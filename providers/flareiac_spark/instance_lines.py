@@ -1,6 +1,7 @@
 """Writes an attribute that only one instance of a block takes. Pure.
 
-A block with ``count`` or ``for_each`` is written once, so a line to paste for one instance must leave the others as they are.
+A block with ``count`` or ``for_each`` is written once, so a line to paste for one instance must leave the
+others as they are.
 """
 
 from flareiac.kernel.addresses import parse_address, render_key
@@ -17,4 +18,8 @@ def line(address: object, name: str, value: int | str, otherwise: int | None = N
 
 
 def _written(value: int | str) -> str:
-    return str(value) if isinstance(value, int) else render_key(value)[1:-1].replace("${", "$${").replace("%{", "%%{")
+    return (
+        str(value)
+        if isinstance(value, int)
+        else render_key(value)[1:-1].replace("${", "$${").replace("%{", "%%{")
+    )

@@ -15,7 +15,9 @@ _WILD: Final = re.compile(r"[*?\[{]")
 
 
 def recorded_place(text: str, project: Project) -> str | None:
-    """A path or ``file:`` URI as it is recorded: relative to the root where it lies below it, else absolute. None for another scheme."""
+    """A path or ``file:`` URI as it is recorded: relative to the root where it lies below it, else absolute.
+    None for another scheme.
+    """
     path = _local(text)
     if path is None:
         return None
@@ -36,9 +38,13 @@ def folder_of_pattern(recorded: str, project: Project) -> str:
 
 
 def escaped(address: str) -> str:
-    """An address as one folder name that no other address has: ``job.x["a/b"]`` becomes ``job.x.%22a%2Fb%22``."""
+    """An address as one folder name that no other address has: ``job.x["a/b"]`` becomes
+    ``job.x.%22a%2Fb%22``.
+    """
     parsed = parse_address(address)
-    return "".join(char if char.isalnum() or char in "._-" else f"%{ord(char):02X}" for char in str(parsed or address))
+    return "".join(
+        char if char.isalnum() or char in "._-" else f"%{ord(char):02X}" for char in str(parsed or address)
+    )
 
 
 def short_name(address: str) -> str:

@@ -1,8 +1,9 @@
 """Settings and options that leave every value as it is: one table for engines, jobs, streams and outputs,
 with the reason of each. Pure.
 
-A query that keeps state goes on with values that were made under the old settings. So only what stands here lets it restart without a
-person's word: a setting that nobody has looked at may change what the same SQL gives.
+A query that keeps state goes on with values that were made under the old settings. So only what stands here
+lets it restart without a person's word: a setting that nobody has looked at may change what the same SQL
+gives.
 """
 
 from dataclasses import dataclass
@@ -189,7 +190,11 @@ INPUT_SETTINGS: Final[tuple[Harmless, ...]] = (
     *_all("how much one batch takes", "max_files_per_trigger"),
     *_all(_PARALLELISM, "partitions"),
     *_all("where a first start begins", "start_from"),
-    *_all("which commits of the source end the query; the rows that it reads are the same", "skip_deletes", "skip_overwrites"),
+    *_all(
+        "which commits of the source end the query; the rows that it reads are the same",
+        "skip_deletes",
+        "skip_overwrites",
+    ),
 )
 """What a stream says of its source beside its place, its format and its reader's options."""
 READER_OPTIONS: Final[tuple[Harmless, ...]] = (
@@ -222,7 +227,9 @@ def harmless(name: str, among: tuple[Harmless, ...]) -> Harmless | None:
 
 
 def meant(name: str, reserved: tuple[str, ...] = ()) -> str | None:
-    """The setting that a name is a misspelling of by letter case or blanks alone: Spark takes no notice of such a name (measured)."""
+    """The setting that a name is a misspelling of by letter case or blanks alone: Spark takes no notice of
+    such a name (measured).
+    """
     known = {item.name.lower(): item.name for item in SETTINGS if not item.name.endswith(".")}
     known |= {item.lower(): item for item in (*VALUES, *reserved)}
     found = known.get(name.strip().lower())

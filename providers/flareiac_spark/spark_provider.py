@@ -1,7 +1,7 @@
 """The provider of Spark: engines, streams, checkpoints, jobs.
 
-The rooms of jobs and checkpoints, and with them the SQL parser, are loaded when a project has a block that needs them:
-a command about another project starts without them.
+The rooms of jobs and checkpoints, and with them the SQL parser, are loaded when a project has a block that
+needs them: a command about another project starts without them.
 """
 
 from collections.abc import Callable, Sequence
@@ -95,7 +95,9 @@ class SparkSession:
 
         return outcome(request, self._applications)
 
-    def steer_connection(self, verb: Steer, connection: Resolved, cancel: Event, progress: Callable[[str], None]) -> Sequence[str]:
+    def steer_connection(
+        self, verb: Steer, connection: Resolved, cancel: Event, progress: Callable[[str], None]
+    ) -> Sequence[str]:
         """See ``flareiac.sdk.capabilities.SteeringConnections``."""
         from flareiac_spark.engine.steer import steer_engine
 
@@ -107,7 +109,10 @@ class SparkSession:
         from flareiac_spark.runtime.doctor import check_runtime
 
         engines = [item for item in references.values() if item.type == "engine"]
-        return (*check_runtime(self._project.root, _packages(references)), *(check_engine(item, self._applications) for item in engines))
+        return (
+            *check_runtime(self._project.root, _packages(references)),
+            *(check_engine(item, self._applications) for item in engines),
+        )
 
     def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]:
         """Fetches and locks the jars."""
@@ -116,7 +121,11 @@ class SparkSession:
         report = init(self._project.root, _packages(references), progress)
         lines = [f"{jar.coordinate}{' (fetched)' if jar.fetched else ''}" for jar in report.jars]
         lines.append(f"{report.lock_file.name} {'written' if report.lock_changed else 'unchanged'}")
-        return (*lines, "class-data archive: being made in the background") if report.archive_started else tuple(lines)
+        return (
+            (*lines, "class-data archive: being made in the background")
+            if report.archive_started
+            else tuple(lines)
+        )
 
     def close(self) -> None:
         """Nothing is held."""
@@ -140,7 +149,9 @@ class _JobPlanner:
         return JobPlanner().plan(request)
 
 
-def _job_canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def _job_canonical(
+    decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
     from flareiac_spark.definition.canonical import canonical
 
     return canonical(decoded, references, project, diagnostics)
@@ -152,7 +163,9 @@ def _job_claims(address: str, attributes: Attributes, references: References) ->
     return claims(address, attributes, references)
 
 
-def _job_holds(address: str, attributes: Attributes, references: References, identity: Attributes) -> tuple[Hold, ...]:
+def _job_holds(
+    address: str, attributes: Attributes, references: References, identity: Attributes
+) -> tuple[Hold, ...]:
     from flareiac_spark.generation.snapshot_holds import holds
 
     return holds(address, attributes, references, identity)

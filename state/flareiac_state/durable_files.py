@@ -1,4 +1,6 @@
-"""File writes that survive a kill at any byte and a full disk: either all of it is there afterwards, or what was there before."""
+"""File writes that survive a kill at any byte and a full disk: either all of it is there afterwards, or what
+was there before.
+"""
 
 import os
 from contextlib import suppress
@@ -35,7 +37,9 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def write_beside(path: Path, content: bytes) -> Path:
-    """Writes the content, durable, to a new file beside ``path`` and returns its path. Leaves nothing when it fails."""
+    """Writes the content, durable, to a new file beside ``path`` and returns its path. Leaves nothing when it
+    fails.
+    """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     with suppress(FileNotFoundError):
         temporary.unlink()
@@ -71,7 +75,8 @@ def remove_file(path: Path) -> None:
 
 
 def append_at(path: Path, offset: int, content: bytes) -> None:
-    """Makes the content durable at ``offset``, which becomes the end of what was there; what stood behind it is cut off.
+    """Makes the content durable at ``offset``, which becomes the end of what was there; what stood behind it
+    is cut off.
 
     When the write fails half-way the file is cut back to ``offset``.
     """

@@ -1,7 +1,8 @@
-"""The journal's bytes: frames one after another, each with its length and checksums, so that a cut one is told from a damaged one.
+"""The journal's bytes: frames one after another, each with its length and checksums, so that a cut one is
+told from a damaged one.
 
-A frame is ``KIND LENGTH EPOCH SUM CHECK PAYLOAD\\n``: one letter, four numbers of eight hex digits, the payload as it is. ``SUM`` is
-the CRC-32 of the payload and ``CHECK`` that of the header before it. Pure.
+A frame is ``KIND LENGTH EPOCH SUM CHECK PAYLOAD\\n``: one letter, four numbers of eight hex digits, the
+payload as it is. ``SUM`` is the CRC-32 of the payload and ``CHECK`` that of the header before it. Pure.
 """
 
 import zlib
@@ -39,7 +40,10 @@ class Frames:
 
 def encode_frame(frame: Frame) -> bytes:
     """One frame's bytes."""
-    head = f"{frame.kind.value} {len(frame.payload):08x} {frame.epoch & 0xFFFFFFFF:08x} {zlib.crc32(frame.payload):08x} ".encode()
+    head = (
+        f"{frame.kind.value} {len(frame.payload):08x} {frame.epoch & 0xFFFFFFFF:08x} "
+        f"{zlib.crc32(frame.payload):08x} "
+    ).encode()
     return head + f"{zlib.crc32(head):08x} ".encode() + frame.payload + b"\n"
 
 
@@ -58,7 +62,8 @@ def decode_frames(content: bytes, where: str) -> Frames:
 
 def _frame(content: bytes, at: int, where: str) -> Frame | None:
     head = content[at : at + _HEADER]
-    # A machine that lost power may have made the file longer without writing the last pages: they read as zeros.
+    # A machine that lost power may have made the file longer without writing the last pages: they read as
+    # zeros.
     if len(head) < _HEADER or not content[at:].strip(b"\0"):
         return None
     kind, length, epoch, checksum = _header(head, at, where)

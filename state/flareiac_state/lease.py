@@ -1,7 +1,7 @@
 """Taking the lock, keeping it by a heartbeat, and knowing when it is lost.
 
-A lease lasts ``Terms.length`` seconds from its last renewal. Who took it over raised the epoch, so that every guarded write of the
-former holder is refused.
+A lease lasts ``Terms.length`` seconds from its last renewal. Who took it over raised the epoch, so that every
+guarded write of the former holder is refused.
 """
 
 import random
@@ -28,7 +28,9 @@ class Terms:
 class LocalLease:
     """A held lock (see ``flareiac.sdk.state.Lease``)."""
 
-    def __init__(self, file: LockFile, record: LockRecord, took_over: LockInfo | None, clock: Clock, terms: Terms) -> None:
+    def __init__(
+        self, file: LockFile, record: LockRecord, took_over: LockInfo | None, clock: Clock, terms: Terms
+    ) -> None:
         self.info = record.info
         self.took_over = took_over
         self._file, self._record, self._clock, self._terms = file, record, clock, terms
@@ -40,7 +42,11 @@ class LocalLease:
     def check(self) -> None:
         """Raises ``LockLost`` if somebody else holds the lock now, or nobody does."""
         current = None if self._lost else self._read()
-        if current is None or not current.held or (current.info.id, current.info.epoch) != (self.info.id, self.info.epoch):
+        if (
+            current is None
+            or not current.held
+            or (current.info.id, current.info.epoch) != (self.info.id, self.info.epoch)
+        ):
             self._lost = True
             raise LockLost(_lost(self.info, current))
 
@@ -49,11 +55,15 @@ class LocalLease:
             return self._file.read()
         except Damaged as problem:
             self._lost = True
-            raise LockLost(f"{problem.where} was overwritten while this command ({self.info.operation}) held the lock") from problem
+            raise LockLost(
+                f"{problem.where} was overwritten while this command ({self.info.operation}) held the lock"
+            ) from problem
 
     @contextmanager
     def fenced(self) -> Iterator[None]:
-        """Nobody can take the lock while the body runs, and it runs only if this lease still holds it. Raises ``LockLost``."""
+        """Nobody can take the lock while the body runs, and it runs only if this lease still holds it. Raises
+        ``LockLost``.
+        """
         with self._file.guarded():
             self.check()
             yield
@@ -68,7 +78,8 @@ class LocalLease:
     def release(self) -> None:
         """Gives the lock back; does nothing when it is already lost or given back.
 
-        Where that cannot be written (a full disk) the lease runs out by itself, at the latest when this process ends.
+        Where that cannot be written (a full disk) the lease runs out by itself, at the latest when this
+        process ends.
         """
         self._stop.set()
         if self._heart is not threading.current_thread():
@@ -89,7 +100,8 @@ class LocalLease:
             except LockLost:
                 return
             except OSError:
-                # The disk may have room again in a moment; until somebody takes it over the lease is still ours.
+                # The disk may have room again in a moment; until somebody takes it over the lease is still
+                # ours.
                 pause = self._terms.heartbeat / 5
 
 
@@ -146,13 +158,21 @@ class LeaseTaker:
         )
         place = here.host
         record = LockRecord(
-            info=info, held=True, boot=place.boot, namespace=place.namespace, expires_uptime=0.0, machine=place.machine, renewed=now
+            info=info,
+            held=True,
+            boot=place.boot,
+            namespace=place.namespace,
+            expires_uptime=0.0,
+            machine=place.machine,
+            renewed=now,
         )
         return _until(record, self.clock, self.terms)
 
 
 class _Watch:
-    """A lease that was not renewed for its whole length while we looked on is over, whatever the clock that wrote it said."""
+    """A lease that was not renewed for its whole length while we looked on is over, whatever the clock that
+    wrote it said.
+    """
 
     def __init__(self, length: float) -> None:
         self._length = length
@@ -176,5 +196,6 @@ def _lost(mine: LockInfo, current: LockRecord | None) -> str:
         return f"the lock of this command ({mine.operation}) was released by someone else"
     other = current.info
     return (
-        f"the lock of this command ({mine.operation}) was taken over by {other.owner} on {other.host} (pid {other.pid}, {other.operation})"
+        f"the lock of this command ({mine.operation}) was taken over by {other.owner} on {other.host} "
+        f"(pid {other.pid}, {other.operation})"
     )

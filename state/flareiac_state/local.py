@@ -1,8 +1,8 @@
 """The local backend: one directory per workspace, ``.flareiac/state/WORKSPACE``, readable by its owner only.
 
-``snapshot.json`` and ``journal.jsonl`` are the state, ``history/`` the snapshots before, ``lock.json`` and ``lock.guard`` the lock. The
-journal names the snapshot that its records come after, so that a crash between putting a snapshot in place and emptying the journal
-is recognised.
+``snapshot.json`` and ``journal.jsonl`` are the state, ``history/`` the snapshots before, ``lock.json`` and
+``lock.guard`` the lock. The journal names the snapshot that its records come after, so that a crash between
+putting a snapshot in place and emptying the journal is recognised.
 """
 
 import hashlib
@@ -17,7 +17,15 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.state import Conflict, Damaged, Journal, Lease, LockInfo, LockLost, Stored
-from flareiac_state.durable_files import append_at, make_directory, move_into_place, remove_file, replace_file, sync_directory, write_beside
+from flareiac_state.durable_files import (
+    append_at,
+    make_directory,
+    move_into_place,
+    remove_file,
+    replace_file,
+    sync_directory,
+    write_beside,
+)
 from flareiac_state.journal_frames import Frame, FrameKind, Frames, decode_frames, encode_frame
 from flareiac_state.lease import LeaseTaker, LocalLease, Terms
 from flareiac_state.lock_file import SYSTEM_CLOCK, Clock, LockFile
@@ -32,15 +40,23 @@ class LocalBackend:
 
     name = "local"
 
-    def open(self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]) -> "LocalStore":
-        """The store of one workspace; touches nothing yet. Raises ``Failure`` for settings it does not take and names it cannot keep."""
+    def open(
+        self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
+    ) -> "LocalStore":
+        """The store of one workspace; touches nothing yet. Raises ``Failure`` for settings it does not take
+        and names it cannot keep.
+        """
         unknown = sorted(name for name, value in settings.items() if value is not None)
         if unknown:
-            detail = f'The state backend "local" takes no settings; remove "{unknown[0]}". The state is kept in .flareiac/state.'
+            detail = (
+                f'The state backend "local" takes no settings; remove "{unknown[0]}". The state is '
+                "kept in .flareiac/state."
+            )
             raise Failure(error(codes.UNKNOWN_BACKEND_SETTING, detail))
         if not _WORKSPACE.fullmatch(workspace):
             detail = (
-                f"{workspace!r} cannot be kept as a directory. Use letters, digits, and the characters - _ . (at most 90, no leading dot)."
+                f"{workspace!r} cannot be kept as a directory. Use letters, digits, and the "
+                "characters - _ . (at most 90, no leading dot)."
             )
             raise Failure(error(codes.INVALID_WORKSPACE, detail))
         return LocalStore(Path(root) / ".flareiac" / "state" / workspace, environment=environment)
@@ -48,7 +64,9 @@ class LocalBackend:
 
 @dataclass(slots=True)
 class _JournalEnd:
-    """Where the journal ends, and for whom: kept between appends of one lease, so that appending costs the same at any length."""
+    """Where the journal ends, and for whom: kept between appends of one lease, so that appending costs the
+    same at any length.
+    """
 
     epoch: int
     lock_id: str
@@ -58,14 +76,23 @@ class _JournalEnd:
 class LocalStore:
     """One workspace's state in one directory (see ``flareiac.sdk.state.StateStore``)."""
 
-    def __init__(self, directory: Path, *, environment: Mapping[str, str], clock: Clock = SYSTEM_CLOCK, terms: Terms | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        environment: Mapping[str, str],
+        clock: Clock = SYSTEM_CLOCK,
+        terms: Terms | None = None,
+    ) -> None:
         self._directory = directory
         self._snapshot = directory / "snapshot.json"
         self._journal = directory / "journal.jsonl"
         self._history = directory / "history"
         self._lock_file = LockFile(directory)
         self._clock = clock
-        self._taker = LeaseTaker(file=self._lock_file, clock=clock, terms=terms or Terms(), environment=environment)
+        self._taker = LeaseTaker(
+            file=self._lock_file, clock=clock, terms=terms or Terms(), environment=environment
+        )
         self._end: _JournalEnd | None = None
 
     def describe(self) -> str:
@@ -148,7 +175,11 @@ class LocalStore:
         content = encode_frame(Frame(kind=kind, payload=payload, epoch=holder.epoch))
         if end.offset == 0:
             current = self.read_snapshot()
-            base = Frame(kind=FrameKind.BASE, payload=(current.revision if current else "").encode(), epoch=holder.epoch)
+            base = Frame(
+                kind=FrameKind.BASE,
+                payload=(current.revision if current else "").encode(),
+                epoch=holder.epoch,
+            )
             content = encode_frame(base) + content
         append_at(self._journal, end.offset, content)
         end.offset += len(content)
@@ -159,7 +190,9 @@ class LocalStore:
         return self._end
 
     def _valid_frames(self) -> Frames:
-        """The frames that come after the snapshot in place; none when that snapshot already holds them. Raises ``Damaged``."""
+        """The frames that come after the snapshot in place; none when that snapshot already holds them.
+        Raises ``Damaged``.
+        """
         where = str(self._journal)
         frames = decode_frames(_read(self._journal) or b"", where)
         if not frames.items:
@@ -174,7 +207,9 @@ class LocalStore:
         if last.kind is FrameKind.SEALED and last.payload == revision:
             return Frames(items=(), end=0, torn=False)
         raise Damaged(
-            where, f"its records do not come after the content of {self._snapshot.name}: one of the two files was changed or replaced"
+            where,
+            f"its records do not come after the content of {self._snapshot.name}: one of the two files was "
+            "changed or replaced",
         )
 
     def _keep(self, current: Stored) -> None:
@@ -208,7 +243,10 @@ def _damaged_lock_told() -> Iterator[None]:
     try:
         yield
     except Damaged as problem:
-        detail = f"{problem.where}: {problem.why}. Nothing was changed. When no other command is running, delete this file."
+        detail = (
+            f"{problem.where}: {problem.why}. Nothing was changed. When no other command is running, "
+            "delete this file."
+        )
         raise Failure(error(codes.STATE_LOCK_UNREADABLE, detail)) from problem
 
 

@@ -26,7 +26,9 @@ def _uptime() -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """``wall`` is UTC seconds and may jump; ``uptime`` is seconds since the boot, goes on while suspended and never jumps."""
+    """``wall`` is UTC seconds and may jump; ``uptime`` is seconds since the boot, goes on while suspended and
+    never jumps.
+    """
 
     wall: Callable[[], float] = time.time
     uptime: Callable[[], float] = _uptime
@@ -38,11 +40,13 @@ SYSTEM_CLOCK = Clock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockRecord:
-    """The content of the lock file. ``held`` is False after a release: the file stays, for the epoch must only ever grow.
+    """The content of the lock file. ``held`` is False after a release: the file stays, for the epoch must
+    only ever grow.
 
-    ``expires_uptime`` is the end of the lease by the clock that processes of one boot share; ``info.expires`` is for everybody else.
-    ``machine``, ``boot`` and ``namespace`` tell where its owner runs (see ``flareiac.kernel.host``), ``renewed`` when it wrote this, in UTC
-    seconds; early versions wrote neither ``machine`` nor ``renewed``.
+    ``expires_uptime`` is the end of the lease by the clock that processes of one boot share; ``info.expires``
+    is for everybody else. ``machine``, ``boot`` and ``namespace`` tell where its owner runs (see
+    ``flareiac.kernel.host``), ``renewed`` when it wrote this, in UTC seconds; early versions wrote neither
+    ``machine`` nor ``renewed``.
     """
 
     info: LockInfo
@@ -71,7 +75,9 @@ class LockRecord:
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """``lock.json``, replaced as a whole under ``lock.guard`` (an advisory lock that the system drops when its holder dies)."""
+    """``lock.json``, replaced as a whole under ``lock.guard`` (an advisory lock that the system drops when
+    its holder dies).
+    """
 
     directory: Path
     guard_patience: float = field(default=GUARD_PATIENCE)
@@ -82,7 +88,9 @@ class LockFile:
 
     @contextmanager
     def guarded(self, *, shared: bool = False) -> Iterator[None]:
-        """Keeps every other process (and thread) out for the body. Raises ``TimeoutError`` when somebody keeps us out for too long."""
+        """Keeps every other process (and thread) out for the body. Raises ``TimeoutError`` when somebody
+        keeps us out for too long.
+        """
         handle = os.open(self.directory / "lock.guard", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         try:
             _flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, self.guard_patience, self.path)
@@ -112,7 +120,9 @@ def _flock(handle: int, mode: int, patience: float, path: Path) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise TimeoutError(None, "another process has kept the state's guard file for too long", str(path)) from None
+                raise TimeoutError(
+                    None, "another process has kept the state's guard file for too long", str(path)
+                ) from None
             time.sleep(0.002)
 
 
@@ -125,7 +135,9 @@ def _check_types(parts: Attributes) -> None:
     """Raises TypeError or OverflowError."""
     if not all(isinstance(parts[name], int | float) and math.isfinite(parts[name]) for name in _NUMBERS):
         raise TypeError("a number is missing")
-    if not all(type(parts[name]) is int for name in _WHOLE) or not all(isinstance(parts[name], str) for name in _TEXTS):
+    if not all(type(parts[name]) is int for name in _WHOLE) or not all(
+        isinstance(parts[name], str) for name in _TEXTS
+    ):
         raise TypeError("a part has the wrong type")
 
 

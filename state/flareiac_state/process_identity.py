@@ -1,4 +1,6 @@
-"""Who this process is, and whether a process that wrote down the same is still alive. Reads ``/proc`` where there is one."""
+"""Who this process is, and whether a process that wrote down the same is still alive. Reads ``/proc`` where
+there is one.
+"""
 
 import os
 from collections.abc import Mapping
@@ -24,7 +26,9 @@ def this_process() -> ProcessIdentity:
 
 
 def is_gone(other: ProcessIdentity, last_sign: float) -> bool:
-    """Whether the process has certainly ended. False when this place cannot know. ``last_sign``: when it wrote last, in UTC seconds."""
+    """Whether the process has certainly ended. False when this place cannot know. ``last_sign``: when it
+    wrote last, in UTC seconds.
+    """
     if not other.host.boot or not this_host().boot:
         return False
     match sight(other.host, last_sign):
@@ -42,7 +46,9 @@ CI_JOB_VARIABLES = ("CI_JOB_URL", "BUILD_URL", "BUILDKITE_BUILD_URL", "CIRCLE_BU
 
 def ci_job(environment: Mapping[str, str]) -> str:
     """The address of the CI job that runs this, or an empty text."""
-    github = [environment.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
+    github = [
+        environment.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+    ]
     if all(github):
         return f"{github[0]}/{github[1]}/actions/runs/{github[2]}"
     return next((environment[name] for name in CI_JOB_VARIABLES if environment.get(name)), "")
@@ -57,7 +63,9 @@ def user_name(environment: Mapping[str, str]) -> str:
 
 
 def _started(pid: int) -> float | None:
-    """When a process started, in seconds since the boot; None when there is none, or only one that ended and was not waited for."""
+    """When a process started, in seconds since the boot; None when there is none, or only one that ended and
+    was not waited for.
+    """
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

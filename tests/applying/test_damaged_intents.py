@@ -1,4 +1,6 @@
-"""An intent in the journal that nothing could be settled by is damage, found before a system is asked anything."""
+"""An intent in the journal that nothing could be settled by is damage, found before a system is asked
+anything.
+"""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -38,7 +40,11 @@ def _store(operation: Any) -> StateStore:
         encode_entry(Begun(apply="1", plan="p", time=1.0, lineage="l")),
         encode_entry(Intent(apply="1", id="create table.a", operation=operation)),
     )
-    store = SimpleNamespace(describe=lambda: "here", read_snapshot=lambda: None, read_journal=lambda: Journal(records=records, torn=False))
+    store = SimpleNamespace(
+        describe=lambda: "here",
+        read_snapshot=lambda: None,
+        read_journal=lambda: Journal(records=records, torn=False),
+    )
     return cast(StateStore, store)
 
 
@@ -53,14 +59,20 @@ def test_a_whole_intent_is_read() -> None:
 def test_an_intent_with_a_part_of_another_shape_is_damage(part: str, wrong: Any) -> None:
     if part == "payload" and wrong != "missing":
         pytest.skip("what a driver was asked to carry out is the provider's own")
-    operation = {key: value for key, value in WHOLE.items() if key != part} if wrong == "missing" else {**WHOLE, part: wrong}
+    operation = (
+        {key: value for key, value in WHOLE.items() if key != part}
+        if wrong == "missing"
+        else {**WHOLE, part: wrong}
+    )
     if part == "identity":
         operation["recorded"] = {"name": "a"}
     with pytest.raises(Damaged):
         load(_store(operation), "/r")
 
 
-@pytest.mark.parametrize("operation", ["x", 7, None, [], {}, {"action": "maintain", "work": 7, "address": "table.a"}], ids=str)
+@pytest.mark.parametrize(
+    "operation", ["x", 7, None, [], {}, {"action": "maintain", "work": 7, "address": "table.a"}], ids=str
+)
 def test_an_intent_that_is_none_is_damage(operation: Any) -> None:
     with pytest.raises(Damaged):
         load(_store(operation), "/r")

@@ -20,12 +20,20 @@ CHECKPOINTS = ("checkpoint.a", "checkpoint.b")
 
 
 def checkpoint(address: str) -> ResourceRecord:
-    return ResourceRecord(address=address, type="checkpoint", provider="spark", attributes={"location": address}, identity={"layout": "x"})
+    return ResourceRecord(
+        address=address,
+        type="checkpoint",
+        provider="spark",
+        attributes={"location": address},
+        identity={"layout": "x"},
+    )
 
 
 def job(address: str, on: str, **rest: Any) -> ResourceRecord:
     attributes = {"checkpoint": Reference(on), "mode": "stream", **rest}
-    return ResourceRecord(address=address, type="job", provider="spark", attributes=attributes, dependencies=(on,))
+    return ResourceRecord(
+        address=address, type="job", provider="spark", attributes=attributes, dependencies=(on,)
+    )
 
 
 def recording(store: MemoryStore) -> Recording:
@@ -43,7 +51,9 @@ def started(*records: ResourceRecord) -> tuple[MemoryStore, Recording]:
 
 
 def users(snapshot: Snapshot) -> dict[str, str]:
-    return {address: item.user.address for address, item in snapshot.resources.items() if item.user is not None}
+    return {
+        address: item.user.address for address, item in snapshot.resources.items() if item.user is not None
+    }
 
 
 def test_a_checkpoint_remembers_the_job_that_was_removed() -> None:
@@ -80,7 +90,9 @@ def test_a_job_that_could_not_be_started_leaves_it_as_it_was() -> None:
 
 
 def test_a_job_that_goes_to_another_checkpoint_leaves_the_old_one_held() -> None:
-    _store, found = started(checkpoint("checkpoint.a"), checkpoint("checkpoint.b"), job("job.r", "checkpoint.a"))
+    _store, found = started(
+        checkpoint("checkpoint.a"), checkpoint("checkpoint.b"), job("job.r", "checkpoint.a")
+    )
     found.succeed("1", "job.r", job("job.r", "checkpoint.b"))
     assert users(found.snapshot) == {"checkpoint.a": "job.r"}
 
@@ -93,12 +105,19 @@ def test_a_checkpoint_that_left_the_state_holds_nothing() -> None:
 
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["put", "remove", "fail"]), st.sampled_from(["job.r", "job.s"]), st.sampled_from(CHECKPOINTS)), max_size=8
+    st.tuples(
+        st.sampled_from(["put", "remove", "fail"]),
+        st.sampled_from(["job.r", "job.s"]),
+        st.sampled_from(CHECKPOINTS),
+    ),
+    max_size=8,
 )
 
 
 @given(steps=STEPS, cut=st.integers(0, 30))
-def test_a_checkpoint_that_a_job_has_used_is_held_by_a_job_or_by_itself(steps: list[tuple[str, str, str]], cut: int) -> None:
+def test_a_checkpoint_that_a_job_has_used_is_held_by_a_job_or_by_itself(
+    steps: list[tuple[str, str, str]], cut: int
+) -> None:
     """Law: whatever jobs come and go, also when the process dies between two records."""
     store, found = started(*map(checkpoint, CHECKPOINTS))
     used: set[str] = set()
@@ -111,7 +130,11 @@ def test_a_checkpoint_that_a_job_has_used_is_held_by_a_job_or_by_itself(steps: l
                 found.succeed(str(number), address, None, forgotten=True)
             case _:
                 found.fail(str(number), address, "no", None)
-        held = {str(item.attributes["checkpoint"]) for item in found.snapshot.resources.values() if item.type == "job"}
+        held = {
+            str(item.attributes["checkpoint"])
+            for item in found.snapshot.resources.values()
+            if item.type == "job"
+        }
         assert used <= held | set(users(found.snapshot))
     store.place.journal[:] = store.place.journal[: max(1, len(store.place.journal) - cut)]
     snapshot = load(store, "/project").snapshot
@@ -121,4 +144,6 @@ def test_a_checkpoint_that_a_job_has_used_is_held_by_a_job_or_by_itself(steps: l
 
 @pytest.mark.parametrize("mode", ["batch", "stream"])
 def test_only_streams_leave_something(mode: str) -> None:
-    assert TYPES["job"].kept_by({"checkpoint": Reference("checkpoint.a"), "mode": mode}) == (None if mode == "batch" else "checkpoint.a")
+    assert TYPES["job"].kept_by({"checkpoint": Reference("checkpoint.a"), "mode": mode}) == (
+        None if mode == "batch" else "checkpoint.a"
+    )

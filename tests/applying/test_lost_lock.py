@@ -1,4 +1,6 @@
-"""The state lock is lost in the middle: nothing more is started, and that is a failure and not a cancelling."""
+"""The state lock is lost in the middle: nothing more is started, and that is a failure and not a
+cancelling.
+"""
 
 import subprocess
 import time
@@ -24,11 +26,17 @@ thing "c" {
 
 @pytest.mark.parametrize(("needs", "code"), [("[thing.a]", 7), ("[]", 1)], ids=["after one", "before any"])
 def test_a_lock_that_is_lost_ends_an_apply(tmp_path: Path, needs: str, code: int) -> None:
-    text = PROJECT if needs == "[thing.a]" else PROJECT.replace('thing "a" { value = "1" }\n', "").replace("needs    = [thing.a]", "")
+    text = (
+        PROJECT
+        if needs == "[thing.a]"
+        else PROJECT.replace('thing "a" { value = "1" }\n', "").replace("needs    = [thing.a]", "")
+    )
     (tmp_path / "main.flare.hcl").write_text(text)
     with (tmp_path / "log").open("w") as log:
         words = arguments("apply", "-auto-approve")
-        with subprocess.Popen(words, cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
+        with subprocess.Popen(
+            words, cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        ) as process:
             try:
                 deadline = time.monotonic() + 60
                 while "thing.b: Creating" not in (tmp_path / "log").read_text():

@@ -21,7 +21,9 @@ def test_each_place_is_named_with_both_values() -> None:
 
 
 def test_what_appeared_is_told_as_a_whole() -> None:
-    assert [(item.what, item.planned, item.now) for item in compare("table.x", None, {"uuid": "u"})] == [("state", "null", '{"uuid":"u"}')]
+    assert [(item.what, item.planned, item.now) for item in compare("table.x", None, {"uuid": "u"})] == [
+        ("state", "null", '{"uuid":"u"}')
+    ]
 
 
 @given(VALUES, VALUES)

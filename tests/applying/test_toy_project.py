@@ -29,7 +29,10 @@ def apply(root: Path, **extra: str) -> None:
 
 
 def things(root: Path) -> dict[str, str]:
-    return {path.stem: json.loads(path.read_text())["attributes"]["value"] for path in sorted((root / ".toy").glob("*.json"))}
+    return {
+        path.stem: json.loads(path.read_text())["attributes"]["value"]
+        for path in sorted((root / ".toy").glob("*.json"))
+    }
 
 
 def writes(root: Path) -> int:
@@ -76,7 +79,9 @@ def test_drift_is_found_and_healed(tmp_path: Path) -> None:
 
 
 def test_a_failure_skips_only_its_dependents(tmp_path: Path) -> None:
-    write(tmp_path, THREE.replace('thing "a" { value = "1" }', 'thing "a" {\n  value = "1"\n  fail = true\n}'))
+    write(
+        tmp_path, THREE.replace('thing "a" { value = "1" }', 'thing "a" {\n  value = "1"\n  fail = true\n}')
+    )
     done = flareiac(tmp_path, "apply", "-auto-approve")
     assert done.code == 7, done.text
     assert things(tmp_path) == {"c": "3"}
@@ -123,7 +128,13 @@ def test_a_plan_of_other_things_is_not_stale(tmp_path: Path) -> None:
 
 
 def test_removing_a_block_and_protecting_it(tmp_path: Path) -> None:
-    write(tmp_path, THREE.replace('thing "c" { value = "3" }', 'thing "c" {\n value = "3"\n lifecycle {\n prevent_destroy = true\n }\n}'))
+    write(
+        tmp_path,
+        THREE.replace(
+            'thing "c" { value = "3" }',
+            'thing "c" {\n value = "3"\n lifecycle {\n prevent_destroy = true\n }\n}',
+        ),
+    )
     apply(tmp_path)
     write(tmp_path, THREE.replace('thing "c" { value = "3" }', ""))
     blocked = flareiac(tmp_path, "apply", "-auto-approve")
@@ -201,7 +212,10 @@ def test_a_kill_anywhere_loses_and_repeats_nothing(tmp_path: Path, point: str, s
     assert flareiac(tmp_path, "state", "list").out.split() == ["thing.a", "thing.b", "thing.c"]
 
 
-@pytest.mark.parametrize("point", ["apply.intent:1", "toy.before-sweep:1", "toy.after-sweep:1", "apply.before-result:1", "apply.result:1"])
+@pytest.mark.parametrize(
+    "point",
+    ["apply.intent:1", "toy.before-sweep:1", "toy.after-sweep:1", "apply.before-result:1", "apply.result:1"],
+)
 def test_maintenance_that_was_killed_is_done_by_the_next_run_or_was_done(tmp_path: Path, point: str) -> None:
     write(tmp_path, 'broom "b" {}\nthing "a" {\n  value = "1"\n  sweep_over = 5\n}\n')
     assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
@@ -212,7 +226,10 @@ def test_maintenance_that_was_killed_is_done_by_the_next_run_or_was_done(tmp_pat
     assert again.code == 0, again.text
     assert dust.read_text() == "0"
     if point == "toy.after-sweep:1":
-        assert "thing.a: sweeping was done although the apply was interrupted; recorded. swept 7 grains, expected 7" in again.text
+        assert (
+            "thing.a: sweeping was done although the apply was interrupted; recorded. swept 7 grains, "
+            "expected 7" in again.text
+        )
     assert flareiac(tmp_path, "plan", "-detailed-exitcode").code == 0
     assert flareiac(tmp_path, "maintain", "-auto-approve").code == 0
 

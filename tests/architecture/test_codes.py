@@ -1,4 +1,6 @@
-"""Every code stands once in one table, is used, has a fixed title and a section in the page beside its table."""
+"""Every code stands once in one table, is used, has a fixed title and a section in the page beside its
+table.
+"""
 
 import ast
 import re
@@ -26,12 +28,18 @@ def tables() -> list[CodeTable]:
 
 @cache
 def _trees() -> list[tuple[Path, ast.Module]]:
-    return [(path, ast.parse(path.read_text("utf-8"))) for root in _SOURCES for path in sorted(root.rglob("*.py"))]
+    return [
+        (path, ast.parse(path.read_text("utf-8"))) for root in _SOURCES for path in sorted(root.rglob("*.py"))
+    ]
 
 
 def _headings(table: CodeTable) -> list[tuple[str, str]]:
     lines = "\n".join(page_texts(table)).splitlines()
-    found = [line.removeprefix("## ").partition(" ") for line in lines if line.startswith("## ") and line != "## Retired"]
+    found = [
+        line.removeprefix("## ").partition(" ")
+        for line in lines
+        if line.startswith("## ") and line != "## Retired"
+    ]
     return [(code, title) for code, _, title in found]
 
 
@@ -86,7 +94,9 @@ def test_an_unknown_code_has_no_page() -> None:
 
 
 def test_every_code_is_used() -> None:
-    """A code of a provider in the provider, one of the core anywhere; two packages may give the same name to codes of their own."""
+    """A code of a provider in the provider, one of the core anywhere; two packages may give the same name to
+    codes of their own.
+    """
     defined: set[tuple[str, str]] = set()
     used: set[tuple[str, str]] = set()
     for path, tree in _trees():
@@ -112,7 +122,9 @@ def test_only_a_code_makes_a_diagnostic_or_a_blocker() -> None:
         for path, tree in _trees()
         if str(path.relative_to(_ROOT)) not in makers
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Diagnostic", "Blocker")
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("Diagnostic", "Blocker")
     ]
     assert places == []
 

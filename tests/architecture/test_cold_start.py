@@ -25,7 +25,11 @@ HEAVY: Final = {
 
 COMMANDS: Final = [
     (("version",), HEAVY | {"typer", "pydantic", "flareiac.app", "flareiac.model", "flareiac.sdk"}),
-    (("--help",), HEAVY | {"pydantic", "flareiac.planning", "flareiac.applying", "flareiac.lang.parse", "flareiac_spark"}),
+    (
+        ("--help",),
+        HEAVY
+        | {"pydantic", "flareiac.planning", "flareiac.applying", "flareiac.lang.parse", "flareiac_spark"},
+    ),
     (("validate",), HEAVY | {"flareiac.applying.apply", "flareiac.render.plan_text", "flareiac_state"}),
     (("state", "list"), HEAVY | {"flareiac.applying.apply", "flareiac_spark", "flareiac_iceberg"}),
     (("status",), HEAVY | {"flareiac.applying.apply", "flareiac_spark"}),
@@ -33,11 +37,20 @@ COMMANDS: Final = [
 ]
 
 
-@pytest.mark.parametrize(("words", "unwanted"), COMMANDS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
-def test_a_command_imports_no_more_than_it_needs(tmp_path: Path, words: tuple[str, ...], unwanted: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "unwanted"), COMMANDS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_a_command_imports_no_more_than_it_needs(
+    tmp_path: Path, words: tuple[str, ...], unwanted: set[str]
+) -> None:
     (tmp_path / "main.flare.hcl").write_text('thing "a" { value = "1" }')
     done = subprocess.run(
-        [sys.executable, "-c", LOOK, *words], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", LOOK, *words],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     code, modules = json.loads(done.stdout.splitlines()[-1])
     assert code == 0, done
@@ -55,7 +68,14 @@ def test_every_command_can_be_imported() -> None:
 
 def test_one_module_of_commands_is_imported(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", LOOK, "state", "list"], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", LOOK, "state", "list"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     _code, modules = json.loads(done.stdout.splitlines()[-1])
-    assert [name for name in modules if name.startswith("flareiac.cli.commands.")] == ["flareiac.cli.commands.state"]
+    assert [name for name in modules if name.startswith("flareiac.cli.commands.")] == [
+        "flareiac.cli.commands.state"
+    ]

@@ -26,7 +26,11 @@ def _imported() -> set[str]:
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 modules.add(node.module.split(".")[0])
     known = packages_distributions()
-    return {_normal(name) for module in modules - OWN - set(sys.stdlib_module_names) for name in known.get(module, [module])[:1]}
+    return {
+        _normal(name)
+        for module in modules - OWN - set(sys.stdlib_module_names)
+        for name in known.get(module, [module])[:1]
+    }
 
 
 def _declared() -> set[str]:

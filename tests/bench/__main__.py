@@ -45,16 +45,22 @@ def _chaos(directory: Path, kills: int, seed: int | None = None) -> Iterator[Fig
     yield from chaos(directory, kills, random.randrange(1_000_000) if seed is None else seed)
 
 
-def _verdicts(directory: Path, pairs: int, given: argparse.Namespace | None = None) -> Iterator[Figure | NotMeasured]:
+def _verdicts(
+    directory: Path, pairs: int, given: argparse.Namespace | None = None
+) -> Iterator[Figure | NotMeasured]:
     from tests.verdicts.figures import Order, verdicts
 
     chosen = given or argparse.Namespace(seed=None, only="", failing=None, keep=None)
     seed = random.randrange(1_000_000) if chosen.seed is None else chosen.seed
     families = [name.strip() for name in chosen.only.split(",") if name.strip()]
-    yield from verdicts(directory, Order(pairs=pairs, seed=seed, families=families, failing=chosen.failing, kept=chosen.keep))
+    yield from verdicts(
+        directory, Order(pairs=pairs, seed=seed, families=families, failing=chosen.failing, kept=chosen.keep)
+    )
 
 
-def _mutations(directory: Path, count: int, seed: int | None = None, only: str = "") -> Iterator[Figure | NotMeasured]:
+def _mutations(
+    directory: Path, count: int, seed: int | None = None, only: str = ""
+) -> Iterator[Figure | NotMeasured]:
     from tests.bench.mutations import mutations
 
     yield from mutations(directory, count, random.randrange(1_000_000) if seed is None else seed, only)
@@ -82,25 +88,45 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
 
 def main() -> int:
     """Prints the figures asked for; 1 when a measurement failed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Prints one JSON line per figure.")
-    parser.add_argument("names", nargs="*", choices=[*MEASUREMENTS, "all", []], metavar="NAME", help=", ".join([*MEASUREMENTS, "all"]))
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench", description="Prints one JSON line per figure."
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        choices=[*MEASUREMENTS, "all", []],
+        metavar="NAME",
+        help=", ".join([*MEASUREMENTS, "all"]),
+    )
     parser.add_argument("--blocks", type=int, help="how many blocks the work has")
-    parser.add_argument("--in", dest="directory", type=Path, help="an empty directory to work in, left as it is afterwards")
+    parser.add_argument(
+        "--in", dest="directory", type=Path, help="an empty directory to work in, left as it is afterwards"
+    )
     parser.add_argument(
         "--only",
         default="",
-        help="of the matrix: the cells whose name contains one of these words, with commas between; of mutations: kinds; of verdicts: "
+        help="of the matrix: the cells whose name contains one of these words, with commas between; of "
+        "mutations: kinds; of verdicts: "
         "families of queries",
     )
     parser.add_argument(
-        "--store", default="", choices=["", "rocksdb", "changelog"], help="of the matrix: where state is kept, of the cells with state"
+        "--store",
+        default="",
+        choices=["", "rocksdb", "changelog"],
+        help="of the matrix: where state is kept, of the cells with state",
     )
     parser.add_argument("--kills", type=int, default=200, help="of chaos: how many")
     parser.add_argument("--seed", type=int, help="of chaos, verdicts and mutations: repeats one")
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
     parser.add_argument("--count", type=int, default=200, help="of mutations: how many of each kind")
-    parser.add_argument("--failing", type=Path, help="of verdicts: a file for the pairs on which the product and Spark disagree")
-    parser.add_argument("--keep", type=Path, help="of verdicts: a folder of judged pairs to which new ones are added")
+    parser.add_argument(
+        "--failing",
+        type=Path,
+        help="of verdicts: a file for the pairs on which the product and Spark disagree",
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="of verdicts: a folder of judged pairs to which new ones are added"
+    )
     given = parser.parse_args()
     if not given.names:
         parser.print_help()
@@ -118,7 +144,9 @@ def main() -> int:
     return 0 if all(results) else 1
 
 
-def _measure(name: str, measurement: Measurement, usual: int, blocks: int | None, directory: Path | None) -> bool:
+def _measure(
+    name: str, measurement: Measurement, usual: int, blocks: int | None, directory: Path | None
+) -> bool:
     with tempfile.TemporaryDirectory(prefix="flareiac-bench-") as temporary:
         place = (directory or Path(temporary)) / name
         place.mkdir(parents=True)

@@ -45,7 +45,11 @@ class Lake:
 
         self.root, self.runtime = root, root / "runtime"
         (root / "lake").mkdir()
-        self.catalog = SqlCatalog("lake", uri=f"sqlite:///{root}/lake/catalog.db?timeout=60", warehouse=f"file://{root}/lake/warehouse")
+        self.catalog = SqlCatalog(
+            "lake",
+            uri=f"sqlite:///{root}/lake/catalog.db?timeout=60",
+            warehouse=f"file://{root}/lake/warehouse",
+        )
         self._read: dict[Path, int] = {}
 
     def write(self, name: str, text: str) -> None:
@@ -101,10 +105,14 @@ class Lake:
         kept = _inherited(pid)
         command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
         shell = ["/bin/sh", "-c", _DETACHED, "sh", *command]
-        subprocess.run(shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
+        subprocess.run(
+            shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True
+        )
 
     def move(self, host: str) -> int | None:
-        """Starts a driver under another host's name, as on another machine, once the one there is has ended. Its process once it leads."""
+        """Starts a driver under another host's name, as on another machine, once the one there is has ended.
+        Its process once it leads.
+        """
         pid = self.driver_pid()
         assert pid is not None, "there is a driver"
         kept = _inherited(pid)
@@ -113,8 +121,13 @@ class Lake:
             return None
         command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
         shell = ["unshare", "--uts", "/bin/sh", "-c", f"hostname {host}; {_DETACHED}", "sh", *command]
-        subprocess.run(shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
-        there = wait_until(lambda: self.driver_pid() not in (pid, None) and self.application().get("phase") == "running", PATIENCE)
+        subprocess.run(
+            shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True
+        )
+        there = wait_until(
+            lambda: self.driver_pid() not in (pid, None) and self.application().get("phase") == "running",
+            PATIENCE,
+        )
         return self.driver_pid() if there else None
 
     def hits(self) -> list[tuple[str, int]]:
@@ -160,7 +173,9 @@ class Lake:
         found.manage_snapshots().create_branch(snapshot.snapshot_id, BRANCH).commit()
 
     def content(self, target: Target, known: Content | None, wanted: int) -> Content | None:
-        """What is in a table; None if it is as ``known``, or cannot be right because it counts other than ``wanted`` rows (-1: any)."""
+        """What is in a table; None if it is as ``known``, or cannot be right because it counts other than
+        ``wanted`` rows (-1: any).
+        """
         table = self.catalog.load_table(("demo", target.table))
         snapshot = table.snapshot_by_name(BRANCH) if target.branch else table.current_snapshot()
         if snapshot is None:
@@ -168,13 +183,19 @@ class Lake:
         if known is not None and known.snapshot_id == snapshot.snapshot_id:
             return None
         summary = snapshot.summary.additional_properties if snapshot.summary is not None else {}
-        if wanted >= 0 and summary.get("total-delete-files", "0") == "0" and int(summary.get("total-records", wanted)) != wanted:
+        if (
+            wanted >= 0
+            and summary.get("total-delete-files", "0") == "0"
+            and int(summary.get("total-records", wanted)) != wanted
+        ):
             return None
         names = {field.name for field in table.schema().fields}
         columns = [name if name in names else target.aliases.get(name, name) for name in target.columns]
         found = table.scan(snapshot_id=snapshot.snapshot_id, selected_fields=tuple(columns)).to_arrow()
         cells = zip(*(found.column(name).to_pylist() for name in columns), strict=True)
-        return Content(snapshot_id=snapshot.snapshot_id, rows=Counter(cells), twice=_twice(table, snapshot.snapshot_id))
+        return Content(
+            snapshot_id=snapshot.snapshot_id, rows=Counter(cells), twice=_twice(table, snapshot.snapshot_id)
+        )
 
 
 def _twice(table: Any, snapshot_id: int) -> tuple[str, ...]:
@@ -193,7 +214,9 @@ def _twice(table: Any, snapshot_id: int) -> tuple[str, ...]:
 
 def _inherited(pid: int) -> dict[str, str]:
     """The environment of a driver, but for the point at which it was to die."""
-    found = dict(item.partition("=")[::2] for item in Path(f"/proc/{pid}/environ").read_text().split("\0") if item)
+    found = dict(
+        item.partition("=")[::2] for item in Path(f"/proc/{pid}/environ").read_text().split("\0") if item
+    )
     return {name: value for name, value in found.items() if name != "FLAREIAC_KILL_AT"}
 
 

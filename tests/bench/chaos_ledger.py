@@ -34,7 +34,9 @@ class Tally:
 
 @dataclass(slots=True)
 class Ledger:
-    """Counts of a run. ``kinds``: kills by what was killed; ``compared``: how often a table was found equal, row by row."""
+    """Counts of a run. ``kinds``: kills by what was killed; ``compared``: how often a table was found equal,
+    row by row.
+    """
 
     tallies: Mapping[str, Tally]
     kinds: "Counter[str]" = field(default_factory=Counter)
@@ -69,7 +71,12 @@ class Ledger:
         for name, tally in self.tallies.items():
             for point, times in sorted(tally.kills.items()):
                 yield f"{name:14} {point:60} {times:4}"
-        parts = {"kills": self.kinds, "commands": self.commands, "maintained": self.upkeep, "not reached": self.unreached}
+        parts = {
+            "kills": self.kinds,
+            "commands": self.commands,
+            "maintained": self.upkeep,
+            "not reached": self.unreached,
+        }
         for head, counts in parts.items():
             for what, times in sorted(counts.items()):
                 yield f"{head:14} {what:60} {times:4}"

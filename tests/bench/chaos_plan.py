@@ -34,7 +34,9 @@ class Strike(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blow:
-    """A strike between commands, or ``after`` so many seconds of a command's work (of ``maintain``: once the driver is at it)."""
+    """A strike between commands, or ``after`` so many seconds of a command's work (of ``maintain``: once the
+    driver is at it).
+    """
 
     strike: Strike
     amid: Command | None = None
@@ -64,13 +66,20 @@ BLOWS: Final = (
 MAINTAIN: Final = ("apply.intent", "apply.before-result", "apply.result")
 """Points at which ``maintain`` itself is killed."""
 
-OWN_DEATHS: Final = ("driver.lease-taken", "driver.maintenance-begun", "driver.stopping", "driver.maintenance-done-before-result")
+OWN_DEATHS: Final = (
+    "driver.lease-taken",
+    "driver.maintenance-begun",
+    "driver.stopping",
+    "driver.maintenance-done-before-result",
+)
 """Points at which a driver dies that belong to no job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyKill:
-    """A scenario is edited, and the apply that brings it about is killed at a named point, at its n-th time."""
+    """A scenario is edited, and the apply that brings it about is killed at a named point, at its n-th
+    time.
+    """
 
     scenario: Scenario
     point: str
@@ -83,9 +92,11 @@ class ApplyKill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """``files`` land before, ``meanwhile`` more files land after each kill; ``by_hand`` is stopped and started again.
+    """``files`` land before, ``meanwhile`` more files land after each kill; ``by_hand`` is stopped and
+    started again.
 
-    ``maintain``: the point at which a maintenance of all tables is killed, "" for one that is not, None for none but a struck one.
+    ``maintain``: the point at which a maintenance of all tables is killed, "" for one that is not, None for
+    none but a struck one.
     """
 
     files: int
@@ -98,7 +109,9 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """What happens to a driver from inside: points at which attempts of jobs fail, and the one at which it dies (empty: none)."""
+    """What happens to a driver from inside: points at which attempts of jobs fail, and the one at which it
+    dies (empty: none).
+    """
 
     fails: str
     dies: str
@@ -109,11 +122,16 @@ class Chaos:
 
     def __init__(self, seed: int, scenarios: Sequence[Scenario] = SCENARIOS, *, mild: bool = False) -> None:
         self._seed, self._scenarios, self._mild = seed, scenarios, mild
-        self._applies = _deck(f"{seed}/applies", [(item, point) for item in scenarios for point in item.apply_points])
+        self._applies = _deck(
+            f"{seed}/applies", [(item, point) for item in scenarios for point in item.apply_points]
+        )
         self._held: list[tuple[Scenario, str]] = []
         self._blows = _deck(f"{seed}/blows", BLOWS)
         self._maintenance = _deck(f"{seed}/maintain", ("", *MAINTAIN, None))
-        self._deaths = {True: _deck(f"{seed}/deaths", OWN_DEATHS), False: _deck(f"{seed}/deaths of jobs", self._points())}
+        self._deaths = {
+            True: _deck(f"{seed}/deaths", OWN_DEATHS),
+            False: _deck(f"{seed}/deaths of jobs", self._points()),
+        }
 
     def rounds(self) -> Iterator[Round]:
         """Without end."""
@@ -127,7 +145,10 @@ class Chaos:
         number = 0
         while True:
             chance = random.Random(f"{self._seed}/life/{number}")
-            yield Life(fails=self._fails(chance), dies="" if self._mild or number % 2 else self._dies(chance, own=number % 4 == 2))
+            yield Life(
+                fails=self._fails(chance),
+                dies="" if self._mild or number % 2 else self._dies(chance, own=number % 4 == 2),
+            )
             number += 1
 
     def _round(self, chance: random.Random, number: int) -> Round:
@@ -137,7 +158,9 @@ class Chaos:
             if scenario.name in picked:
                 self._held.append((scenario, point))
             else:
-                picked[scenario.name] = ApplyKill(scenario=scenario, point=point, times=self._times(chance, point))
+                picked[scenario.name] = ApplyKill(
+                    scenario=scenario, point=point, times=self._times(chance, point)
+                )
         blow = next(self._blows) if number and not self._mild else None
         by_hand = chance.choice(self._scenarios) if chance.random() < 0.4 else None
         return Round(
@@ -151,13 +174,19 @@ class Chaos:
 
     def _times(self, chance: random.Random, point: str) -> int:
         """An apply has few operations, and one snapshot."""
-        return chance.choice((1, 1, 1, 2)) if point in ("apply.intent", "apply.before-result", "apply.result") else 1
+        return (
+            chance.choice((1, 1, 1, 2))
+            if point in ("apply.intent", "apply.before-result", "apply.result")
+            else 1
+        )
 
     def _points(self) -> list[str]:
         return [point for item in self._scenarios for point in item.points]
 
     def _fails(self, chance: random.Random) -> str:
-        """Of each job's points each is reached about as often, so that a job with many is interrupted less at each."""
+        """Of each job's points each is reached about as often, so that a job with many is interrupted less at
+        each.
+        """
         found = [f"driver.stopping:{times}" for times in _spaced(chance, 3)]
         for item in self._scenarios:
             for point in item.points:
@@ -166,7 +195,9 @@ class Chaos:
 
     def _dies(self, chance: random.Random, *, own: bool) -> str:
         point = next(self._deaths[own])
-        seldom = point.startswith(("driver.before-start", "driver.after-start", "driver.maintenance", "driver.stopping"))
+        seldom = point.startswith(
+            ("driver.before-start", "driver.after-start", "driver.maintenance", "driver.stopping")
+        )
         return f"{point}:{1 if point == 'driver.lease-taken' else chance.randint(1, 2 if seldom else 12)}"
 
 

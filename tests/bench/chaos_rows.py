@@ -11,16 +11,30 @@ from typing import Any, Final
 
 Row = Mapping[str, Any]
 
-COLUMNS: Final = {"id": "long", "k": "long", "n": "long", "part": "string", "city": "string", "gone": "boolean", "ts": "timestamptz"}
+COLUMNS: Final = {
+    "id": "long",
+    "k": "long",
+    "n": "long",
+    "part": "string",
+    "city": "string",
+    "gone": "boolean",
+    "ts": "timestamptz",
+}
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 STEP: Final = timedelta(minutes=1)
-"""Between the first moments of two files; the rows of a file lie within one and a half of it, so that no row is ever late."""
+"""Between the first moments of two files; the rows of a file lie within one and a half of it, so that no row
+is ever late.
+"""
 _KEYS, _CITIES = 30, ("Rome", "Oslo", "Bern")
 _TURNS: Final = 6
-"""After so many files the parts come again. Spark may put two files into a batch of one after it was interrupted: it writes down that a
-file was seen before it writes down the batch. So neighbouring files share no part."""
+"""After so many files the parts come again. Spark may put two files into a batch of one after it was
+interrupted: it writes down that a file was seen before it writes down the batch. So neighbouring files share
+no part.
+"""
 _APART: Final = 0.06
-"""Seconds between two files: Spark sorts them by the time of their last change, and lists them while they come."""
+"""Seconds between two files: Spark sorts them by the time of their last change, and lists them while they
+come.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +79,9 @@ class Landing:
         """So many more files."""
         for _ in range(count):
             file = file_of(self.seed, len(self.files), self.rows)
-            self.scratch.write_text("".join(json.dumps({**row, "ts": row["ts"].isoformat()}) + "\n" for row in file.rows))
+            self.scratch.write_text(
+                "".join(json.dumps({**row, "ts": row["ts"].isoformat()}) + "\n" for row in file.rows)
+            )
             self.scratch.replace(self.folder / f"{file.number:05}.json")
             self.files.append(file)
             self.rows += len(file.rows)

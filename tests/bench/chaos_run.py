@@ -1,4 +1,6 @@
-"""Kills what the plan of the chaos says, has ``apply`` mend it each time, and compares what is there with what must be."""
+"""Kills what the plan of the chaos says, has ``apply`` mend it each time, and compares what is there with
+what must be.
+"""
 
 import contextlib
 import json
@@ -26,7 +28,9 @@ _APPLIES: Final = 6
 """One must converge; a kill may spoil each of the others."""
 _APPLY: Final = ("apply", "-auto-approve", "-maintenance=exclude")
 _MAINTAIN: Final = ("maintain", "-auto-approve")
-_MAY_MOVE: Final = subprocess.run(("unshare", "--uts", "true"), capture_output=True, check=False).returncode == 0
+_MAY_MOVE: Final = (
+    subprocess.run(("unshare", "--uts", "true"), capture_output=True, check=False).returncode == 0
+)
 """Whether this user may give a process another host's name."""
 _UNSEEN: Final = "driver.lease-taken"
 
@@ -37,7 +41,9 @@ class Course:
     def __init__(self, root: Path, chaos: Chaos, seed: int, scenarios: Sequence[Scenario]) -> None:
         self.lake, self.landing = Lake(root), Landing(root, seed)
         self.scenarios = scenarios
-        self.ledger = Ledger(tallies={name: Tally() for name in (*(item.name for item in scenarios), EVERYTHING)})
+        self.ledger = Ledger(
+            tallies={name: Tally() for name in (*(item.name for item in scenarios), EVERYTHING)}
+        )
         self.wrong: list[str] = []
         self._rounds, self._lives = chaos.rounds(), chaos.lives()
         self._edits = {item.name: Edits() for item in scenarios}
@@ -58,7 +64,9 @@ class Course:
                 started, plan = time.monotonic(), next(self._rounds)
                 self._round(plan)
                 self.ledger.rounds += 1
-                done = f"round {self.ledger.rounds}: {self.ledger.kills} kills, {len(self.landing.files)} files"
+                done = (
+                    f"round {self.ledger.rounds}: {self.ledger.kills} kills, {len(self.landing.files)} files"
+                )
                 remark(f"{done}, {time.monotonic() - started:.0f} s ({plan.blow or 'nothing'})")
             self.landing.land(1)
             self._converge()
@@ -120,7 +128,9 @@ class Course:
             self.ledger.unreached[f"{kill.spelled} (apply)"] += 1
 
     def _maintain(self, point: str) -> Ended:
-        """All that is due, killed at a point; unkilled it must come to its end unless the driver died of something else."""
+        """All that is due, killed at a point; unkilled it must come to its end unless the driver died of
+        something else.
+        """
         hard = self._hard
         done = self._command(*_MAINTAIN, FLAREIAC_KILL_AT=point, FLAREIAC_FAIL_AT=self._life.fails)
         if done.killed:
@@ -151,7 +161,9 @@ class Course:
         variables, begun = self._variables(), self.lake.maintenance_begun()
         with self.lake.begin(*(_APPLY if amid is Command.APPLY else _MAINTAIN), **variables) as command:
             if amid is Command.MAINTAIN:
-                wait_until(lambda: command.poll() is not None or self.lake.maintenance_begun() != begun, PATIENCE)
+                wait_until(
+                    lambda: command.poll() is not None or self.lake.maintenance_begun() != begun, PATIENCE
+                )
             with contextlib.suppress(subprocess.TimeoutExpired):
                 command.wait(blow.after)
             ended = "" if command.poll() is None else ", which had ended"
@@ -204,7 +216,10 @@ class Course:
         try:
             time.sleep(32)
             self.lake.rival()
-            taken = wait_until(lambda: self.lake.application().get("pid") not in (pid, None) or self._lease_owner() != pid, PATIENCE)
+            taken = wait_until(
+                lambda: self.lake.application().get("pid") not in (pid, None) or self._lease_owner() != pid,
+                PATIENCE,
+            )
             if not taken:
                 self._complain("the lease of a silent driver was not taken over")
         finally:
@@ -214,7 +229,9 @@ class Course:
             self._complain("the driver that took over does not lead")
 
     def _lose_host(self) -> None:
-        """What comes next sees a lease of a host that it knows nothing of, and a process that it cannot look at."""
+        """What comes next sees a lease of a host that it knows nothing of, and a process that it cannot look
+        at.
+        """
         there = self.lake.move("other-host")
         self._collect()
         if there is None:
@@ -245,7 +262,10 @@ class Course:
     # Commands
 
     def _variables(self) -> dict[str, str]:
-        return {"FLAREIAC_FAIL_AT": self._life.fails, **({"FLAREIAC_KILL_AT": self._life.dies} if self._life.dies else {})}
+        return {
+            "FLAREIAC_FAIL_AT": self._life.fails,
+            **({"FLAREIAC_KILL_AT": self._life.dies} if self._life.dies else {}),
+        }
 
     def _command(self, *words: str, **extra: str) -> Ended:
         done = self.lake.run(*words, **extra)
@@ -282,7 +302,9 @@ class Course:
     # What died
 
     def _collect(self, kill_at: str = "") -> None:
-        """Counts what was hit since the last look; ``kill_at``: with what a driver that is new was started."""
+        """Counts what was hit since the last look; ``kill_at``: with what a driver that is new was
+        started.
+        """
         for point, _times in self.lake.hits():
             self.ledger.kill(self._scenario_of(point), point.partition("@")[0], "attempt of a job")
         known = self.lake.application().get("id")
@@ -309,7 +331,9 @@ class Course:
         if self._struck:
             return
         if self._dies:
-            self.ledger.kill(self._scenario_of(self._dies), self._dies.partition("@")[0].partition(":")[0], "driver")
+            self.ledger.kill(
+                self._scenario_of(self._dies), self._dies.partition("@")[0].partition(":")[0], "driver"
+            )
         else:
             self._complain(f"a driver ended by itself: {self.lake.application().get('reason')}")
 
@@ -321,7 +345,12 @@ class Course:
 
     def _compare(self) -> None:
         """Waits until all is as it must be, or nothing moves any more."""
-        waiting = {target.table: (item, target) for item in self.scenarios for target in item.targets if target.table not in self._broken}
+        waiting = {
+            target.table: (item, target)
+            for item in self.scenarios
+            for target in item.targets
+            if target.table not in self._broken
+        }
         wanted = {table: target.expected(self.landing.files) for table, (_, target) in waiting.items()}
         known: dict[str, Content] = {}
         moved = began = time.monotonic()
@@ -366,7 +395,9 @@ class Course:
             tally.twice += len(content.twice) if content is not None else 0
             self._broken.add(table)
             self._complain(
-                f"{table}: {missing.total()} rows are missing, {surplus.total()} are too many; committed twice: "
-                f"{content.twice if content is not None else ()}\n  missing: {sorted(missing, key=str)[:10]}\n"
-                f"  too many: {sorted(surplus, key=str)[:10]}\n  {self.lake.jobs().get(item.job)}"
+                f"{table}: {missing.total()} rows are missing, {surplus.total()} are too many; committed "
+                f"twice: {content.twice if content is not None else ()}\n"
+                f"  missing: {sorted(missing, key=str)[:10]}\n"
+                f"  too many: {sorted(surplus, key=str)[:10]}\n"
+                f"  {self.lake.jobs().get(item.job)}"
             )

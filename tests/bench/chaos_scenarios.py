@@ -1,4 +1,5 @@
-"""The jobs of the chaos: how each is declared, what can be changed about it, and what must be in its tables once all is read.
+"""The jobs of the chaos: how each is declared, what can be changed about it, and what must be in its tables
+once all is read.
 
 Every rule is told twice: as the SQL or mode that FlareIaC is given, and as plain Python over the files.
 """
@@ -43,7 +44,9 @@ Expected = Callable[[Sequence[File]], "Counter[Cells]"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A table that a scenario writes: ``columns`` are compared, ``expected`` says with which rows. ``aliases``: other names of columns."""
+    """A table that a scenario writes: ``columns`` are compared, ``expected`` says with which rows.
+    ``aliases``: other names of columns.
+    """
 
     table: str
     columns: tuple[str, ...]
@@ -75,7 +78,9 @@ class Edits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """``points`` are the driver's named points that its job passes, each with the job or output that it counts for."""
+    """``points`` are the driver's named points that its job passes, each with the job or output that it
+    counts for.
+    """
 
     name: str
     declared: Callable[[Edits], str]
@@ -132,7 +137,9 @@ def closed_windows(files: Sequence[File]) -> "Counter[Cells]":
         key = (_window(row["ts"]), row["city"])
         count, total = sums.get(key, (0, 0))
         sums[key] = (count + 1, total + row["n"])
-    return Counter((since, city, *found) for (since, city), found in sums.items() if since + WINDOW <= watermark)
+    return Counter(
+        (since, city, *found) for (since, city), found in sums.items() if since + WINDOW <= watermark
+    )
 
 
 def _window(ts: datetime) -> datetime:
@@ -163,12 +170,19 @@ MAINTAINED: Final = (
 
 
 def _table(name: str, *columns: str, lines: Sequence[str] = ()) -> str:
-    typed = [_block(f'column "{column}"', f'type = "{kind}"') for column, kind in (item.split(":") for item in columns)]
-    return _block(f'table "{name}"', "catalog = catalog.lake", 'namespace = "demo"', *typed, *lines, *MAINTAINED)
+    typed = [
+        _block(f'column "{column}"', f'type = "{kind}"')
+        for column, kind in (item.split(":") for item in columns)
+    ]
+    return _block(
+        f'table "{name}"', "catalog = catalog.lake", 'namespace = "demo"', *typed, *lines, *MAINTAINED
+    )
 
 
 def _plain_table(name: str, *, lines: Sequence[str] = ()) -> str:
-    return _table(name, *(f"{column}:{COLUMNS[column]}" for column in ("id", "k", "n", "part", "city")), lines=lines)
+    return _table(
+        name, *(f"{column}:{COLUMNS[column]}" for column in ("id", "k", "n", "part", "city")), lines=lines
+    )
 
 
 def _files(name: str, per_batch: int = 1, *, watermark: bool = False) -> str:
@@ -183,7 +197,13 @@ def _tables(name: str, table: str) -> str:
 
 
 def _job(
-    name: str, stream: str, steps: Mapping[str, str], outputs: Sequence[str], *lines: str, generation: int = 0, start: str = ""
+    name: str,
+    stream: str,
+    steps: Mapping[str, str],
+    outputs: Sequence[str],
+    *lines: str,
+    generation: int = 0,
+    start: str = "",
 ) -> str:
     told = [f"generation = {generation + 1}"] if generation else []
     begun = [f'start_from = "{start}"'] if generation and start else []
@@ -210,7 +230,13 @@ SINK: Final = ("driver.before-start@job", "driver.after-start@job", "driver.afte
 BATCH: Final = (*SINK, "driver.batch-begun@job", "driver.before-output-write@output", "driver.after-output-write@output",
                 "driver.before-commit-log@job")  # fmt: skip
 MERGE: Final = (*BATCH, "driver.in-merge@output")
-APPLY: Final = ("apply.intent", "apply.before-result", "apply.result", "apply.before-snapshot", "apply.snapshot")
+APPLY: Final = (
+    "apply.intent",
+    "apply.before-result",
+    "apply.result",
+    "apply.before-snapshot",
+    "apply.snapshot",
+)
 RENEW: Final = (*APPLY, "apply.settled", "apply.seeded")
 REBUILD: Final = (*RENEW, "apply.truncated")
 
@@ -220,7 +246,9 @@ def _points(points: Iterable[str], name: str, *outputs: str) -> tuple[str, ...]:
     found: list[str] = []
     for point in points:
         bare, _, of = point.partition("@")
-        found += [f"{bare}@job.{name}"] if of == "job" else [f"{bare}@{output}" for output in (outputs or (name,))]
+        found += (
+            [f"{bare}@job.{name}"] if of == "job" else [f"{bare}@{output}" for output in (outputs or (name,))]
+        )
     return tuple(found)
 
 
@@ -231,7 +259,9 @@ def _filtered(edits: Edits, sql: str = SELECT) -> str:
 
 
 def _plain(_edits: Edits) -> str:
-    return "\n".join([_plain_table("plain"), _files("plain"), _job("plain", "plain", {"rows": SELECT}, [_output("plain")])])
+    return "\n".join(
+        [_plain_table("plain"), _files("plain"), _job("plain", "plain", {"rows": SELECT}, [_output("plain")])]
+    )
 
 
 def _windows(_edits: Edits) -> str:
@@ -240,7 +270,13 @@ def _windows(_edits: Edits) -> str:
         f"GROUP BY window(ts, '{int(WINDOW.total_seconds())} seconds'), city"
     )
     table = _table("windows", "since:timestamptz", "city:string", "events:long", "total:long")
-    return "\n".join([table, _files("windows", watermark=True), _job("windows", "windows", {"sums": sql}, [_output("windows")])])
+    return "\n".join(
+        [
+            table,
+            _files("windows", watermark=True),
+            _job("windows", "windows", {"sums": sql}, [_output("windows")]),
+        ]
+    )
 
 
 _MERGED: Final = ('mode = "merge"', 'merge = { on = ["k"], latest_by = "id", delete_if = "s.gone" }')
@@ -249,7 +285,9 @@ _LAST: Final = ("k", "id", "n", "city")
 
 def _merge(_edits: Edits) -> str:
     table = _table("merge", "k:long", "id:long", "n:long", "city:string")
-    job = _job("merge", "merge", {"rows": "SELECT k, id, n, city, gone FROM events"}, [_output("merge", *_MERGED)])
+    job = _job(
+        "merge", "merge", {"rows": "SELECT k, id, n, city, gone FROM events"}, [_output("merge", *_MERGED)]
+    )
     return "\n".join([table, _files("merge"), job])
 
 
@@ -268,11 +306,19 @@ def _pair(_edits: Edits) -> str:
     rows, last = _plain_table("pair_rows"), _table("pair_last", "k:long", "id:long", "n:long", "city:string")
     steps = {"rows": SELECT, "last": "SELECT k, id, n, city, gone FROM events"}
     outputs = [_output("pair_rows", 'from = "rows"'), _output("pair_last", *_MERGED)]
-    return "\n".join([rows, last, _files("pair"), _job("pair", "pair", steps, outputs, "foreach_batch = true")])
+    return "\n".join(
+        [rows, last, _files("pair"), _job("pair", "pair", steps, outputs, "foreach_batch = true")]
+    )
 
 
 def _copy(_edits: Edits) -> str:
-    return "\n".join([_plain_table("copy"), _tables("copy", "plain"), _job("copy", "copy", {"rows": SELECT}, [_output("copy")])])
+    return "\n".join(
+        [
+            _plain_table("copy"),
+            _tables("copy", "plain"),
+            _job("copy", "copy", {"rows": SELECT}, [_output("copy")]),
+        ]
+    )
 
 
 def _changed(edits: Edits) -> str:
@@ -281,7 +327,13 @@ def _changed(edits: Edits) -> str:
 
 
 def _carried(edits: Edits) -> str:
-    job = _job("carried", "carried", {"rows": _filtered(edits)}, [_output("carried")], generation=edits[Change.GENERATION])
+    job = _job(
+        "carried",
+        "carried",
+        {"rows": _filtered(edits)},
+        [_output("carried")],
+        generation=edits[Change.GENERATION],
+    )
     return "\n".join([_plain_table("carried"), _files("carried"), job])
 
 
@@ -295,13 +347,26 @@ def _carried_merge(edits: Edits) -> str:
 
 def _carried_copy(edits: Edits) -> str:
     outputs = [_output("carried_copy")]
-    job = _job("carried_copy", "carried_copy", {"rows": _filtered(edits)}, outputs, generation=edits[Change.GENERATION])
+    job = _job(
+        "carried_copy",
+        "carried_copy",
+        {"rows": _filtered(edits)},
+        outputs,
+        generation=edits[Change.GENERATION],
+    )
     return "\n".join([_plain_table("carried_copy"), _tables("carried_copy", "plain"), job])
 
 
 def _rebuilt(edits: Edits) -> str:
     outputs = [_output("rebuilt", 'rebuild = "truncate"')]
-    job = _job("rebuilt", "rebuilt", {"rows": _filtered(edits)}, outputs, generation=edits[Change.GENERATION], start="earliest")
+    job = _job(
+        "rebuilt",
+        "rebuilt",
+        {"rows": _filtered(edits)},
+        outputs,
+        generation=edits[Change.GENERATION],
+        start="earliest",
+    )
     return "\n".join([_plain_table("rebuilt"), _files("rebuilt", 20), job])
 
 
@@ -311,29 +376,49 @@ def _shaped(edits: Edits) -> str:
     names = ("city", "town")
     renamed, extra = (times + 2) // 3, times % 3 == 2
     now, before = names[renamed % 2], names[(renamed + 1) % 2]
-    columns = ["id:long", "k:long", "n:long", "part:string", f"{now}:string", *(["extra:long"] if extra else [])]
+    columns = [
+        "id:long",
+        "k:long",
+        "n:long",
+        "part:string",
+        f"{now}:string",
+        *(["extra:long"] if extra else []),
+    ]
     told = [f'renamed = {{ {before} = "{now}" }}'] if times else []
     sql = f"SELECT id, k, n, part, city AS {now}{', n AS extra' if extra else ''} FROM events"
     return "\n".join(
-        [_table("shaped", *columns, lines=told), _files("shaped"), _job("shaped", "shaped", {"rows": sql}, [_output("shaped")])]
+        [
+            _table("shaped", *columns, lines=told),
+            _files("shaped"),
+            _job("shaped", "shaped", {"rows": sql}, [_output("shaped")]),
+        ]
     )
 
 
-def _simple(name: str, expected: Expected, columns: tuple[str, ...], *, branch: bool = False) -> tuple[Target, ...]:
+def _simple(
+    name: str, expected: Expected, columns: tuple[str, ...], *, branch: bool = False
+) -> tuple[Target, ...]:
     return (Target(table=name, columns=columns, expected=expected, branch=branch),)
 
 
 _ALL: Final = all_rows(*COMPARED)
 
 SCENARIOS: Final = (
-    Scenario(name="plain", declared=_plain, targets=_simple("plain", _ALL, COMPARED), points=_points(SINK, "plain")),
+    Scenario(
+        name="plain", declared=_plain, targets=_simple("plain", _ALL, COMPARED), points=_points(SINK, "plain")
+    ),
     Scenario(
         name="windows",
         declared=_windows,
         targets=_simple("windows", closed_windows, ("since", "city", "events", "total")),
         points=_points(SINK, "windows"),
     ),
-    Scenario(name="merge", declared=_merge, targets=_simple("merge", last_of_key(*_LAST), _LAST), points=_points(MERGE, "merge")),
+    Scenario(
+        name="merge",
+        declared=_merge,
+        targets=_simple("merge", last_of_key(*_LAST), _LAST),
+        points=_points(MERGE, "merge"),
+    ),
     Scenario(
         name="parts",
         declared=_parts,
@@ -355,14 +440,28 @@ SCENARIOS: Final = (
                 [
                     *_points(("driver.before-start@job", "driver.after-start@job"), "pair"),
                     "driver.after-batch@all",
-                    *_points(("driver.batch-begun@job", "driver.between-outputs@job", "driver.before-commit-log@job"), "pair"),
-                    *_points(("driver.before-output-write@output", "driver.after-output-write@output"), "pair", "pair_rows", "pair_last"),
+                    *_points(
+                        (
+                            "driver.batch-begun@job",
+                            "driver.between-outputs@job",
+                            "driver.before-commit-log@job",
+                        ),
+                        "pair",
+                    ),
+                    *_points(
+                        ("driver.before-output-write@output", "driver.after-output-write@output"),
+                        "pair",
+                        "pair_rows",
+                        "pair_last",
+                    ),
                     "driver.in-merge@pair_last",
                 ]
             )
         ),
     ),
-    Scenario(name="copy", declared=_copy, targets=_simple("copy", _ALL, COMPARED), points=_points(SINK, "copy")),
+    Scenario(
+        name="copy", declared=_copy, targets=_simple("copy", _ALL, COMPARED), points=_points(SINK, "copy")
+    ),
     Scenario(
         name="changed",
         declared=_changed,

@@ -1,4 +1,6 @@
-"""Figures of the core: start-up, plans that change nothing, what an apply costs beside the changes themselves."""
+"""Figures of the core: start-up, plans that change nothing, what an apply costs beside the changes
+themselves.
+"""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -15,15 +17,26 @@ _TIMES_FASTER_BEYOND = 8.0
 def startup(directory: Path, _blocks: int) -> Iterator[Figure]:
     """``version`` and ``validate`` of ten blocks."""
     write_tables(directory, 10)
-    for name, words, bar in (("startup version", ("version",), 0.15), ("startup validate of 10 blocks", ("validate",), 0.4)):
+    for name, words, bar in (
+        ("startup version", ("version",), 0.15),
+        ("startup validate of 10 blocks", ("validate",), 0.4),
+    ):
         command = flareiac(directory, *words)
         command.run()
         [runs] = in_turns(9, [command])
-        yield Figure(name=name, value=median_wall(runs), unit="s", bar=bar, detail={"megabytes": round(peak_memory(runs))})
+        yield Figure(
+            name=name,
+            value=median_wall(runs),
+            unit="s",
+            bar=bar,
+            detail={"megabytes": round(peak_memory(runs))},
+        )
 
 
 def noop_plan(directory: Path, blocks: int) -> Iterator[Figure | NotMeasured]:
-    """A plan of real tables that changes nothing, beside terraform's of the same content, with warm caches and with none."""
+    """A plan of real tables that changes nothing, beside terraform's of the same content, with warm caches
+    and with none.
+    """
     ours, theirs = directory / "flareiac", directory / "terraform"
     _applied_tables(ours, blocks)
     _applied_terraform(theirs, blocks)
@@ -32,11 +45,15 @@ def noop_plan(directory: Path, blocks: int) -> Iterator[Figure | NotMeasured]:
     warm = flareiac(ours, "plan", "-detailed-exitcode", cache=cache)
     warm.run()
     for name, before in (("warm", None), ("cold", lambda: shutil.rmtree(cache, ignore_errors=True))):
-        yield from _beside_terraform(name, blocks, warm, terraform(theirs, "plan", "-detailed-exitcode"), rounds, before)
+        yield from _beside_terraform(
+            name, blocks, warm, terraform(theirs, "plan", "-detailed-exitcode"), rounds, before
+        )
 
 
 def growth(directory: Path, blocks: int) -> Iterator[Figure]:
-    """How the time of a plan that changes nothing grows from ``blocks`` to ten times as many (resources that do nothing)."""
+    """How the time of a plan that changes nothing grows from ``blocks`` to ten times as many (resources that
+    do nothing).
+    """
     seconds = []
     memory = 0.0
     for count in (blocks, 10 * blocks):
@@ -48,7 +65,13 @@ def growth(directory: Path, blocks: int) -> Iterator[Figure]:
         seconds.append(median_wall(runs))
         memory = peak_memory(runs)
     detail = {"seconds": [round(value, 3) for value in seconds]}
-    yield Figure(name=f"plan growth {blocks} to {10 * blocks}", value=seconds[1] / seconds[0], unit="times", bar=11.0, detail=detail)
+    yield Figure(
+        name=f"plan growth {blocks} to {10 * blocks}",
+        value=seconds[1] / seconds[0],
+        unit="times",
+        bar=11.0,
+        detail=detail,
+    )
     yield Figure(name=f"plan memory of {10 * blocks}", value=memory, unit="MB", bar=500.0)
 
 
@@ -58,18 +81,31 @@ def bookkeeping(directory: Path, blocks: int) -> Iterator[Figure | NotMeasured]:
     run = _applied_nothings(ours, blocks)
     written = sum(path.stat().st_size for path in (ours / ".flareiac").rglob("*") if path.is_file())
     detail = {"seconds": round(run.wall, 3), "megabytes": round(run.memory), "bytes kept": written}
-    yield Figure(name=f"apply bookkeeping of {blocks}", value=1000 * run.wall / blocks, unit="ms per resource", bar=5.0, detail=detail)
+    yield Figure(
+        name=f"apply bookkeeping of {blocks}",
+        value=1000 * run.wall / blocks,
+        unit="ms per resource",
+        bar=5.0,
+        detail=detail,
+    )
     other = _applied_terraform(theirs, blocks)
     name = f"apply bookkeeping of {blocks}, terraform's time by ours"
     if other is None:
         yield NotMeasured(name=name, reason="terraform is not on PATH")
         return
     detail = {"seconds": round(run.wall, 3), "terraform seconds": round(other.wall, 3)}
-    yield Figure(name=name, value=other.wall / run.wall, unit="times", bar=20.0, better=Better.HIGHER, detail=detail)
+    yield Figure(
+        name=name, value=other.wall / run.wall, unit="times", bar=20.0, better=Better.HIGHER, detail=detail
+    )
 
 
 def _beside_terraform(
-    temperature: str, blocks: int, ours: Command, theirs: Command | None, rounds: int, before: Callable[[], None] | None
+    temperature: str,
+    blocks: int,
+    ours: Command,
+    theirs: Command | None,
+    rounds: int,
+    before: Callable[[], None] | None,
 ) -> Iterator[Figure | NotMeasured]:
     name = f"no-op plan of {blocks} tables, {temperature}"
     commands = [ours] if theirs is None else [ours, theirs]
@@ -81,8 +117,19 @@ def _beside_terraform(
         return
     other = median_wall(runs[1])
     bar = 1.0 if temperature == "cold" else _TIMES_FASTER.get(blocks, _TIMES_FASTER_BEYOND)
-    detail = {"seconds": round(mine, 3), "terraform seconds": round(other, 3), "terraform megabytes": round(peak_memory(runs[1]))}
-    yield Figure(name=f"{name}, terraform's time by ours", value=other / mine, unit="times", bar=bar, better=Better.HIGHER, detail=detail)
+    detail = {
+        "seconds": round(mine, 3),
+        "terraform seconds": round(other, 3),
+        "terraform megabytes": round(peak_memory(runs[1])),
+    }
+    yield Figure(
+        name=f"{name}, terraform's time by ours",
+        value=other / mine,
+        unit="times",
+        bar=bar,
+        better=Better.HIGHER,
+        detail=detail,
+    )
 
 
 def _applied_tables(directory: Path, blocks: int) -> Run:

@@ -1,11 +1,24 @@
-"""Creates tables by DDL in a warm PySpark session: ``python ddl_handwritten.py SETTINGS.json``; the seconds go beside the settings."""
+"""Creates tables by DDL in a warm PySpark session: ``python ddl_handwritten.py SETTINGS.json``; the seconds
+go beside the settings.
+"""
 
 import json
 import sys
 import time
 from pathlib import Path
 
-_KINDS = ("BIGINT NOT NULL", "TIMESTAMP", "STRING", "DECIMAL(12,2)", "INT", "BOOLEAN", "DOUBLE", "DATE", "STRING", "BIGINT")
+_KINDS = (
+    "BIGINT NOT NULL",
+    "TIMESTAMP",
+    "STRING",
+    "DECIMAL(12,2)",
+    "INT",
+    "BOOLEAN",
+    "DOUBLE",
+    "DATE",
+    "STRING",
+    "BIGINT",
+)
 
 
 def main(settings_file: str) -> None:
@@ -23,8 +36,8 @@ def main(settings_file: str) -> None:
 
     def create(name: str) -> None:
         spark.sql(
-            f"CREATE TABLE lake.ddl.{name} ({columns}) USING iceberg PARTITIONED BY (days(c1)) "
-            f"LOCATION '{settings['warehouse']}/{name}' TBLPROPERTIES ('write.target-file-size-bytes' = '134217728')"
+            f"CREATE TABLE lake.ddl.{name} ({columns}) USING iceberg PARTITIONED BY (days(c1)) LOCATION "
+            f"'{settings['warehouse']}/{name}' TBLPROPERTIES ('write.target-file-size-bytes' = '134217728')"
         )
 
     create("warm")

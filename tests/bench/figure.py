@@ -14,7 +14,9 @@ class Better(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """``value`` against ``bar`` (None: measured only for the record); ``detail`` holds what the value was made from."""
+    """``value`` against ``bar`` (None: measured only for the record); ``detail`` holds what the value was
+    made from.
+    """
 
     name: str
     value: float
@@ -31,7 +33,14 @@ class Figure:
 
     def line(self) -> str:
         """One line of JSON."""
-        data = {"figure": self.name, "value": _rounded(self.value), "unit": self.unit, "bar": self.bar, "met": self.met, **self.detail}
+        data = {
+            "figure": self.name,
+            "value": _rounded(self.value),
+            "unit": self.unit,
+            "bar": self.bar,
+            "met": self.met,
+            **self.detail,
+        }
         return json.dumps(data)
 
 

@@ -24,7 +24,11 @@ def main(settings_file: str) -> None:
     if settings["watermark"]:
         frame = frame.withWatermark(*settings["watermark"])
     frame.createOrReplaceTempView("raw")
-    writer = spark.sql(settings["sql"]).writeStream.trigger(availableNow=True).option("checkpointLocation", settings["checkpoint"])
+    writer = (
+        spark.sql(settings["sql"])
+        .writeStream.trigger(availableNow=True)
+        .option("checkpointLocation", settings["checkpoint"])
+    )
     if settings["keys"]:
         query = writer.foreachBatch(partial(_merge, settings)).start()
     else:

@@ -1,4 +1,6 @@
-"""Many streaming queries as one writes them by hand, in one application: ``python jobs_handwritten.py SETTINGS.json``."""
+"""Many streaming queries as one writes them by hand, in one application: ``python jobs_handwritten.py
+SETTINGS.json``.
+"""
 
 import json
 import os
@@ -13,7 +15,12 @@ SETTLES = 20.0
 
 def memory_of(*pids: int) -> float:
     """Resident megabytes of processes together."""
-    lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS:")]
+    lines = [
+        line
+        for pid in pids
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        if line.startswith("VmRSS:")
+    ]
     return sum(int(line.split()[1]) for line in lines) / 1024
 
 
@@ -28,7 +35,9 @@ def main(settings_file: str) -> None:
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
-    spark.readStream.schema(settings["schema"]).option("maxFilesPerTrigger", 1).json(settings["path"]).createOrReplaceTempView("raw")
+    spark.readStream.schema(settings["schema"]).option("maxFilesPerTrigger", 1).json(
+        settings["path"]
+    ).createOrReplaceTempView("raw")
     for query in settings["queries"]:
         writer = spark.sql(query["sql"]).writeStream.trigger(processingTime="1 second")
         writer.option("checkpointLocation", query["checkpoint"]).toTable(query["table"])

@@ -1,4 +1,6 @@
-"""Figures of a lake: looking at many tables that nobody changed, deciding about a large one, creating some beside Spark's own DDL."""
+"""Figures of a lake: looking at many tables that nobody changed, deciding about a large one, creating some
+beside Spark's own DDL.
+"""
 
 import json
 import re
@@ -28,7 +30,13 @@ def observing(directory: Path, blocks: int) -> Iterator[Figure]:
     [catalog] = (directory / ".flareiac" / "lake").rglob("catalog.db")
     with sqlite3.connect(catalog) as database:
         [count] = database.execute("SELECT count(*) FROM iceberg_tables").fetchone()
-    yield Figure(name=f"observing {blocks} unchanged tables", value=statistics.median(seconds), unit="s", bar=0.3, detail={"tables": count})
+    yield Figure(
+        name=f"observing {blocks} unchanged tables",
+        value=statistics.median(seconds),
+        unit="s",
+        bar=0.3,
+        detail={"tables": count},
+    )
 
 
 def _timing(output: str, name: str) -> float:
@@ -39,7 +47,9 @@ def _timing(output: str, name: str) -> float:
 
 
 def deciding(directory: Path, _blocks: int) -> Iterator[Figure]:
-    """Measuring a table with 20,000 snapshots and 100,000 data files, for all kinds of maintenance at once."""
+    """Measuring a table with 20,000 snapshots and 100,000 data files, for all kinds of maintenance at
+    once.
+    """
     from flareiac_iceberg.catalogs.metadata_files import load
     from flareiac_iceberg.maintenance.measure import Table, measure
     from tests.iceberg.lake import Lake
@@ -69,7 +79,12 @@ def deciding(directory: Path, _blocks: int) -> Iterator[Figure]:
         seconds = time.perf_counter() - started
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         detail = {"files opened beside the metadata": len(opened), "megabytes": round(memory)}
-        yield Figure(name=f"deciding about 20,000 snapshots and 100,000 files, {name}", value=seconds, unit="s", detail=detail)
+        yield Figure(
+            name=f"deciding about 20,000 snapshots and 100,000 files, {name}",
+            value=seconds,
+            unit="s",
+            detail=detail,
+        )
 
 
 def create_tables(directory: Path, blocks: int) -> Iterator[Figure]:
@@ -83,9 +98,13 @@ def create_tables(directory: Path, blocks: int) -> Iterator[Figure]:
     (directory / "theirs").mkdir()
     lake = Lake(directory / "theirs", rows=1, files=1)
     query = Query(name="ddl", sql="SELECT 1", columns=FLIGHTS)
-    lake.run_program("ddl_handwritten.py", "ddl", query, {"tables": blocks, "warehouse": str(directory / "theirs" / "ddl")})
+    lake.run_program(
+        "ddl_handwritten.py", "ddl", query, {"tables": blocks, "warehouse": str(directory / "theirs" / "ddl")}
+    )
     theirs = json.loads((lake.root / "ddl.result.json").read_text())
     detail = {"seconds": round(run.wall, 2), "Spark's seconds": round(theirs, 2)}
     name = f"apply creates {blocks} tables, Spark's time by ours"
     yield Figure(name=f"apply creates {blocks} tables", value=1000 * run.wall / blocks, unit="ms per table")
-    yield Figure(name=name, value=theirs / run.wall, unit="times", bar=3.0, better=Better.HIGHER, detail=detail)
+    yield Figure(
+        name=name, value=theirs / run.wall, unit="times", bar=3.0, better=Better.HIGHER, detail=detail
+    )

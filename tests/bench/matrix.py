@@ -1,4 +1,6 @@
-"""The matrix change x source x output: what plan says, what apply does, and which rows are there afterwards, in each combination."""
+"""The matrix change x source x output: what plan says, what apply does, and which rows are there afterwards,
+in each combination.
+"""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +16,9 @@ from tests.bench.matrix_model import Stateless, Steady
 from tests.bench.matrix_run import run
 
 _AT_ONCE: Final = 60
-"""Cells in one Spark application. Each is a query or two, which take memory, and processor time while they wait."""
+"""Cells in one Spark application. Each is a query or two, which take memory, and processor time while they
+wait.
+"""
 
 
 STORES: Final = {
@@ -26,14 +30,24 @@ STORES: Final = {
 
 
 def cells(only: str = "", store: str = "") -> list[Cell]:
-    """The cells whose name contains one of the words in ``only``; all of them without any. With a ``store``, those that have state."""
-    found = [Cell(change=_kept_in(change, STORES[store])) for change in all_changes() if not store or _has_state(change)]
+    """The cells whose name contains one of the words in ``only``; all of them without any. With a ``store``,
+    those that have state.
+    """
+    found = [
+        Cell(change=_kept_in(change, STORES[store]))
+        for change in all_changes()
+        if not store or _has_state(change)
+    ]
     words = only.split(",")
     return [cell for cell in found if any(word in cell.name for word in words)]
 
 
 def _kept_in(change: Change, state_store: str) -> Change:
-    return replace(change, before=replace(change.before, state_store=state_store), after=replace(change.after, state_store=state_store))
+    return replace(
+        change,
+        before=replace(change.before, state_store=state_store),
+        after=replace(change.after, state_store=state_store),
+    )
 
 
 def _has_state(change: Change) -> bool:
@@ -41,7 +55,9 @@ def _has_state(change: Change) -> bool:
 
 
 def matrix(directory: Path, only: str = "", store: str = "") -> Iterator[Figure]:
-    """Prints the table; the figure is how many cells differ from what is right. Raises ``RuntimeError`` if one does."""
+    """Prints the table; the figure is how many cells differ from what is right. Raises ``RuntimeError`` if
+    one does.
+    """
     chosen = cells(only, store)
     for number, at in enumerate(range(0, len(chosen), _AT_ONCE)):
         wave = directory / f"wave-{number}"
@@ -50,7 +66,9 @@ def matrix(directory: Path, only: str = "", store: str = "") -> Iterator[Figure]
         sys.stdout.write(table(chosen[at : at + _AT_ONCE]) + "\n")
         sys.stdout.flush()
     wrong = [cell for cell in chosen if cell.wrong]
-    yield Figure(name=f"matrix of {len(chosen)} cells, cells that differ", value=len(wrong), unit="cells", bar=0.0)
+    yield Figure(
+        name=f"matrix of {len(chosen)} cells, cells that differ", value=len(wrong), unit="cells", bar=0.0
+    )
     if wrong:
         raise RuntimeError(f"{len(wrong)} of {len(chosen)} cells differ")
 
@@ -60,7 +78,10 @@ def table(chosen: Sequence[Cell]) -> str:
     head = ("CHANGE", "QUERY", "SOURCE", "OUTPUT", "VERDICT", "WAY", "OUTCOME", "ROWS", "RIGHT", "")
     lines = [head, *(_line(cell) for cell in chosen)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
-    told = ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    told = [
+        "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
     differing = [cell for cell in chosen if cell.wrong]
     told += [f"{cell.name}: {'; '.join(cell.wrong)}" for cell in differing]
     return "\n".join([*told, f"{len(chosen)} cells, {len(differing)} differ", ""])

@@ -41,7 +41,13 @@ class Cell:
     @property
     def name(self) -> str:
         """What its blocks are called."""
-        parts = (self.change.name, self.change.family, self.change.before.source, self.change.output, self.change.way.value)
+        parts = (
+            self.change.name,
+            self.change.family,
+            self.change.before.source,
+            self.change.output,
+            self.change.way.value,
+        )
         return re.sub(r"\W+", "_", "_".join(part for part in parts if part)).strip("_").lower()
 
     @property

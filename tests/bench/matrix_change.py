@@ -1,4 +1,6 @@
-"""What is a change of the matrix? An edit of a job, what plan must say of it, and the way out that is taken."""
+"""What is a change of the matrix? An edit of a job, what plan must say of it, and the way out that is
+taken.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +53,9 @@ class Start(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """``edit`` makes the job after of the job before; ``given`` is done to both. ``start`` is where a generation in ``edit`` begins."""
+    """``edit`` makes the job after of the job before; ``given`` is done to both. ``start`` is where a
+    generation in ``edit`` begins.
+    """
 
     name: str
     family: str
@@ -76,7 +80,10 @@ FAMILIES: Final[Mapping[str, tuple[Query, Mapping[str, tuple[Output, ...]]]]] = 
             "merge": (Output(mode="merge", keys=("k", "m")),),
             "overwrite_partitions": (Output(mode="overwrite_partitions"),),
             "branch": (Output(mode="append", branch=True),),
-            "foreach_batch": (Output(mode="append"), Output(mode="merge", label="also", table="also", keys=("k", "m"))),
+            "foreach_batch": (
+                Output(mode="append"),
+                Output(mode="merge", label="also", table="also", keys=("k", "m")),
+            ),
         },
     ),
     "sum": (
@@ -84,7 +91,10 @@ FAMILIES: Final[Mapping[str, tuple[Query, Mapping[str, tuple[Output, ...]]]]] = 
         {
             "complete": (Output(mode="complete"),),
             "merge": (Output(mode="merge", keys=("k",)),),
-            "foreach_batch": (Output(mode="merge", keys=("k",)), Output(mode="merge", label="also", table="also", keys=("k",))),
+            "foreach_batch": (
+                Output(mode="merge", keys=("k",)),
+                Output(mode="merge", label="also", table="also", keys=("k",)),
+            ),
         },
     ),
     "windows": (
@@ -97,7 +107,10 @@ FAMILIES: Final[Mapping[str, tuple[Query, Mapping[str, tuple[Output, ...]]]]] = 
     ),
     "join": (q.PLAIN, {"append": (Output(mode="append"),)}),
     "rate": (q.RATE, {"append": (Output(mode="append"),)}),
-    "unique": (q.unique("k"), {"append": (Output(mode="append"),), "merge": (Output(mode="merge", keys=("k", "m")),)}),
+    "unique": (
+        q.unique("k"),
+        {"append": (Output(mode="append"),), "merge": (Output(mode="merge", keys=("k", "m")),)},
+    ),
 }
 
 
@@ -105,7 +118,13 @@ def job(family: str, source: str, output: str) -> Job:
     """A job of a family, as it is before a change."""
     own, outputs = FAMILIES[family]
     reading = "rows_per_second = 2" if source == "rate" else "max_files_per_trigger = 1"
-    return Job(query=own, source=source, outputs=outputs[output], together=output == "foreach_batch", reading=(reading,))
+    return Job(
+        query=own,
+        source=source,
+        outputs=outputs[output],
+        together=output == "foreach_batch",
+        reading=(reading,),
+    )
 
 
 def kind_of(found: Job) -> str:
@@ -170,10 +189,20 @@ def each(
     given: Edit = lambda found: found,
     start: Start | None = None,
 ) -> Iterator[Change]:
-    """A change in each place of ``where``: a source, a colon and outputs with commas between, or ``*`` for all."""
+    """A change in each place of ``where``: a source, a colon and outputs with commas between, or ``*`` for
+    all.
+    """
     for place in where.split():
         source, _, outputs = place.partition(":")
         for output in FAMILIES[family][1] if outputs == "*" else outputs.split(","):
             before = given(job(family, source, output))
             for way in ways:
-                yield Change(name=name, family=family, before=before, after=edit(before), verdict=verdict, way=way, start=start)
+                yield Change(
+                    name=name,
+                    family=family,
+                    before=before,
+                    after=edit(before),
+                    verdict=verdict,
+                    way=way,
+                    start=start,
+                )

@@ -1,4 +1,6 @@
-"""The changes of the matrix: what is edited, in which jobs, what plan must say of it, and which ways out are taken."""
+"""The changes of the matrix: what is edited, in which jobs, what plan must say of it, and which ways out are
+taken.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -43,11 +45,20 @@ def all_changes() -> Iterator[Change]:
 
 
 def _beside_the_query() -> Iterator[Change]:
-    yield from each("comment", "plain", "files:append,foreach_batch table:merge", line('comment = "what for"'), Verdict.NOTHING)
+    yield from each(
+        "comment",
+        "plain",
+        "files:append,foreach_batch table:merge",
+        line('comment = "what for"'),
+        Verdict.NOTHING,
+    )
     yield from each("restart budget", "plain", "files:append table:branch", with_(failures=8), Verdict.LIVE)
     spelled = replace(q.SUM, sql="select k,\n  SUM( n ) as total -- all of it\nfrom events group by k")
     yield from each("reformatted SQL", "sum", "files:complete table:merge", asked(spelled), Verdict.NOTHING)
-    named = replace(q.SUM, sql="WITH e AS (SELECT n, k AS who FROM events) SELECT who AS k, sum(n) AS total FROM e GROUP BY 1")
+    named = replace(
+        q.SUM,
+        sql="WITH e AS (SELECT n, k AS who FROM events) SELECT who AS k, sum(n) AS total FROM e GROUP BY 1",
+    )
     yield from each("rewritten SQL", "sum", "files:complete", asked(named), Verdict.NOTHING)
     yield from each("step renamed", "sum", "table:complete", with_(step="told"), Verdict.NOTHING)
     unread = with_(undeclared=("sent",))
@@ -72,7 +83,9 @@ def _restarts() -> Iterator[Change]:
     yield from each("pinned conf", "sum", "files:complete table:merge", pinned, Verdict.NO_EFFECT)
     zone = line('conf = { "spark.sql.session.timeZone" = "Europe/Rome" }')
     yield from each("time zone", "sum", "files:complete", zone, Verdict.RESULTS_CHANGE, (Way.TOKEN,))
-    yield from each("restart_nonce", "plain", "files:append table:branch", line("restart_nonce = 1"), Verdict.RESTART)
+    yield from each(
+        "restart_nonce", "plain", "files:append table:branch", line("restart_nonce = 1"), Verdict.RESTART
+    )
     yield from each("restart_nonce", "sum", "files:merge", line("restart_nonce = 1"), Verdict.RESTART)
     stopped = line("stopped = true")
     yield from each("stopped", "plain", "files:append", stopped, Verdict.STOPS)
@@ -88,32 +101,61 @@ def _without_state() -> Iterator[Change]:
     some = q.plain(where="WHERE n > 3", keeps=lambda e: bool(e["n"] > 3))
     yield from each("filter", "plain", "files:append,foreach_batch table:*", asked(some), Verdict.RESTART)
     coded, recoded = with_(code=_code(0)), with_(code=_code(4), query=replace(some, sql=q.PLAIN.sql))
-    yield from each("Python code", "plain", "files:append,foreach_batch table:merge", recoded, Verdict.RESTART, given=coded)
+    yield from each(
+        "Python code",
+        "plain",
+        "files:append,foreach_batch table:merge",
+        recoded,
+        Verdict.RESTART,
+        given=coded,
+    )
 
 
 def _sources() -> Iterator[Change]:
     refused = (Way.EARLIEST, Way.UNDO)
     elsewhere = with_(place="elsewhere")
-    yield from each("source path", "plain", "files:append", elsewhere, Verdict.REFUSED, (*refused, Way.CARRY_OVER))
-    yield from each("source path", "plain", "table:append,merge", elsewhere, Verdict.REFUSED, (*refused, Way.CARRY_OVER))
+    yield from each(
+        "source path", "plain", "files:append", elsewhere, Verdict.REFUSED, (*refused, Way.CARRY_OVER)
+    )
+    yield from each(
+        "source path", "plain", "table:append,merge", elsewhere, Verdict.REFUSED, (*refused, Way.CARRY_OVER)
+    )
     yield from each("source path", "windows", "files:append", elsewhere, Verdict.REFUSED, refused)
     united = q.plain("k, m, n AS total", "UNION ALL SELECT k, m, n AS total FROM more")
     two = with_(query=united, more=True)
     yield from each("source count", "plain", "files:append", two, Verdict.REFUSED, refused)
     yield from each("source count", "plain", "table:append", two, Verdict.REFUSED, (*refused, Way.CARRY_OVER))
     other = with_(source="table")
-    yield from each("source kind", "plain", "files:append,foreach_batch", other, Verdict.REFUSED, (Way.EARLIEST,))
+    yield from each(
+        "source kind", "plain", "files:append,foreach_batch", other, Verdict.REFUSED, (Way.EARLIEST,)
+    )
 
 
 def _outputs() -> Iterator[Change]:
     anyhow = (Way.TOKEN, Way.EARLIEST, Way.CARRY_OVER)
     moved = output(table="moved")
-    yield from each("output table", "plain", "files:append table:merge", moved, Verdict.RESULTS_CHANGE, anyhow)
+    yield from each(
+        "output table", "plain", "files:append table:merge", moved, Verdict.RESULTS_CHANGE, anyhow
+    )
     yield from each("output table", "sum", "files:complete", moved, Verdict.RESTART)
     merge = output(mode="merge", keys=("k", "m"))
     yield from each("output mode", "plain", "files:append table:append", merge, Verdict.TOLD)
-    yield from each("output mode", "sum", "files:complete", output(mode="merge", keys=("k",)), Verdict.REFUSED, (Way.EARLIEST,))
-    yield from each("output mode", "windows", "table:append", output(mode="complete"), Verdict.REFUSED, (Way.EARLIEST, Way.CARRY_OVER))
+    yield from each(
+        "output mode",
+        "sum",
+        "files:complete",
+        output(mode="merge", keys=("k",)),
+        Verdict.REFUSED,
+        (Way.EARLIEST,),
+    )
+    yield from each(
+        "output mode",
+        "windows",
+        "table:append",
+        output(mode="complete"),
+        Verdict.REFUSED,
+        (Way.EARLIEST, Way.CARRY_OVER),
+    )
     rule = output(update_if="s.total > t.total", updates=lambda new, old: bool(new["total"] > old["total"]))
     yield from each("merge rule", "plain", "files:merge table:merge", rule, Verdict.TOLD)
     added = Output(mode="append", label="added", table="added")
@@ -122,34 +164,91 @@ def _outputs() -> Iterator[Change]:
         return replace(found, outputs=(*found.outputs, added))
 
     yield from each("output added", "plain", "files:append table:merge", one_more, Verdict.RESTART)
-    yield from each("output added", "plain", "files:foreach_batch table:foreach_batch", one_more, Verdict.TOLD)
+    yield from each(
+        "output added", "plain", "files:foreach_batch table:foreach_batch", one_more, Verdict.TOLD
+    )
 
     def fewer(found: Job) -> Job:
         return replace(found, outputs=found.outputs[:1])
 
-    yield from each("output removed", "plain", "files:foreach_batch table:foreach_batch", fewer, Verdict.RESTART)
-    yield from each("output renamed", "plain", "files:append", output(label="other"), Verdict.REFUSED, (Way.EARLIEST, Way.UNDO))
+    yield from each(
+        "output removed", "plain", "files:foreach_batch table:foreach_batch", fewer, Verdict.RESTART
+    )
+    yield from each(
+        "output renamed",
+        "plain",
+        "files:append",
+        output(label="other"),
+        Verdict.REFUSED,
+        (Way.EARLIEST, Way.UNDO),
+    )
 
     def apart(found: Job) -> Job:
         return replace(found, together=not found.together)
 
-    yield from each("foreach_batch", "plain", "files:foreach_batch table:append", apart, Verdict.REFUSED, (Way.EARLIEST, Way.UNDO))
+    yield from each(
+        "foreach_batch",
+        "plain",
+        "files:foreach_batch table:append",
+        apart,
+        Verdict.REFUSED,
+        (Way.EARLIEST, Way.UNDO),
+    )
 
 
 def _generations() -> Iterator[Change]:
     onwards, earliest = generation("carry_over"), generation("earliest")
     name = "generation, carry_over"
-    yield from each(name, "plain", "files:append,branch,foreach_batch table:*", onwards, Verdict.GENERATION, start=Start.ONWARDS)
+    yield from each(
+        name,
+        "plain",
+        "files:append,branch,foreach_batch table:*",
+        onwards,
+        Verdict.GENERATION,
+        start=Start.ONWARDS,
+    )
     yield from each(name, "sum", "table:*", onwards, Verdict.GENERATION, start=Start.ONWARDS)
     yield from each(name, "sum", "files:complete", onwards, Verdict.BLOCKED, (Way.UNDO,))
-    yield from each("generation, latest", "plain", "table:append,merge", generation("latest"), Verdict.GENERATION, start=Start.ONWARDS)
-    yield from each("generation, latest", "plain", "files:append", generation("latest"), Verdict.BLOCKED, (Way.UNDO,))
-    yield from each("generation, keep", "plain", "files:append table:branch,merge", earliest, Verdict.GENERATION, start=Start.KEEP)
+    yield from each(
+        "generation, latest",
+        "plain",
+        "table:append,merge",
+        generation("latest"),
+        Verdict.GENERATION,
+        start=Start.ONWARDS,
+    )
+    yield from each(
+        "generation, latest", "plain", "files:append", generation("latest"), Verdict.BLOCKED, (Way.UNDO,)
+    )
+    yield from each(
+        "generation, keep",
+        "plain",
+        "files:append table:branch,merge",
+        earliest,
+        Verdict.GENERATION,
+        start=Start.KEEP,
+    )
     again = then(earliest, rebuilt)
-    yield from each("generation, truncate", "plain", "files:* table:append,foreach_batch", again, Verdict.GENERATION, start=Start.TRUNCATE)
-    yield from each("generation, truncate", "sum", "files:merge table:complete", again, Verdict.GENERATION, start=Start.TRUNCATE)
+    yield from each(
+        "generation, truncate",
+        "plain",
+        "files:* table:append,foreach_batch",
+        again,
+        Verdict.GENERATION,
+        start=Start.TRUNCATE,
+    )
+    yield from each(
+        "generation, truncate",
+        "sum",
+        "files:merge table:complete",
+        again,
+        Verdict.GENERATION,
+        start=Start.TRUNCATE,
+    )
     lower, raised = checkpoint("generation = 1"), checkpoint("generation = 2")
-    yield from each("generation lowered", "plain", "files:append", lower, Verdict.BLOCKED, (Way.UNDO,), given=raised)
+    yield from each(
+        "generation lowered", "plain", "files:append", lower, Verdict.BLOCKED, (Way.UNDO,), given=raised
+    )
     moved = checkpoint('location = "moved"')
     yield from each("checkpoint moved", "plain", "files:append", moved, Verdict.REFUSED, (Way.UNDO,))
 
@@ -158,39 +257,91 @@ def _aggregates() -> Iterator[Change]:
     mixed, refused = Verdict.RESULTS_CHANGE, Verdict.REFUSED
     greatest = asked(q.by_k("max(n) AS total", q.greatest("n")))
     yield from each("sum to max", "sum", "files:* table:*", greatest, mixed, (Way.TOKEN,))
-    yield from each("sum to max", "sum", "files:complete,foreach_batch table:merge", greatest, mixed, (Way.EARLIEST,))
+    yield from each(
+        "sum to max", "sum", "files:complete,foreach_batch table:merge", greatest, mixed, (Way.EARLIEST,)
+    )
     yield from each("sum to max", "sum", "table:complete,foreach_batch", greatest, mixed, (Way.CARRY_OVER,))
     argument = asked(q.by_k("sum(q) AS total", q.added("q")))
     yield from each("aggregate argument", "sum", "files:complete table:merge", argument, mixed, (Way.TOKEN,))
-    two = q.by_k("sum(n) AS total, max(q) AS other", q.both(q.N, q.greatest("q")), row=q.two_values("total", "other"))
+    two = q.by_k(
+        "sum(n) AS total, max(q) AS other", q.both(q.N, q.greatest("q")), row=q.two_values("total", "other")
+    )
     yield from each("aggregate added", "sum", "files:complete", asked(two), refused, (Way.EARLIEST, Way.UNDO))
-    yield from each("aggregate added", "sum", "table:complete,merge", asked(two), refused, (Way.EARLIEST, Way.CARRY_OVER))
-    yield from each("aggregate removed", "sum", "files:complete", asked(q.SUM), refused, (Way.EARLIEST,), given=asked(two))
+    yield from each(
+        "aggregate added", "sum", "table:complete,merge", asked(two), refused, (Way.EARLIEST, Way.CARRY_OVER)
+    )
+    yield from each(
+        "aggregate removed", "sum", "files:complete", asked(q.SUM), refused, (Way.EARLIEST,), given=asked(two)
+    )
     # What is written is in the order of the table's columns, whatever the order in SELECT.
     turned = replace(two, sql="SELECT k, max(q) AS other, sum(n) AS total FROM events GROUP BY k")
-    yield from each("aggregate order", "sum", "files:complete table:merge", asked(turned), Verdict.NOTHING, given=asked(two))
-    crossed = q.by_k("max(q) AS total, sum(n) AS other", q.both(q.greatest("q"), q.N), row=q.two_values("total", "other"))
+    yield from each(
+        "aggregate order",
+        "sum",
+        "files:complete table:merge",
+        asked(turned),
+        Verdict.NOTHING,
+        given=asked(two),
+    )
+    crossed = q.by_k(
+        "max(q) AS total, sum(n) AS other", q.both(q.greatest("q"), q.N), row=q.two_values("total", "other")
+    )
     ways = (Way.TOKEN, Way.EARLIEST)
-    yield from each("aggregates crossed", "sum", "files:complete table:merge", asked(crossed), mixed, ways, given=asked(two))
-    mean = q.by_k("avg(n) AS mean", q.both(q.N, lambda old, _e: (old or 0) + 1), row=lambda key, v: {"k": key[0], "mean": v[0] / v[1]})
+    yield from each(
+        "aggregates crossed",
+        "sum",
+        "files:complete table:merge",
+        asked(crossed),
+        mixed,
+        ways,
+        given=asked(two),
+    )
+    mean = q.by_k(
+        "avg(n) AS mean",
+        q.both(q.N, lambda old, _e: (old or 0) + 1),
+        row=lambda key, v: {"k": key[0], "mean": v[0] / v[1]},
+    )
     yield from each("sum to avg", "sum", "files:merge", asked(mean), refused, (Way.EARLIEST,))
     times = q.by_k("sum(n) * 10 AS total", row=lambda key, value: {"k": key[0], "total": value * 10})
-    yield from each("above an aggregate", "sum", "files:complete table:complete", asked(times), Verdict.RESTART)
-    yield from each("above an aggregate", "sum", "files:merge", asked(times), mixed, (Way.TOKEN, Way.EARLIEST))
+    yield from each(
+        "above an aggregate", "sum", "files:complete table:complete", asked(times), Verdict.RESTART
+    )
+    yield from each(
+        "above an aggregate", "sum", "files:merge", asked(times), mixed, (Way.TOKEN, Way.EARLIEST)
+    )
 
 
 def _keys() -> Iterator[Change]:
     k_and_m = q.by_k(
-        key="k, m", columns="k, m", keyed=lambda e: (e["k"], e["m"]), row=lambda key, v: {"k": key[0], "m": key[1], "total": v}
+        key="k, m",
+        columns="k, m",
+        keyed=lambda e: (e["k"], e["m"]),
+        row=lambda key, v: {"k": key[0], "m": key[1], "total": v},
     )
-    yield from each("grouping key added", "sum", "files:complete", asked(k_and_m), Verdict.REFUSED, (Way.EARLIEST,))
-    yield from each("grouping key added", "sum", "table:complete", asked(k_and_m), Verdict.REFUSED, (Way.CARRY_OVER,))
+    yield from each(
+        "grouping key added", "sum", "files:complete", asked(k_and_m), Verdict.REFUSED, (Way.EARLIEST,)
+    )
+    yield from each(
+        "grouping key added", "sum", "table:complete", asked(k_and_m), Verdict.REFUSED, (Way.CARRY_OVER,)
+    )
     upper = q.by_k(key="upper(k)", columns="upper(k) AS k", keyed=lambda e: (e["k"].upper(),))
     yield from each(
-        "grouping key expression", "sum", "files:merge table:complete", asked(upper), Verdict.RESULTS_CHANGE, (Way.TOKEN, Way.EARLIEST)
+        "grouping key expression",
+        "sum",
+        "files:merge table:complete",
+        asked(upper),
+        Verdict.RESULTS_CHANGE,
+        (Way.TOKEN, Way.EARLIEST),
     )
     other = q.by_k(key="m", columns="m AS k", keyed=lambda e: (e["m"],))
-    yield from each("grouping key column", "sum", "table:complete,merge", asked(other), Verdict.RESULTS_CHANGE, (Way.TOKEN,))
+    yield from each(
+        "grouping key column",
+        "sum",
+        "table:complete,merge",
+        asked(other),
+        Verdict.RESULTS_CHANGE,
+        (Way.TOKEN,),
+    )
 
 
 def _times() -> Iterator[Change]:
@@ -200,16 +351,33 @@ def _times() -> Iterator[Change]:
     yield from each("window size", "windows", "files:append table:merge", minute, mixed, (Way.EARLIEST,))
     yield from each("window size", "windows", "table:append", minute, mixed, (Way.CARRY_OVER,))
     later, before = asked(q.windows(1, delay=60)), asked(q.windows(1))
-    yield from each("watermark delay", "windows", "files:append table:append", later, mixed, (Way.TOKEN, Way.EARLIEST), given=before)
+    yield from each(
+        "watermark delay",
+        "windows",
+        "files:append table:append",
+        later,
+        mixed,
+        (Way.TOKEN, Way.EARLIEST),
+        given=before,
+    )
 
 
 def _filters() -> Iterator[Change]:
     mixed = Verdict.RESULTS_CHANGE
     some = q.by_k(where="WHERE n > 3", keeps=lambda e: bool(e["n"] > 3))
-    yield from each("filter before state", "sum", "files:complete,foreach_batch table:merge", asked(some), mixed, (Way.TOKEN, Way.EARLIEST))
+    yield from each(
+        "filter before state",
+        "sum",
+        "files:complete,foreach_batch table:merge",
+        asked(some),
+        mixed,
+        (Way.TOKEN, Way.EARLIEST),
+    )
     yield from each("filter before state", "sum", "table:complete", asked(some), mixed, (Way.CARRY_OVER,))
     high = q.by_k(rest="HAVING sum(n) > 5", row=lambda key, v: {"k": key[0], "total": v} if v > 5 else None)
-    yield from each("filter after state", "sum", "files:complete table:complete", asked(high), Verdict.RESTART)
+    yield from each(
+        "filter after state", "sum", "files:complete table:complete", asked(high), Verdict.RESTART
+    )
     yield from each("filter after state", "sum", "table:merge", asked(high), mixed, (Way.TOKEN, Way.EARLIEST))
     of_a = q.by_k(rest="HAVING k = 'a'", keeps=lambda e: bool(e["k"] == "a"))
     yield from each("filter on a key", "sum", "files:complete table:merge", asked(of_a), mixed, (Way.TOKEN,))
@@ -219,15 +387,34 @@ def _other_state() -> Iterator[Change]:
     refused = Verdict.REFUSED
     finer = asked(q.unique("k", "m"))
     yield from each("dedup keys", "unique", "files:append", finer, refused, (Way.EARLIEST, Way.UNDO))
-    yield from each("dedup keys", "unique", "table:append,merge", finer, refused, (Way.EARLIEST, Way.CARRY_OVER))
+    yield from each(
+        "dedup keys", "unique", "table:append,merge", finer, refused, (Way.EARLIEST, Way.CARRY_OVER)
+    )
     yield from each("dedup removed", "unique", "files:append", asked(q.PLAIN), refused, (Way.EARLIEST,))
     yield from each("dedup removed", "unique", "table:append", asked(q.PLAIN), refused, (Way.CARRY_OVER,))
-    yield from each("dedup added", "plain", "files:append,merge", asked(q.unique("k")), refused, (Way.EARLIEST,))
-    yield from each("dedup added", "plain", "table:append,foreach_batch", asked(q.unique("k")), refused, (Way.EARLIEST, Way.CARRY_OVER))
+    yield from each(
+        "dedup added", "plain", "files:append,merge", asked(q.unique("k")), refused, (Way.EARLIEST,)
+    )
+    yield from each(
+        "dedup added",
+        "plain",
+        "table:append,foreach_batch",
+        asked(q.unique("k")),
+        refused,
+        (Way.EARLIEST, Way.CARRY_OVER),
+    )
     some = q.by_k(keeps=lambda e: bool(e["n"] > 3))
     coded, recoded = with_(code=_code(0)), with_(code=_code(4), query=replace(some, sql=q.SUM.sql))
     ways = (Way.TOKEN, Way.EARLIEST)
-    yield from each("Python before state", "sum", "files:complete table:merge", recoded, Verdict.UNKNOWN, ways, given=coded)
+    yield from each(
+        "Python before state",
+        "sum",
+        "files:complete table:merge",
+        recoded,
+        Verdict.UNKNOWN,
+        ways,
+        given=coded,
+    )
 
 
 def _joins() -> Iterator[Change]:
@@ -237,9 +424,25 @@ def _joins() -> Iterator[Change]:
 
     where, last = "files:append table:append", {Way.TOKEN: "a", Way.EARLIEST: "-"}
     left = joined("LEFT", "a", last)
-    yield from each("join left to inner", "join", where, joined("INNER"), Verdict.RESULTS_CHANGE, (Way.TOKEN, Way.EARLIEST), given=left)
+    yield from each(
+        "join left to inner",
+        "join",
+        where,
+        joined("INNER"),
+        Verdict.RESULTS_CHANGE,
+        (Way.TOKEN, Way.EARLIEST),
+        given=left,
+    )
     inner = joined("INNER", "-", {Way.EARLIEST: "a; a", Way.UNDO: "-"})
-    yield from each("join inner to left", "join", where, joined("LEFT"), Verdict.REFUSED, (Way.EARLIEST, Way.UNDO), given=inner)
+    yield from each(
+        "join inner to left",
+        "join",
+        where,
+        joined("LEFT"),
+        Verdict.REFUSED,
+        (Way.EARLIEST, Way.UNDO),
+        given=inner,
+    )
 
 
 def _unreadable() -> Iterator[Change]:
@@ -260,8 +463,17 @@ def _rates() -> Iterator[Change]:
     yield from each("rate raised", "rate", "rate:append", raised, Verdict.RESULTS_CHANGE, (Way.EARLIEST,))
     yield from each("rate lowered", "rate", "rate:append", lowered, Verdict.RESULTS_CHANGE, (Way.EARLIEST,))
     again = then(generation("earliest"), rebuilt)
-    yield from each("generation, truncate", "rate", "rate:append", again, Verdict.GENERATION, start=Start.TRUNCATE)
-    yield from each("generation, carry_over", "rate", "rate:append", generation("carry_over"), Verdict.BLOCKED, (Way.UNDO,))
+    yield from each(
+        "generation, truncate", "rate", "rate:append", again, Verdict.GENERATION, start=Start.TRUNCATE
+    )
+    yield from each(
+        "generation, carry_over",
+        "rate",
+        "rate:append",
+        generation("carry_over"),
+        Verdict.BLOCKED,
+        (Way.UNDO,),
+    )
 
 
 def _code(least: int) -> str:

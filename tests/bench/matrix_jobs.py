@@ -32,7 +32,9 @@ BRANCH: Final = "side"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """``label`` is also what its table is called after the cell's name. ``updates`` is what ``update_if`` means, of new and old row."""
+    """``label`` is also what its table is called after the cell's name. ``updates`` is what ``update_if``
+    means, of new and old row.
+    """
 
     mode: str
     label: str = "out"
@@ -46,8 +48,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """``lines`` are more lines of the job's block, ``reading`` of the stream's source, ``checkpoint`` of the checkpoint's block,
-    which also has ``state_store``.
+    """``lines`` are more lines of the job's block, ``reading`` of the stream's source, ``checkpoint`` of the
+    checkpoint's block, which also has ``state_store``.
 
     ``more``: it reads the place ``more`` too. ``undeclared``: columns that a stream of files leaves out.
     ``code``: a Python step of this text stands between the stream and the SQL.
@@ -75,7 +77,10 @@ def declared(job: Job, name: str) -> str:
     blocks = [
         *(_table(output, name) for output in _tables(job)),
         *(_stream(job, place, name) for place in _places(job)),
-        _block(f'checkpoint "{name}"', [*job.checkpoint, *([f"state_store = {job.state_store}"] if job.state_store else [])]),
+        _block(
+            f'checkpoint "{name}"',
+            [*job.checkpoint, *([f"state_store = {job.state_store}"] if job.state_store else [])],
+        ),
         _job(job, name),
     ]
     return "\n".join(blocks)
@@ -105,7 +110,10 @@ def _tables(job: Job) -> Sequence[Output]:
 
 def _table(output: Output, name: str) -> str:
     parted = ['partition_by = ["k"]'] if output.mode == "overwrite_partitions" else []
-    return _block(f'table "{table_name(output, name)}"', ["catalog = catalog.lake", 'namespace = "demo"', *_columns(OUT), *parted])
+    return _block(
+        f'table "{table_name(output, name)}"',
+        ["catalog = catalog.lake", 'namespace = "demo"', *_columns(OUT), *parted],
+    )
 
 
 def _places(job: Job) -> Sequence[str]:
@@ -114,11 +122,18 @@ def _places(job: Job) -> Sequence[str]:
 
 def _stream(job: Job, place: str, name: str) -> str:
     delay = getattr(job.query, "delay", None)
-    lines = [f'watermark = {{ column = "at", delay = "{int(delay.total_seconds())}s" }}'] if delay is not None else []
+    lines = (
+        [f'watermark = {{ column = "at", delay = "{int(delay.total_seconds())}s" }}']
+        if delay is not None
+        else []
+    )
     match job.source:
         case "files":
             source = _block("files", [f'path = "landing/{place}"', 'format = "json"', *job.reading])
-            lines += [source, *_columns({name: kind for name, kind in EVENT.items() if name not in job.undeclared})]
+            lines += [
+                source,
+                *_columns({name: kind for name, kind in EVENT.items() if name not in job.undeclared}),
+            ]
         case "table":
             lines.append(_block("table", [f"table = table.{place}", *job.reading]))
         case _:
@@ -133,10 +148,17 @@ def _stream_name(place: str, job: Job, name: str) -> str:
 def _job(job: Job, name: str) -> str:
     raw = "raw" if job.code is not None else "events"
     inputs = [
-        _block(f'input "{raw if place == job.place else place}"', [f"stream = stream.{_stream_name(place, job, name)}"])
+        _block(
+            f'input "{raw if place == job.place else place}"',
+            [f"stream = stream.{_stream_name(place, job, name)}"],
+        )
         for place in _places(job)
     ]
-    dedup = [f"dedup = {{ keys = {_listed(job.query.keys)}, within_watermark = false }}"] if isinstance(job.query, Unique) else []
+    dedup = (
+        [f"dedup = {{ keys = {_listed(job.query.keys)}, within_watermark = false }}"]
+        if isinstance(job.query, Unique)
+        else []
+    )
     lines = [
         f"checkpoint = checkpoint.{name}",
         f'trigger = {{ processing_time = "{job.interval}" }}',
@@ -154,7 +176,10 @@ def _job(job: Job, name: str) -> str:
 
 
 def _output(output: Output, name: str) -> str:
-    merge = [f"on = {_listed(output.keys)}", *([f'update_if = "{output.update_if}"'] if output.update_if else [])]
+    merge = [
+        f"on = {_listed(output.keys)}",
+        *([f'update_if = "{output.update_if}"'] if output.update_if else []),
+    ]
     lines = [
         f"table = table.{table_name(output, name)}",
         f'mode = "{output.mode}"',

@@ -35,7 +35,11 @@ class Lake:
             (root / "landing" / place).mkdir(parents=True)
         (root / "lake").mkdir()
         self.write("lake", LAKE + source_tables())
-        self.catalog = SqlCatalog("lake", uri=f"sqlite:///{root}/lake/catalog.db?timeout=60", warehouse=f"file://{root}/lake/warehouse")
+        self.catalog = SqlCatalog(
+            "lake",
+            uri=f"sqlite:///{root}/lake/catalog.db?timeout=60",
+            warehouse=f"file://{root}/lake/warehouse",
+        )
 
     def write(self, name: str, content: str) -> None:
         (self.root / f"{name}.flare.hcl").write_text(content)
@@ -50,7 +54,9 @@ class Lake:
         """A command. Raises ``RuntimeError`` with what it said if it ends with another code."""
         program = [sys.executable, "-W", "ignore", "-c", "from flareiac.cli.main import main; main()", *words]
         environment = {**os.environ, "NO_COLOR": "1", "CI": ""}
-        done = subprocess.run(program, cwd=self.root, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            program, cwd=self.root, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
         said = done.stdout + done.stderr
         if done.returncode not in codes or "Traceback" in said:
             raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}:\n{said[-6000:]}")
@@ -95,7 +101,10 @@ class Lake:
         return told(scan.to_arrow().to_pylist())
 
     def _land_file(self, place: str, name: str, rows: Iterable[Event]) -> None:
-        told = [{key: value.isoformat() if hasattr(value, "isoformat") else value for key, value in row.items()} for row in rows]
+        told = [
+            {key: value.isoformat() if hasattr(value, "isoformat") else value for key, value in row.items()}
+            for row in rows
+        ]
         scratch = self.root / f".{name}"
         scratch.write_text("".join(json.dumps(row) + "\n" for row in told))
         scratch.rename(self.root / "landing" / place / name)
@@ -110,7 +119,9 @@ class Lake:
 
     def jobs(self) -> dict[str, Mapping[str, Any]]:
         """What the driver says of each job."""
-        found: dict[str, Mapping[str, Any]] = json.loads((self.root / "runtime" / "status.json").read_text())["jobs"]
+        found: dict[str, Mapping[str, Any]] = json.loads((self.root / "runtime" / "status.json").read_text())[
+            "jobs"
+        ]
         return found
 
     def await_all(self, answer: Callable[[], bool], seconds: float) -> bool:

@@ -1,6 +1,8 @@
-"""What a query makes of batches of rows, told without Spark: state is carried from one query to the next as Spark carries it.
+"""What a query makes of batches of rows, told without Spark: state is carried from one query to the next as
+Spark carries it.
 
-Small on purpose: one stream, one state, the rules of the sinks. The facts about Spark say when state is carried; this says what follows.
+Small on purpose: one stream, one state, the rules of the sinks. The facts about Spark say when state is
+carried; this says what follows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,7 +47,9 @@ class Unique:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A query whose results are given as text: after the first rows, and at the end by the way that was taken."""
+    """A query whose results are given as text: after the first rows, and at the end by the way that was
+    taken.
+    """
 
     sql: str
     first: str
@@ -73,7 +77,9 @@ class Memory:
 
 
 def emitted(query: Modelled, memory: Memory, batch: Sequence[Event], mode: str) -> list[Row]:
-    """The rows that a batch (and the empty one that Spark runs after it to move the watermark) gives to a sink in this mode."""
+    """The rows that a batch (and the empty one that Spark runs after it to move the watermark) gives to a
+    sink in this mode.
+    """
     match query:
         case Stateless(row=row):
             return _there(row(item) for item in batch)
@@ -100,7 +106,11 @@ def _grouped(query: Grouped, memory: Memory, batch: Sequence[Event], mode: str) 
         memory.watermark = max(memory.watermark, max(item["at"] for item in batch) - query.delay)
     if mode == "complete":
         return _rows(query, memory.state)
-    closed = {key: memory.state[key] for key in memory.state if query.ends is not None and query.ends(key) <= memory.watermark}
+    closed = {
+        key: memory.state[key]
+        for key in memory.state
+        if query.ends is not None and query.ends(key) <= memory.watermark
+    }
     for key in closed:
         del memory.state[key]
     return _rows(query, closed if mode == "append" else touched)
@@ -115,7 +125,11 @@ def _there(rows: Iterable[Row | None]) -> list[Row]:
 
 
 def written(
-    table: Sequence[Row], rows: Sequence[Row], mode: str, keys: Sequence[str], updates: Callable[[Row, Row], bool] | None = None
+    table: Sequence[Row],
+    rows: Sequence[Row],
+    mode: str,
+    keys: Sequence[str],
+    updates: Callable[[Row, Row], bool] | None = None,
 ) -> list[Row]:
     """The table after a batch."""
     match mode:

@@ -17,7 +17,9 @@ def plain(
     keeps: Callable[[Event], bool] = lambda _e: True,
 ) -> Stateless:
     """A query without state."""
-    return Stateless(sql=f"SELECT {select} FROM events {where}".strip(), row=lambda e: row(e) if keeps(e) else None)
+    return Stateless(
+        sql=f"SELECT {select} FROM events {where}".strip(), row=lambda e: row(e) if keeps(e) else None
+    )
 
 
 def added(column: str, times: int = 1) -> Fold:
@@ -77,7 +79,11 @@ def windows(minutes: int = 5, delay: int = 0, fold: Fold = N, aggregate: str = "
 
 def unique(*keys: str) -> Unique:
     """One row for each value of the keys."""
-    return Unique(sql="SELECT k, m, n AS total FROM events", keys=keys, row=lambda e: {"k": e["k"], "m": e["m"], "total": e["n"]})
+    return Unique(
+        sql="SELECT k, m, n AS total FROM events",
+        keys=keys,
+        row=lambda e: {"k": e["k"], "m": e["m"], "total": e["n"]},
+    )
 
 
 def join(kind: str, on: str, columns: str, first: str, last: Mapping[Any, str]) -> Measured:

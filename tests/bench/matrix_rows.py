@@ -1,4 +1,6 @@
-"""The rows that land before and after a change, the table that every query of the matrix fits, and how its rows are told as text."""
+"""The rows that land before and after a change, the table that every query of the matrix fits, and how its
+rows are told as text.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -45,7 +47,9 @@ LANDED: Final[Mapping[str, tuple[Sequence[Event], Sequence[Event]]]] = {
 
 
 def text(rows: Iterable[Row]) -> str:
-    """Rows as their values that are not null, in the order of ``OUT``; moments as hour and minute; ``-`` for no rows."""
+    """Rows as their values that are not null, in the order of ``OUT``; moments as hour and minute; ``-`` for
+    no rows.
+    """
     told = (" ".join(_cell(row[name]) for name in OUT if row.get(name) is not None) for row in rows)
     return "; ".join(sorted(told)) or "-"
 

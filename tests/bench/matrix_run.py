@@ -1,4 +1,6 @@
-"""Takes all cells through their change at once: first rows, verdicts, what blocks, the ways out, the second rows, what is there."""
+"""Takes all cells through their change at once: first rows, verdicts, what blocks, the ways out, the second
+rows, what is there.
+"""
 
 import re
 import time
@@ -22,7 +24,9 @@ _RESTS: Final = ("idle", "stopped", "completed", "failed")
 
 
 def run(root: Path, cells: Sequence[Cell]) -> None:
-    """Fills in what is found of each cell. Raises ``RuntimeError`` with what a command said that ended otherwise than it must."""
+    """Fills in what is found of each cell. Raises ``RuntimeError`` with what a command said that ended
+    otherwise than it must.
+    """
     lake = Lake(root)
     if not (root / ".flareiac.lock.hcl").is_file():
         lake.run("init")
@@ -89,8 +93,18 @@ class _Course:
         for cell in self.cells:
             self._take_way(cell)
         code, planned = self.lake.plan()
-        for cell in (cell for cell in self.cells if planned[cell.address]["blockers"] or planned[f"checkpoint.{cell.name}"]["blockers"]):
-            told = [item["code"] for item in (*planned[cell.address]["blockers"], *planned[f"checkpoint.{cell.name}"]["blockers"])]
+        for cell in (
+            cell
+            for cell in self.cells
+            if planned[cell.address]["blockers"] or planned[f"checkpoint.{cell.name}"]["blockers"]
+        ):
+            told = [
+                item["code"]
+                for item in (
+                    *planned[cell.address]["blockers"],
+                    *planned[f"checkpoint.{cell.name}"]["blockers"],
+                )
+            ]
             cell.wrong.append(f"the way out is blocked ({', '.join(told)})")
             self._write(cell, cell.change.before)
         if code == 0:
@@ -135,7 +149,9 @@ class _Course:
         for cell in self.cells:
             for address in (cell.address, f"checkpoint.{cell.name}"):
                 if planned[address]["action"] not in ("no-op", "record"):
-                    cell.wrong.append(f"the next plan would {planned[address]['action']} {address.partition('.')[0]}")
+                    cell.wrong.append(
+                        f"the next plan would {planned[address]['action']} {address.partition('.')[0]}"
+                    )
         jobs = self.lake.jobs()
         for cell in self.cells:
             cell.failures = jobs[cell.address].get("failures") or 0
@@ -178,7 +194,12 @@ class _Course:
 
     def _found(self, cell: Cell, wanted: Mapping[str, str]) -> dict[str, str]:
         told = counted if _is_steady(cell) else text
-        return {table: self.lake.rows(f"{cell.name}_{table.removesuffix('@')}", branch=table.endswith("@"), told=told) for table in wanted}
+        return {
+            table: self.lake.rows(
+                f"{cell.name}_{table.removesuffix('@')}", branch=table.endswith("@"), told=told
+            )
+            for table in wanted
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,5 +263,7 @@ def paste(job: Job, blockers: Sequence[Mapping[str, Any]], way: Way) -> Job | No
 def _renewed(job: Job, lines: Sequence[str]) -> Job:
     checkpoint = tuple(line for line in lines if re.match(r"(generation|start_from) = ", line))
     rebuilt = {line.split('"')[1] for line in lines if line.startswith("and in output")}
-    outputs = tuple(replace(output, rebuild=output.rebuild or output.label in rebuilt) for output in job.outputs)
+    outputs = tuple(
+        replace(output, rebuild=output.rebuild or output.label in rebuilt) for output in job.outputs
+    )
     return replace(job, checkpoint=checkpoint, outputs=outputs)

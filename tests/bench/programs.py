@@ -41,7 +41,12 @@ class Command:
         with tempfile.TemporaryFile() as output:
             started = time.perf_counter()
             process = subprocess.Popen(
-                self.words, cwd=self.directory, env=dict(self.environment), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+                self.words,
+                cwd=self.directory,
+                env=dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
             )
             _pid, status, usage = os.wait4(process.pid, 0)
             wall = time.perf_counter() - started
@@ -50,11 +55,15 @@ class Command:
             text = output.read().decode(errors="replace")
         if process.returncode:
             raise RuntimeError(f"{' '.join(self.words)} ended with {process.returncode}:\n{text[-4000:]}")
-        return Run(wall=wall, processor=usage.ru_utime + usage.ru_stime, memory=_megabytes(usage), output=text)
+        return Run(
+            wall=wall, processor=usage.ru_utime + usage.ru_stime, memory=_megabytes(usage), output=text
+        )
 
 
 def flareiac(directory: Path, *words: str, cache: Path | None = None, idle: bool = False) -> Command:
-    """FlareIaC's command line in a project; ``idle`` with the provider that does nothing, ``cache`` for a cache directory of its own."""
+    """FlareIaC's command line in a project; ``idle`` with the provider that does nothing, ``cache`` for a
+    cache directory of its own.
+    """
     environment = {**os.environ, "NO_COLOR": "1"}
     if idle:
         environment["PYTHONPATH"] = str(IDLE_PROVIDER)
@@ -71,11 +80,18 @@ def terraform(directory: Path, *words: str) -> Command | None:
         return None
     settings = directory / "terraform.rc"
     settings.touch()
-    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(settings), "CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1"}
+    environment = {
+        **os.environ,
+        "TF_CLI_CONFIG_FILE": str(settings),
+        "CHECKPOINT_DISABLE": "1",
+        "TF_IN_AUTOMATION": "1",
+    }
     return Command(words=(program, *words), directory=directory, environment=environment)
 
 
-def in_turns(rounds: int, commands: Sequence[Command], before: Callable[[], None] | None = None) -> list[list[Run]]:
+def in_turns(
+    rounds: int, commands: Sequence[Command], before: Callable[[], None] | None = None
+) -> list[list[Run]]:
     """The runs of each command; ``before`` is called before every single run."""
     runs: list[list[Run]] = [[] for _ in commands]
     for _ in range(rounds):

@@ -1,7 +1,8 @@
-"""How long is a changed job away? From the wish to change it to its first batch, beside a stop and a start by hand in a warm session.
+"""How long is a changed job away? From the wish to change it to its first batch, beside a stop and a start by
+hand in a warm session.
 
-Both read the same files, one per batch, and never run out of them. By hand there are two ways: to stop at once, and to let the batch that
-runs commit first, as FlareIaC does.
+Both read the same files, one per batch, and never run out of them. By hand there are two ways: to stop at
+once, and to let the batch that runs commit first, as FlareIaC does.
 """
 
 import json
@@ -43,11 +44,21 @@ def restart(directory: Path, rows: int) -> Iterator[Figure]:
         bare += _handwritten(lake, f"bare_{number}", at_commit=False)
         ours += _flareiac(lake, f"ours_{number}")
         alike += _handwritten(lake, f"alike_{number}", at_commit=True)
-        remark(f"restart: {_shown(ours)} s, by hand {_shown(bare)} s, by hand after a commit {_shown(alike)} s")
-    for name, theirs, bar in (("by hand-written", bare, 1.2), ("by hand-written that lets the batch commit", alike, None)):
-        detail = {"seconds": round(statistics.median(ours), 2), "handwritten seconds": round(statistics.median(theirs), 2)}
+        remark(
+            f"restart: {_shown(ours)} s, by hand {_shown(bare)} s, by hand after a commit {_shown(alike)} s"
+        )
+    for name, theirs, bar in (
+        ("by hand-written", bare, 1.2),
+        ("by hand-written that lets the batch commit", alike, None),
+    ):
+        detail = {
+            "seconds": round(statistics.median(ours), 2),
+            "handwritten seconds": round(statistics.median(theirs), 2),
+        }
         value = statistics.median(ours) / statistics.median(theirs)
-        yield Figure(name=f"restart, {name}", value=value, unit="times", bar=bar, better=Better.LOWER, detail=detail)
+        yield Figure(
+            name=f"restart, {name}", value=value, unit="times", bar=bar, better=Better.LOWER, detail=detail
+        )
 
 
 def _shown(seconds: list[float]) -> list[float]:
@@ -57,7 +68,11 @@ def _shown(seconds: list[float]) -> list[float]:
 def _handwritten(lake: Lake, name: str, *, at_commit: bool) -> list[float]:
     """Seconds of each restart."""
     lake.make_table(_query(0), name)
-    more = {"restarts": _RESTARTS, "sqls": [_query(times).sql for times in range(_RESTARTS + 1)], "at_commit": at_commit}
+    more = {
+        "restarts": _RESTARTS,
+        "sqls": [_query(times).sql for times in range(_RESTARTS + 1)],
+        "at_commit": at_commit,
+    }
     lake.run_program("restart_handwritten.py", name, _query(0), more)
     found: list[float] = json.loads((lake.root / f"{name}.result.json").read_text())
     return found
@@ -84,7 +99,9 @@ def _flareiac(lake: Lake, name: str) -> list[float]:
 
 def _begun(control: ControlDirectory, digest: str) -> float:
     """When the job's log says that a definition started: the one before had its last commit by then."""
-    line = next(line for line in control.job_log("job.bench").read_text().splitlines() if f"(digest {digest}," in line)
+    line = next(
+        line for line in control.job_log("job.bench").read_text().splitlines() if f"(digest {digest}," in line
+    )
     return datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S,%f").astimezone().timestamp()
 
 
@@ -93,7 +110,9 @@ def _want(control: ControlDirectory, lake: Lake, name: str, table: str, restarts
     settings = ApplicationSettings(digest="a1", name=name, conf=lake.conf())
     job = DesiredJob(digest=uuid.uuid4().hex, spec=spec)
     control.update_desired(
-        lambda desired: replace(desired, application=settings, jobs={"job.bench": job}), lineage="bench", workspace="default"
+        lambda desired: replace(desired, application=settings, jobs={"job.bench": job}),
+        lineage="bench",
+        workspace="default",
     )
     return job.digest
 

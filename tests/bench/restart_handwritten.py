@@ -1,6 +1,8 @@
-"""Stops and starts a streaming query as one does by hand, in one session: ``python restart_handwritten.py SETTINGS.json``.
+"""Stops and starts a streaming query as one does by hand, in one session: ``python restart_handwritten.py
+SETTINGS.json``.
 
-By hand one stops at once, amid a batch, which is begun again. FlareIaC lets it commit first; told to (``at_commit``), so does this program.
+By hand one stops at once, amid a batch, which is begun again. FlareIaC lets it commit first; told to
+(``at_commit``), so does this program.
 """
 
 import json
@@ -55,7 +57,11 @@ def main(settings_file: str) -> None:
 def _start(spark: Any, settings: dict[str, Any], sql: str) -> Any:
     frame = spark.readStream.schema(settings["schema"]).option("maxFilesPerTrigger", 1).json(settings["path"])
     frame.createOrReplaceTempView("raw")
-    return spark.sql(sql).writeStream.option("checkpointLocation", settings["checkpoint"]).toTable(settings["table"])
+    return (
+        spark.sql(sql)
+        .writeStream.option("checkpointLocation", settings["checkpoint"])
+        .toTable(settings["table"])
+    )
 
 
 def _await(checkpoint: Path, count: int) -> None:

@@ -1,4 +1,6 @@
-"""Throughput of a streaming job beside the same query in hand-written PySpark, in turns, each in a Spark application of its own."""
+"""Throughput of a streaming job beside the same query in hand-written PySpark, in turns, each in a Spark
+application of its own.
+"""
 
 import json
 import os
@@ -28,7 +30,9 @@ _SPARK_SCHEMA = "ts timestamp, carrier string, delay bigint"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One query, for both sides; ``columns`` are those of its table in Iceberg's spelling. ``keys`` and ``latest_by`` belong to a merge."""
+    """One query, for both sides; ``columns`` are those of its table in Iceberg's spelling. ``keys`` and
+    ``latest_by`` belong to a merge.
+    """
 
     name: str
     sql: str
@@ -73,10 +77,18 @@ def throughput(directory: Path, rows: int) -> Iterator[Figure]:
             remark(f"{query.name}: round {number + 1} of {_ROUNDS}")
             theirs.append(lake.handwritten(query, f"{query.name}_hand_{number}"))
             ours.append(lake.flareiac(query, f"{query.name}_ours_{number}"))
-        detail = {"rows per second": round(statistics.median(ours)), "handwritten rows per second": round(statistics.median(theirs))}
+        detail = {
+            "rows per second": round(statistics.median(ours)),
+            "handwritten rows per second": round(statistics.median(theirs)),
+        }
         value = statistics.median(ours) / statistics.median(theirs)
         yield Figure(
-            name=f"throughput {query.name}, by hand-written", value=value, unit="times", bar=0.98, better=Better.HIGHER, detail=detail
+            name=f"throughput {query.name}, by hand-written",
+            value=value,
+            unit="times",
+            bar=0.98,
+            better=Better.HIGHER,
+            detail=detail,
         )
 
 
@@ -87,7 +99,9 @@ class Lake:
         from pyiceberg.catalog.sql import SqlCatalog
 
         self.root, self.rows, self.files = root, rows, files
-        self.catalog = SqlCatalog("lake", uri=f"sqlite:///{root}/catalog.db", warehouse=f"file://{root}/warehouse")
+        self.catalog = SqlCatalog(
+            "lake", uri=f"sqlite:///{root}/catalog.db", warehouse=f"file://{root}/warehouse"
+        )
         self.catalog.create_namespace("bench")
         self.launch = Launch(java_home=require_java().home, jars=_jars(), master="local[2]", memory="1g")
         self._write_files()
@@ -98,7 +112,9 @@ class Lake:
         job = DesiredJob(digest=uuid.uuid4().hex, spec=self.spec(query, name, self.make_table(query, name)))
         settings = ApplicationSettings(digest="a1", name=name, conf=self.conf())
         control.update_desired(
-            lambda desired: replace(desired, application=settings, jobs={"job.bench": job}), lineage="bench", workspace="default"
+            lambda desired: replace(desired, application=settings, jobs={"job.bench": job}),
+            lineage="bench",
+            workspace="default",
         )
         ensure_running(control, self.launch, timeout=DEADLINE)
         try:
@@ -115,10 +131,19 @@ class Lake:
         self.run_program("handwritten.py", name, query)
         return self._rate(name)
 
-    def run_program(self, program: str, name: str, query: Query, more: Mapping[str, Any] | None = None) -> None:
-        """Runs a program beside this module to its end; its argument is a file ``NAME.json`` with its settings."""
+    def run_program(
+        self, program: str, name: str, query: Query, more: Mapping[str, Any] | None = None
+    ) -> None:
+        """Runs a program beside this module to its end; its argument is a file ``NAME.json`` with its
+        settings.
+        """
         settings = {
-            "conf": {**self.conf(), **launch_conf(self.launch), "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"},
+            "conf": {
+                **self.conf(),
+                **launch_conf(self.launch),
+                "spark.ui.enabled": "false",
+                "spark.sql.session.timeZone": "UTC",
+            },
             "schema": _SPARK_SCHEMA,
             "path": str(self.root / "files"),
             "sql": query.sql,
@@ -138,7 +163,11 @@ class Lake:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
         }
-        Command(words=(sys.executable, str(Path(__file__).parent / program), str(file)), directory=self.root, environment=environment).run()
+        Command(
+            words=(sys.executable, str(Path(__file__).parent / program), str(file)),
+            directory=self.root,
+            environment=environment,
+        ).run()
 
     def _rate(self, name: str) -> float:
         """From the times at which Spark wrote down its commits: those are there whoever ran the query."""
@@ -200,8 +229,15 @@ class Lake:
         from pyiceberg.schema import Schema
         from pyiceberg.types import LongType, NestedField, StringType, TimestamptzType
 
-        types: Mapping[str, Any] = {"timestamptz": TimestamptzType(), "string": StringType(), "long": LongType()}
-        fields = [NestedField(at + 1, column, types[kind], required=False) for at, (column, kind) in enumerate(query.columns)]
+        types: Mapping[str, Any] = {
+            "timestamptz": TimestamptzType(),
+            "string": StringType(),
+            "long": LongType(),
+        }
+        fields = [
+            NestedField(at + 1, column, types[kind], required=False)
+            for at, (column, kind) in enumerate(query.columns)
+        ]
         return str(self.catalog.create_table(("bench", name), Schema(*fields)).metadata.table_uuid)
 
     def _write_files(self) -> None:
@@ -210,11 +246,16 @@ class Lake:
         for number in range(self.files):
             day = (date(2026, 1, 1) + timedelta(days=number)).isoformat()
             (folder / f"{number:04d}.json").write_text("".join(_line(day, row) for row in range(self.rows)))
-            os.utime(folder / f"{number:04d}.json", (1_700_000_000 + number, 1_700_000_000 + number))  # the order in which Spark reads
+            os.utime(
+                folder / f"{number:04d}.json", (1_700_000_000 + number, 1_700_000_000 + number)
+            )  # the order in which Spark reads
 
 
 def _line(day: str, row: int) -> str:
-    return f'{{"ts": "{day}T{row // 60 % 24:02d}:{row % 60:02d}:00Z", "carrier": "c{row % 16}", "delay": {row % 97}}}\n'
+    return (
+        f'{{"ts": "{day}T{row // 60 % 24:02d}:{row % 60:02d}:00Z", "carrier": "c{row % 16}", "delay": '
+        f"{row % 97}}}\n"
+    )
 
 
 def _has_ended(status: Status) -> str | None:

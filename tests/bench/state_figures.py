@@ -21,4 +21,9 @@ def journal(directory: Path, blocks: int) -> Iterator[Figure]:
     lease.release()
     early, late = (1000 * value / blocks for value in seconds)
     yield Figure(name="journal record", value=early, unit="ms", bar=5.0)
-    yield Figure(name=f"journal record after {blocks} others, by the first ones", value=late / early, unit="times", bar=1.5)
+    yield Figure(
+        name=f"journal record after {blocks} others, by the first ones",
+        value=late / early,
+        unit="times",
+        bar=1.5,
+    )

@@ -41,7 +41,11 @@ def test_drivers_die_at_points_of_their_own_too(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_point_of_an_apply_gets_its_turn(seed: int) -> None:
     wanted = {(item.name, point) for item in SCENARIOS for point in item.apply_points}
-    drawn = [(kill.scenario.name, kill.point) for item in islice(Chaos(seed).rounds(), 2 * len(wanted)) for kill in item.kills]
+    drawn = [
+        (kill.scenario.name, kill.point)
+        for item in islice(Chaos(seed).rounds(), 2 * len(wanted))
+        for kill in item.kills
+    ]
     assert set(drawn) == wanted
 
 
@@ -57,14 +61,24 @@ def test_the_report_tells_what_took_place() -> None:
     ledger.strike("the JVM is killed amid maintain")
     ledger.command("plan", Ended(code=2, out="", err=""))
     ledger.command("apply", Ended(code=-9, out="", err=""))
-    ledger.command("maintain", Ended(code=0, out="table.plain (compaction): Maintenance complete after 2s\n", err=""))
+    ledger.command(
+        "maintain", Ended(code=0, out="table.plain (compaction): Maintenance complete after 2s\n", err="")
+    )
     found = ledger.detail()
     assert found["kills"] == 2
     assert found["by kind"] == {"apply": 1, "the JVM is killed amid maintain": 1}
     assert found["commands"] == {"plan: work left": 1, "apply: killed": 1, "maintain: done": 1}
     assert found["maintained"] == {"compaction": 1}
-    assert (found["rows missing"], found["rows too many"]) == (1, 1), "a row lost and one doubled do not make up for each other"
-    assert Counter(line.split()[0] for line in ledger.lines()) == {"plain": 1, EVERYTHING: 1, "kills": 2, "commands": 3, "maintained": 1}
+    assert (found["rows missing"], found["rows too many"]) == (1, 1), (
+        "a row lost and one doubled do not make up for each other"
+    )
+    assert Counter(line.split()[0] for line in ledger.lines()) == {
+        "plain": 1,
+        EVERYTHING: 1,
+        "kills": 2,
+        "commands": 3,
+        "maintained": 1,
+    }
 
 
 def _stopped_early(course: Course, _kills: int) -> None:
@@ -88,11 +102,18 @@ def test_the_sums_are_told_also_when_the_course_breaks_off(
 def test_the_last_figure_holds_the_sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Course, "run", _stopped_early)
     last = list(chaos(tmp_path, 5, 1))[-1]
-    assert (last.value, last.detail["kills"], last.detail["rows expected"], last.detail["rows landed"]) == (0, 1, 7, 0)
+    assert (last.value, last.detail["kills"], last.detail["rows expected"], last.detail["rows landed"]) == (
+        0,
+        1,
+        7,
+        0,
+    )
 
 
 @pytest.mark.parametrize(("codes", "wrong"), [([0], 0), ([1, 0], 0), ([1] * 6, 1)])
-def test_the_last_maintenance_must_come_to_its_end(codes: list[int], wrong: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_maintenance_must_come_to_its_end(
+    codes: list[int], wrong: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A driver may die of what was planned for it; the next run finishes what is left."""
     course = Course(tmp_path, Chaos(1), 1, SCENARIOS)
     ends = iter(codes)
@@ -103,4 +124,6 @@ def test_the_last_maintenance_must_come_to_its_end(codes: list[int], wrong: int,
     monkeypatch.setattr(Lake, "run", run)
     course.maintain_in_peace()
     assert (list(ends), len(course.wrong)) == ([], wrong)
-    assert sum(times for what, times in course.ledger.commands.items() if what.startswith("maintain")) == len(codes)
+    assert sum(times for what, times in course.ledger.commands.items() if what.startswith("maintain")) == len(
+        codes
+    )

@@ -1,8 +1,21 @@
-"""The same work for both sides: N blocks of sixteen lines or so, ten columns each, with location, partitioning and properties."""
+"""The same work for both sides: N blocks of sixteen lines or so, ten columns each, with location,
+partitioning and properties.
+"""
 
 from pathlib import Path
 
-_TYPES = ("long not null", "timestamptz", "string", "decimal(12,2)", "int", "boolean", "double", "date", "string", "long")
+_TYPES = (
+    "long not null",
+    "timestamptz",
+    "string",
+    "decimal(12,2)",
+    "int",
+    "boolean",
+    "double",
+    "date",
+    "string",
+    "long",
+)
 
 
 def write_tables(directory: Path, count: int) -> None:

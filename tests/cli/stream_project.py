@@ -1,4 +1,6 @@
-"""A project of two tables, of which a job is to stream one into the other. No JVM is needed: nothing starts."""
+"""A project of two tables, of which a job is to stream one into the other. No JVM is needed: nothing
+starts.
+"""
 
 from pathlib import Path
 
@@ -53,5 +55,7 @@ def commit(root: Path, commits: int, *, expired: int = 0) -> None:
     for number in range(commits):
         table.append(pa.table({"id": pa.array([number], pa.int64())}))
     if expired:
-        table.maintenance.expire_snapshots().by_ids([item.snapshot_id for item in table.snapshots()][:expired]).commit()
+        table.maintenance.expire_snapshots().by_ids(
+            [item.snapshot_id for item in table.snapshots()][:expired]
+        ).commit()
     catalog.close()

@@ -70,7 +70,9 @@ def test_a_plan_goes_on_with_a_copy_of_the_state(tmp_path: Path) -> None:
     (first / "main.flare.hcl").write_text('namespace "web" { catalog = catalog.out }\n', encoding="utf-8")
     assert flareiac(first, "apply", "-auto-approve").code == 0
     table = '\ntable "t" {\n  catalog = catalog.out\n  namespace = "web"\n  column "id" { type = "int" }\n}\n'
-    (first / "main.flare.hcl").write_text('namespace "web" { catalog = catalog.out }\n' + table, encoding="utf-8")
+    (first / "main.flare.hcl").write_text(
+        'namespace "web" { catalog = catalog.out }\n' + table, encoding="utf-8"
+    )
     assert flareiac(first, "plan", "-out=saved.plan").code == 0
     second = tmp_path / "second"
     shutil.copytree(first, second)
@@ -80,11 +82,16 @@ def test_a_plan_goes_on_with_a_copy_of_the_state(tmp_path: Path) -> None:
     assert flareiac(second, "plan", "-detailed-exitcode").code == 0
 
 
-@pytest.mark.parametrize("warehouse", ["{root}/lake/warehouse", "file://{root}/lake/warehouse", "../lake/warehouse"])
+@pytest.mark.parametrize(
+    "warehouse", ["{root}/lake/warehouse", "file://{root}/lake/warehouse", "../lake/warehouse"]
+)
 def test_a_place_that_is_another_one_here_is_refused(tmp_path: Path, warehouse: str) -> None:
     first = tmp_path / "first"
     place = warehouse.format(root=first)
-    text = f'catalog "lake" {{\n uri = "sqlite:///lake/catalog.db"\n warehouse = "{place}"\n}}\nnamespace "web" {{}}\n'
+    text = (
+        f'catalog "lake" {{\n uri = "sqlite:///lake/catalog.db"\n warehouse = "{place}"\n}}\nnamespace '
+        '"web" {}\n'
+    )
     for folder in (first, tmp_path / "elsewhere" / "second"):
         checkout(folder)
         (folder / "main.flare.hcl").write_text(text, encoding="utf-8")
@@ -100,7 +107,9 @@ def test_a_place_that_is_another_one_here_is_refused(tmp_path: Path, warehouse: 
 def test_a_copied_lake_is_not_taken_for_the_one_that_was_planned(tmp_path: Path) -> None:
     first = checkout(tmp_path / "first")
     assert flareiac(first, "apply", "-auto-approve").code == 0
-    (first / "main.flare.hcl").write_text(_FILES["main.flare.hcl"].replace('"int"', '"long"'), encoding="utf-8")
+    (first / "main.flare.hcl").write_text(
+        _FILES["main.flare.hcl"].replace('"int"', '"long"'), encoding="utf-8"
+    )
     assert flareiac(first, "plan", "-out=saved.plan").code == 0
     second = tmp_path / "second"
     shutil.copytree(first, second)

@@ -35,10 +35,17 @@ def everything(*, colour: bool) -> list[str]:
     step = Step(text=HOSTILE, effect=Effect.STARTS, why=HOSTILE)
     made = plan(
         resource("table.x", Action.CREATE, planned={"name": HOSTILE, HOSTILE: 1}, steps=(step,)),
-        resource("table.y", Action.UPDATE, planned={"name": HOSTILE}, recorded={"name": "n"}, drift=(HOSTILE,)),
-        outputs={HOSTILE: OutputChange(before=None, after=value), "gone": OutputChange(before=value, after=None)},
+        resource(
+            "table.y", Action.UPDATE, planned={"name": HOSTILE}, recorded={"name": "n"}, drift=(HOSTILE,)
+        ),
+        outputs={
+            HOSTILE: OutputChange(before=None, after=value),
+            "gone": OutputChange(before=value, after=None),
+        },
     )
-    drifted = DriftReport(entries=(DriftEntry(address=HOSTILE, kind=DriftClass.CHANGED, texts=(HOSTILE,)),), checked=1)
+    drifted = DriftReport(
+        entries=(DriftEntry(address=HOSTILE, kind=DriftClass.CHANGED, texts=(HOSTILE,)),), checked=1
+    )
     return [
         plan_text(made, colour=colour, width=100),
         plan_text(made, colour=colour, width=100, detail="full", show_steps=True),

@@ -1,4 +1,6 @@
-"""``data "table"``: read when a plan is made, never planned, never recorded; no system is asked where none is needed."""
+"""``data "table"``: read when a plan is made, never planned, never recorded; no system is asked where none is
+needed.
+"""
 
 from pathlib import Path
 
@@ -57,7 +59,9 @@ def test_validate_and_doctor_ask_no_catalog(project: Path) -> None:
         assert commands.flareiac("validate").code == 0
         plan = commands.flareiac("plan")
         assert "FIC060" not in commands.flareiac("doctor").text
-    assert (plan.code, "The object of a data block does not exist [FIC060]" in plan.err) == (1, True), plan.text
+    assert (plan.code, "The object of a data block does not exist [FIC060]" in plan.err) == (1, True), (
+        plan.text
+    )
     assert 'on main.flare.hcl line 4, in data "table" "raw"' in plan.err
 
 
@@ -68,11 +72,17 @@ def test_what_does_not_depend_on_one_that_is_missing_is_planned(project: Path) -
         without = commands.flareiac("plan", "-exclude=job.copy")
         kept = commands.flareiac("maintain", "table.copy", "-auto-approve")
         drift = commands.flareiac("drift")
-    assert (whole.code, "# table.copy will be created" in whole.out, "job.copy depends on" in whole.err) == (1, True, True), whole.text
+    assert (whole.code, "# table.copy will be created" in whole.out, "job.copy depends on" in whole.err) == (
+        1,
+        True,
+        True,
+    ), whole.text
     assert (part.code, "1 added" in part.out) == (0, True), part.text
     assert (without.code, "FIC060" in without.text) == (0, False), without.text
     assert (kept.code, "FIC060" in kept.text) == (0, False), kept.text
-    assert (drift.code, "FIC060" in drift.err, "1 resource checked" in drift.out) == (1, True, True), drift.text
+    assert (drift.code, "FIC060" in drift.err, "1 resource checked" in drift.out) == (1, True, True), (
+        drift.text
+    )
 
 
 def test_what_was_an_output_stays_one_while_it_can_not_be_read(project: Path) -> None:
@@ -91,8 +101,13 @@ def test_what_was_an_output_stays_one_while_it_can_not_be_read(project: Path) ->
 
 
 @pytest.mark.parametrize("used", ["properties = { x = data.table.raw.uuid }", "for_each = toset([local.y])"])
-def test_a_value_that_is_unknown_because_it_could_not_be_read_is_told_as_that(project: Path, used: str) -> None:
-    more = f'locals {{ y = data.table.raw.uuid }}\ntable "more" {{\n  namespace = "mine"\n  column "id" {{ type = "long" }}\n  {used}\n}}\n'
+def test_a_value_that_is_unknown_because_it_could_not_be_read_is_told_as_that(
+    project: Path, used: str
+) -> None:
+    more = (
+        'locals { y = data.table.raw.uuid }\ntable "more" {\n  namespace = "mine"\n  column "id" { '
+        f'type = "long" }}\n  {used}\n}}\n'
+    )
     (project / "more.flare.hcl").write_text(more)
     with shell(project) as commands:
         plan = commands.flareiac("plan")
@@ -138,7 +153,11 @@ def test_one_can_be_read_for_each_of_a_set(project: Path) -> None:
     make_lake(project)
     (project / "main.flare.hcl").write_text(
         'catalog "lake" {}\n'
-        'data "table" "all" {\n  for_each = toset(["plain", "odd"])\n  namespace = "sales"\n  name = each.key\n}\n'
+        'data "table" "all" {\n'
+        '  for_each = toset(["plain", "odd"])\n'
+        '  namespace = "sales"\n'
+        "  name = each.key\n"
+        "}\n"
         'output "columns" { value = { for key, table in data.table.all : key => table.column_order } }\n'
     )
     with shell(project) as commands:
@@ -156,7 +175,11 @@ def test_one_can_be_read_for_each_of_a_set(project: Path) -> None:
         ('output "copy" { table = table.copy }', 'output "copy" { table = data.table.raw }', "FIL"),
         ("{ table = data.table.raw }\n}", "{ table = data.table.row }\n}", "FIC050"),
         ('  name      = "events"\n', '  name      = "events"\n  comment = "x"\n', "FIL"),
-        ('  name      = "events"\n', '  name      = "events"\n  lifecycle { prevent_destroy = true }\n', "FIC066"),
+        (
+            '  name      = "events"\n',
+            '  name      = "events"\n  lifecycle { prevent_destroy = true }\n',
+            "FIC066",
+        ),
     ],
 )
 def test_what_is_written_wrongly_is_told(project: Path, old: str, new: str, code: str) -> None:
@@ -168,7 +191,9 @@ def test_what_is_written_wrongly_is_told(project: Path, old: str, new: str, code
 
 def test_a_table_of_this_project_is_not_also_one_of_others(project: Path) -> None:
     (project / "main.flare.hcl").write_text(
-        PROJECT.replace('  namespace = "sales"\n  name      = "events"', '  namespace = "mine"\n  name      = "copy"')
+        PROJECT.replace(
+            '  namespace = "sales"\n  name      = "events"', '  namespace = "mine"\n  name      = "copy"'
+        )
     )
     with shell(project) as commands:
         done = commands.flareiac("validate")
@@ -194,7 +219,11 @@ def test_rows_of_a_table_of_others_that_no_stream_can_read_block_a_start(project
         blocked = commands.flareiac("plan")
         not_looked = commands.flareiac("plan", "-refresh=none")
         (project / "main.flare.hcl").write_text(
-            hcl.replace("{ table = data.table.raw }", '{\n  table = data.table.raw\n  start_from = "oldest_snapshot"\n}', 1)
+            hcl.replace(
+                "{ table = data.table.raw }",
+                '{\n  table = data.table.raw\n  start_from = "oldest_snapshot"\n}',
+                1,
+            )
         )
         accepted = commands.flareiac("plan")
     assert whole.code == 0, whole.text

@@ -44,7 +44,9 @@ def test_a_table_of_others_keeps_its_namespace(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [("-target=namespace.n",), ("-exclude=table.own",)])
 def test_a_table_that_is_left_out_keeps_its_namespace(tmp_path: Path, words: tuple[str, ...]) -> None:
     """Its removal would empty the namespace, and it is not part of this plan."""
-    (tmp_path / "main.flare.hcl").write_text(BLOCKS.replace("  depends_on = [namespace.n]\n", ""), encoding="utf-8")
+    (tmp_path / "main.flare.hcl").write_text(
+        BLOCKS.replace("  depends_on = [namespace.n]\n", ""), encoding="utf-8"
+    )
     with shell(tmp_path) as commands:
         assert commands.flareiac("apply", "-auto-approve").code == 0
         for command in (("plan", "-destroy"), ("destroy", "-auto-approve")):
@@ -55,5 +57,9 @@ def test_a_table_that_is_left_out_keeps_its_namespace(tmp_path: Path, words: tup
         done = commands.flareiac("plan", *words)
         assert done.code == 4, done.text
         assert "n holds own, and a catalog drops only empty namespaces." in done.out
-        done = commands.flareiac("plan", *words, "-target=table.own") if words[0].startswith("-target") else commands.flareiac("plan")
+        done = (
+            commands.flareiac("plan", *words, "-target=table.own")
+            if words[0].startswith("-target")
+            else commands.flareiac("plan")
+        )
         assert done.code == 0, done.text

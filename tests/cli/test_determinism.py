@@ -32,7 +32,9 @@ def plan(root: Path, name: str, seed: str) -> tuple[str, dict[str, Any]]:
     done = flareiac(root, "plan", f"-out={name}", PYTHONHASHSEED=seed)
     assert done.code == 0, done.text
     document = json.loads((root / name).read_text())
-    return done.out.replace(name, "FILE"), {key: value for key, value in document.items() if key not in ("time", "digest")}
+    return done.out.replace(name, "FILE"), {
+        key: value for key, value in document.items() if key not in ("time", "digest")
+    }
 
 
 def test_a_plan_is_the_same_every_time(tmp_path: Path) -> None:

@@ -8,11 +8,16 @@ from tests.support.command_line import flareiac
 def test_a_catalog_that_can_not_be_made_is_told_with_a_fix(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder is needed")
     (tmp_path / "main.flare.hcl").write_text(
-        'catalog "lake" {\n  uri = "sqlite:///taken/catalog.db"\n}\ncatalog "fine" {}\nengine "local" {}\n', encoding="utf-8"
+        'catalog "lake" {\n  uri = "sqlite:///taken/catalog.db"\n}\ncatalog "fine" {}\nengine "local" {}\n',
+        encoding="utf-8",
     )
     done = flareiac(tmp_path, "doctor")
     assert done.code == 1
-    lines = {line.split()[1].rstrip(":"): line.split()[0] for line in done.out.splitlines() if not line.startswith(" ")}
+    lines = {
+        line.split()[1].rstrip(":"): line.split()[0]
+        for line in done.out.splitlines()
+        if not line.startswith(" ")
+    }
     assert lines["catalog.lake"] == "fail"
     assert lines["catalog.fine"] == "ok"
     assert lines["engine.local"] == "ok"

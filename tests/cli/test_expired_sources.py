@@ -1,4 +1,6 @@
-"""A stream of a table of the project whose snapshots expire: before the plan, and between the plan and its apply. No JVM is needed."""
+"""A stream of a table of the project whose snapshots expire: before the plan, and between the plan and its
+apply. No JVM is needed.
+"""
 
 from pathlib import Path
 

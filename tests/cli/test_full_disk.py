@@ -1,4 +1,6 @@
-"""A disk that fills up: before the first change nothing is done; in the middle what was done is known and nothing is done twice."""
+"""A disk that fills up: before the first change nothing is done; in the middle what was done is known and
+nothing is done twice.
+"""
 
 import resource
 import subprocess

@@ -1,4 +1,6 @@
-"""A writer of the SQLite catalog was killed inside a commit: commands that only read recover a private copy, those that write the file."""
+"""A writer of the SQLite catalog was killed inside a commit: commands that only read recover a private copy,
+those that write the file.
+"""
 
 import sqlite3
 import subprocess
@@ -68,17 +70,23 @@ def test_a_killed_writer_is_undone(tmp_path: Path, commands: Shell, mode: str) -
     assert "Plan: 1 to add, 0 to change, 0 to destroy." in commands.flareiac("plan").out
     assert commands.flareiac("apply", "-auto-approve").code == 0
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
-        found = connection.execute("SELECT table_name, metadata_location FROM iceberg_tables ORDER BY 1").fetchall()
+        found = connection.execute(
+            "SELECT table_name, metadata_location FROM iceberg_tables ORDER BY 1"
+        ).fetchall()
     assert [name for name, location in found if Path(location.removeprefix("file://")).exists()] == ["a", "b"]
     assert commands.flareiac("plan", "-detailed-exitcode").code == 0
 
 
 @pytest.mark.parametrize("mode", ["delete", "persist", "wal"])
-def test_a_command_that_holds_the_lock_recovers_the_file_also_where_it_writes_nothing(tmp_path: Path, commands: Shell, mode: str) -> None:
+def test_a_command_that_holds_the_lock_recovers_the_file_also_where_it_writes_nothing(
+    tmp_path: Path, commands: Shell, mode: str
+) -> None:
     database = tmp_path / ".flareiac/lake/default/catalog.db"
     _kill_a_writer(database, mode)
     done = commands.flareiac("apply", "-auto-approve")
     assert done.code == 0, done.text
     assert "No changes." in done.out
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
-        assert connection.execute("SELECT count(*) FROM iceberg_namespace_properties WHERE property_key LIKE 'k%'").fetchall() == [(0,)]
+        assert connection.execute(
+            "SELECT count(*) FROM iceberg_namespace_properties WHERE property_key LIKE 'k%'"
+        ).fetchall() == [(0,)]

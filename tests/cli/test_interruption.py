@@ -1,4 +1,6 @@
-"""Two commands at once, and signals: who has to wait is told for whom, and what was begun is brought to an end and recorded."""
+"""Two commands at once, and signals: who has to wait is told for whom, and what was begun is brought to an
+end and recorded.
+"""
 
 import contextlib
 import signal
@@ -28,7 +30,9 @@ def running(root: Path, *words: str) -> Iterator["subprocess.Popen[str]"]:
     """A command that goes on beside the test; its output is in ``log``."""
     with (root / "log").open("w") as log:
         command = arguments(*words)
-        with subprocess.Popen(command, cwd=root, env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=True) as process:
+        with subprocess.Popen(
+            command, cwd=root, env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=True
+        ) as process:
             try:
                 yield process
             finally:
@@ -76,7 +80,13 @@ def test_nobody_who_stops_reading_stops_an_apply(tmp_path: Path) -> None:
     (tmp_path / "main.flare.hcl").write_text(SLOW)
     command = arguments("apply", "-auto-approve")
     with subprocess.Popen(
-        command, cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command,
+        cwd=tmp_path,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     ) as process:
         assert process.stdout is not None
         assert any("thing.a: Creating" in line for line in iter(process.stdout.readline, ""))

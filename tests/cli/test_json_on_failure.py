@@ -1,4 +1,6 @@
-"""With -json, standard output is JSON however a command ends: a version line and a diagnostic line, or one object."""
+"""With -json, standard output is JSON however a command ends: a version line and a diagnostic line, or one
+object.
+"""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +13,10 @@ import pytest
 from flareiac.app.discovery import state_backend
 from tests.support.command_line import Ended, Shell, flareiac, shell
 
-GOOD = 'namespace "web" {}\ntable "t" {\n  namespace = namespace.web.name\n  column "id" { type = "int" }\n}\noutput "o" { value = "x" }\n'
+GOOD = (
+    'namespace "web" {}\ntable "t" {\n  namespace = namespace.web.name\n  column "id" { type = "int" '
+    '}\n}\noutput "o" { value = "x" }\n'
+)
 STATE = ".flareiac/state/default/snapshot.json"
 LINES = ("plan", "apply", "destroy", "maintain", "drift")
 COMMANDS = [
@@ -88,7 +93,11 @@ def bad_configuration(root: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
-    lease = state_backend("local").open({}, root=str(root), workspace="default", environment={}).lock("test", timeout=1, on_wait=print)
+    lease = (
+        state_backend("local")
+        .open({}, root=str(root), workspace="default", environment={})
+        .lock("test", timeout=1, on_wait=print)
+    )
     yield
     lease.release()
 
@@ -111,20 +120,28 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Sh
         yield root, commands
 
 
-@pytest.mark.parametrize("trouble", [damaged, missing_plan, truncated_plan, bad_configuration, locked, unreachable])
+@pytest.mark.parametrize(
+    "trouble", [damaged, missing_plan, truncated_plan, bad_configuration, locked, unreachable]
+)
 def test_every_command_answers_in_json(project: tuple[Path, Shell], trouble: Any) -> None:
     root, commands = project
     with ExitStack() as stack:
         stack.enter_context(trouble(root))
         for command in COMMANDS:
-            if "apply" in command and trouble in (missing_plan, truncated_plan) and "saved.plan" not in command:
+            if (
+                "apply" in command
+                and trouble in (missing_plan, truncated_plan)
+                and "saved.plan" not in command
+            ):
                 continue  # it would change what the other commands look at
             if command[0] == "destroy" and trouble in (missing_plan, truncated_plan):
                 continue
             done = commands.flareiac(*command, "-json")
             found = parsed(done, command)
             if done.code not in (0, 2, 3, 4, 6, 8):
-                assert [item for item in complaints(found, command) if item["severity"] == "error"] or "checks" in found[0], (command, done)
+                assert [
+                    item for item in complaints(found, command) if item["severity"] == "error"
+                ] or "checks" in found[0], (command, done)
 
 
 def test_a_plan_that_cannot_be_saved_is_told_all_the_same(project: tuple[Path, Shell]) -> None:
@@ -144,7 +161,10 @@ def test_what_could_not_be_looked_at_has_no_summary(project: tuple[Path, Shell])
         for command in ("plan", "drift"):
             done = commands.flareiac(command, "-json")
             assert done.code == 1, done.text
-            assert not {item["type"] for item in parsed(done, (command,))} & {"change_summary", "drift_summary"}
+            assert not {item["type"] for item in parsed(done, (command,))} & {
+                "change_summary",
+                "drift_summary",
+            }
             assert "No drift. " not in commands.flareiac("drift").out
 
 

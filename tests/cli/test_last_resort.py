@@ -20,7 +20,9 @@ def test_a_bug_is_one_diagnostic(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert "Traceback" not in told.err
 
 
-def test_developers_get_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_developers_get_the_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(show, "opened", broken)
     monkeypatch.setenv("FLAREIAC_DEBUG", "1")
     assert run(["show"]) == 1

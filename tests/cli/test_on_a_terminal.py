@@ -1,4 +1,6 @@
-"""What a person sees on a terminal: operations in progress, and what a plan destroys before it is approved."""
+"""What a person sees on a terminal: operations in progress, and what a plan destroys before it is
+approved.
+"""
 
 import re
 import signal
@@ -40,13 +42,19 @@ def test_operations_in_progress_are_drawn_until_they_end(tmp_path: Path, columns
         left = [re.sub(r"\d+s$", "0s", line) for line in screen.lines]
         ended = ["thing.a: Creation complete after 0s", "thing.b: Creation complete after 0s"]
         assert [line for line in left if line.startswith("thing.")] == ended
-        assert left.index(ended[0]) < next(at for at, line in enumerate(left) if line.startswith("Apply complete!"))
+        assert left.index(ended[0]) < next(
+            at for at, line in enumerate(left) if line.startswith("Apply complete!")
+        )
         assert not any("in progress" in line for line in left)
         assert COLOURS.search(screen.text)
 
 
-@pytest.mark.parametrize(("words", "variables"), [(("-no-color",), {}), ((), {"NO_COLOR": "1"})], ids=["-no-color", "NO_COLOR"])
-def test_without_colour_it_is_drawn_without_colour(tmp_path: Path, words: tuple[str, ...], variables: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "variables"), [(("-no-color",), {}), ((), {"NO_COLOR": "1"})], ids=["-no-color", "NO_COLOR"]
+)
+def test_without_colour_it_is_drawn_without_colour(
+    tmp_path: Path, words: tuple[str, ...], variables: dict[str, str]
+) -> None:
     with on_terminal(slow_project(tmp_path), "apply", "-auto-approve", *words, variables=variables) as screen:
         screen.until(lambda: any("1 in progress" in line for line in screen.lines))
         (tmp_path / "go").touch()
@@ -57,7 +65,9 @@ def test_without_colour_it_is_drawn_without_colour(tmp_path: Path, words: tuple[
 @pytest.mark.parametrize("variables", [{"CI": "true"}, {"TERM": "dumb"}], ids=["CI", "dumb"])
 def test_where_nothing_can_be_drawn_over_there_are_lines(tmp_path: Path, variables: dict[str, str]) -> None:
     (tmp_path / "go").touch()
-    with on_terminal(slow_project(tmp_path), "apply", "-auto-approve", variables={"NO_COLOR": "1", **variables}) as screen:
+    with on_terminal(
+        slow_project(tmp_path), "apply", "-auto-approve", variables={"NO_COLOR": "1", **variables}
+    ) as screen:
         assert screen.end() == 0, screen.text
     piped = tmp_path / "piped"
     piped.mkdir()

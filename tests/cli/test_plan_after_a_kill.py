@@ -1,4 +1,6 @@
-"""A plan that is made after an apply was killed goes on from what that one had done, and is itself applied from its file."""
+"""A plan that is made after an apply was killed goes on from what that one had done, and is itself applied
+from its file.
+"""
 
 import signal
 import subprocess
@@ -10,7 +12,8 @@ import pytest
 from tests.support.command_line import arguments, environment, flareiac
 
 TABLES = 'catalog "lake" {}\n' + "".join(
-    f'table "t{number}" {{\n  namespace = "n"\n  format_version = {2 + number % 2}\n  column "id" {{ type = "long" }}\n}}\n'
+    f'table "t{number}" {{\n  namespace = "n"\n  format_version = {2 + number % 2}\n  column "id" {{ type '
+    '= "long" }\n}\n'
     for number in range(4)
 )
 
@@ -41,7 +44,9 @@ def test_a_table_that_another_made_meanwhile_is_not_taken_for_its_own(tmp_path: 
     from pyiceberg.catalog.sql import SqlCatalog
 
     (tmp_path / "main.flare.hcl").write_text(TABLES, encoding="utf-8")
-    assert flareiac(tmp_path, "apply", "-auto-approve", "-parallelism=1", FLAREIAC_KILL_AT="apply.before-result:2").killed
+    assert flareiac(
+        tmp_path, "apply", "-auto-approve", "-parallelism=1", FLAREIAC_KILL_AT="apply.before-result:2"
+    ).killed
     lake = tmp_path / ".flareiac/lake/default"
     catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=(lake / "warehouse").as_uri())
     last = max(name for _, name in catalog.list_tables("n"))  # it was made, and its result was not recorded
@@ -55,9 +60,15 @@ def test_a_table_that_another_made_meanwhile_is_not_taken_for_its_own(tmp_path: 
 
 
 def test_a_plan_beside_a_running_apply_names_it(tmp_path: Path) -> None:
-    (tmp_path / "main.flare.hcl").write_text('thing "a" {\n  value = "1"\n  wait_for = "go"\n}\n', encoding="utf-8")
+    (tmp_path / "main.flare.hcl").write_text(
+        'thing "a" {\n  value = "1"\n  wait_for = "go"\n}\n', encoding="utf-8"
+    )
     with subprocess.Popen(
-        arguments("apply", "-auto-approve"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        arguments("apply", "-auto-approve"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as process:
         journal = tmp_path / ".flareiac/state/default/journal.jsonl"
         deadline = time.monotonic() + 60

@@ -15,7 +15,15 @@ def answered(root: Path, answer: bytes, *words: str) -> "subprocess.CompletedPro
     ours, theirs = pty.openpty()
     try:
         os.write(ours, answer)
-        return subprocess.run(arguments(*words), cwd=root, env=environment(), stdin=theirs, capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            arguments(*words),
+            cwd=root,
+            env=environment(),
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
     finally:
         os.close(ours)
         os.close(theirs)

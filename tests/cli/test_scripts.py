@@ -1,9 +1,10 @@
 """End-to-end scripts: one story per small txtar file, told by the command line and what it answers.
 
-The comment holds lines ``$ command`` (``flareiac ...`` runs it; ``write NAME SECTION`` puts a section's text into a file, ``remove NAME``
-takes a file or directory away), each followed by what must be seen: ``> text`` is part of standard output, ``! text`` of standard
-error, ``~ text`` of neither, ``? code`` the exit code (0 unless said). Other sections are files of the project; the name
-``main.flare.hcl`` is there from the start. White space counts as one space, so that wrapped lines do not matter.
+The comment holds lines ``$ command`` (``flareiac ...`` runs it; ``write NAME SECTION`` puts a section's text
+into a file, ``remove NAME`` takes a file or directory away), each followed by what must be seen: ``> text``
+is part of standard output, ``! text`` of standard error, ``~ text`` of neither, ``? code`` the exit code (0
+unless said). Other sections are files of the project; the name ``main.flare.hcl`` is there from the start.
+White space counts as one space, so that wrapped lines do not matter.
 """
 
 import re

@@ -8,7 +8,9 @@ from tests.support.command_line import arguments, environment, flareiac
 
 
 def test_a_sensitive_part_of_a_variable_is_not_in_the_plan_file(tmp_path: Path) -> None:
-    (tmp_path / "main.flare.hcl").write_text('variable "login" { default = { word = sensitive("hunter2") } }\nthing "a" { value = "1" }\n')
+    (tmp_path / "main.flare.hcl").write_text(
+        'variable "login" { default = { word = sensitive("hunter2") } }\nthing "a" { value = "1" }\n'
+    )
     planned = flareiac(tmp_path, "plan", "-out=plan.json")
     assert planned.code == 0, planned.text
     assert "hunter2" not in (tmp_path / "plan.json").read_text()
@@ -22,7 +24,13 @@ def test_variables_are_read_from_a_pipe_that_was_asked_for(tmp_path: Path) -> No
     try:
         words, nothing = arguments("plan", f"-var-file=/dev/fd/{reading}"), subprocess.DEVNULL
         planned = subprocess.run(
-            words, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stdin=nothing, pass_fds=(reading,), check=True
+            words,
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stdin=nothing,
+            pass_fds=(reading,),
+            check=True,
         )
     finally:
         os.close(reading)

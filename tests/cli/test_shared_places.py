@@ -1,4 +1,6 @@
-"""Tables whose files are in one place: what one of them does not name is never taken for an orphan while another may need it."""
+"""Tables whose files are in one place: what one of them does not name is never taken for an orphan while
+another may need it.
+"""
 
 import json
 from collections.abc import Iterator
@@ -56,7 +58,9 @@ class Here:
         self._write(blocks)
         self.told = " ".join(self._commands.flareiac("plan", "-out=p").err.replace("│", " ").split())
         document: dict[str, Any] = json.loads(self.command("show", "-json", "p"))
-        return {item["address"]: "due" if item["due"] else item["summary"] for item in document["flareiac"]["due"]}
+        return {
+            item["address"]: "due" if item["due"] else item["summary"] for item in document["flareiac"]["due"]
+        }
 
     def command(self, *words: str) -> str:
         done = self._commands.flareiac(*words)
@@ -71,7 +75,9 @@ class Here:
     def other(self, catalog: str) -> SqlCatalog:
         """Another program at one of the catalogs."""
         warehouse = (self.root / "lake/warehouse").as_uri()
-        return SqlCatalog(catalog, uri=f"sqlite:///{self.root}/lake/{catalog}.db?timeout=15", warehouse=warehouse)
+        return SqlCatalog(
+            catalog, uri=f"sqlite:///{self.root}/lake/{catalog}.db?timeout=15", warehouse=warehouse
+        )
 
     def _write(self, blocks: tuple[str, ...]) -> None:
         (self.root / "main.flare.hcl").write_text(LAKE + "".join(blocks))
@@ -132,7 +138,9 @@ def test_a_neighbour_that_comes_after_the_plan_is_seen_before_anything_is_remove
     catalog.create_namespace("far")
     catalog.create_table("far.guest", schema=own.schema(), location=f"{own.location()}/guest")
     catalog.close()
-    assert "orphan_removal is no longer due: the table far.guest has files in the same place" in here.command("apply", "p")
+    assert "orphan_removal is no longer due: the table far.guest has files in the same place" in here.command(
+        "apply", "p"
+    )
 
 
 def test_what_was_dropped_stays_until_it_is_purged(here: Here) -> None:
@@ -176,7 +184,9 @@ def test_what_was_replaced_is_named_and_can_be_given_up(here: Here) -> None:
     (summary,) = here.due(block).values()
     name, _, told = summary.partition(" ")
     assert (name.partition("@")[0], told) == ("table.one", "(dropped) has files in the same place")
-    assert f"flareiac undrop {name}; to give it up, so that they may go: flareiac state rm {name}." in here.told
+    assert (
+        f"flareiac undrop {name}; to give it up, so that they may go: flareiac state rm {name}." in here.told
+    )
     assert "To have it forgotten" in here.refused("state", "rm", "table.one")
     assert "its last metadata file is" in here.command("state", "rm", name)
     assert here.due(block) == {"table.one": "due"}
@@ -188,24 +198,39 @@ def test_a_table_that_is_about_to_get_another_name_is_no_neighbour_of_itself(her
     assert here.due(table("one", "n.u", ORPHANS)) == {"table.one": "due"}
 
 
-LANDING = 'stream "landing" {{\n  files {{\n    path = "{path}"\n    format = "json"\n  }}\n  column "id" {{ type = "long" }}\n}}\n'
+LANDING = (
+    'stream "landing" {{\n  files {{\n    path = "{path}"\n    format = "json"\n  }}\n  column "id" '
+    '{{ type = "long" }}\n}}\n'
+)
 
 
 def test_a_folder_that_a_stream_reads(here: Here) -> None:
     (here.root / "link").symlink_to(here.root / "lake/warehouse/n/t/landing")
     here.apply(own := table("one", "n.t", ORPHANS))
-    inside = ("lake/warehouse/n/t/landing", "lake/warehouse/n/t/data/*/new", "link", f"file://{here.root}/lake/warehouse/n/t/landing")
+    inside = (
+        "lake/warehouse/n/t/landing",
+        "lake/warehouse/n/t/data/*/new",
+        "link",
+        f"file://{here.root}/lake/warehouse/n/t/landing",
+    )
     for path in inside:
-        assert here.due(own, LANDING.format(path=path)) == {"table.one": "stream.landing has files in the same place"}, path
+        assert here.due(own, LANDING.format(path=path)) == {
+            "table.one": "stream.landing has files in the same place"
+        }, path
     for path in ("landing", "lake/warehouse", "lake/warehouse/n/t2"):
         assert here.due(own, LANDING.format(path=path)) == {"table.one": "due"}, path
 
 
 def test_a_folder_that_a_batch_job_reads(here: Here) -> None:
     (here.root / "lake/warehouse/n/t/code").mkdir(parents=True)
-    (here.root / "lake/warehouse/n/t/code/made.py").write_text("def made(spark, inputs, params):\n    return inputs['i']\n")
+    (here.root / "lake/warehouse/n/t/code/made.py").write_text(
+        "def made(spark, inputs, params):\n    return inputs['i']\n"
+    )
     here.apply(own := table("one", "n.t", ORPHANS), out := table("out", "m.out"))
-    files = 'files {\n      path = "lake/warehouse/n/t/in"\n      format = "json"\n      columns = { id = "long" }\n    }'
+    files = (
+        'files {\n      path = "lake/warehouse/n/t/in"\n      format = "json"\n      columns = { id = '
+        '"long" }\n    }'
+    )
     for read, step in ((files, 'sql = "SELECT id FROM i"'), ("table = table.out", 'python = "made:made"')):
         code = 'code = "lake/warehouse/n/t/code"' if "python" in step else ""
         job = f"""
@@ -234,7 +259,11 @@ def test_a_table_of_another_declared_catalog(here: Here) -> None:
     here.apply(own := table("one", "n.t", ORPHANS))
     catalog = here.other("y")
     catalog.create_namespace("far")
-    catalog.create_table("far.guest", schema=here.other("x").load_table("n.t").schema(), location=f"{here.root}/lake/warehouse/n/t/other")
+    catalog.create_table(
+        "far.guest",
+        schema=here.other("x").load_table("n.t").schema(),
+        location=f"{here.root}/lake/warehouse/n/t/other",
+    )
     catalog.close()
     assert here.due(own) == {"table.one": "the table far.guest of catalog.y has files in the same place"}
 

@@ -26,7 +26,9 @@ print("heard", flush=True)
 
 
 def test_a_signal_amid_a_wait_is_heard() -> None:
-    with subprocess.Popen([sys.executable, "-c", WAITING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as waiting:
         assert waiting.stdout is not None
         assert waiting.stderr is not None
         assert waiting.stdout.readline() == "ready\n"
@@ -54,6 +56,14 @@ main()
 @pytest.mark.parametrize("command", ["validate", "plan", "drift", "doctor"])
 def test_the_first_signal_ends_what_changes_nothing(tmp_path: Path, command: str, name: str) -> None:
     words = [sys.executable, "-c", EVALUATING.format(name=name), command]
-    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        words,
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+    )
     assert done.returncode == 8, done
     assert done.stderr.strip() == "Cancelled."

@@ -1,4 +1,6 @@
-"""``flareiac start`` and ``restart`` prove what a plan proves of the same definition. No JVM is needed: none is reached."""
+"""``flareiac start`` and ``restart`` prove what a plan proves of the same definition. No JVM is needed: none
+is reached.
+"""
 
 import json
 import time
@@ -46,10 +48,16 @@ def record_job(project: Path, **identity: Any) -> None:
         attributes=found.attributes,
         identity={"digest": "d", **identity},
         dependencies=found.dependencies,
-        resolved={address: resources[address].attributes for address in needed if resources[address].kind is not Kind.MANAGED},
+        resolved={
+            address: resources[address].attributes
+            for address in needed
+            if resources[address].kind is not Kind.MANAGED
+        },
     )
     lease = bench.store.lock("test", timeout=1.0, on_wait=lambda _holder: None)
-    recording = Recording(bench.store, lease, loaded, "apply", clock=time.time, types=bench.installed.registry.types)
+    recording = Recording(
+        bench.store, lease, loaded, "apply", clock=time.time, types=bench.installed.registry.types
+    )
     recording.begin("digest")
     recording.succeed("1", "job.r", record)
     recording.finish({})
@@ -60,9 +68,13 @@ def record_job(project: Path, **identity: Any) -> None:
 def want(project: Path, lineage: str, state: Any) -> None:
     """The job among what should run."""
     applications = Applications(Project(root=project, lineage=lineage))
-    control = applications.control(Bench(root=project).load_state().snapshot.resources["job.r"].attributes["application"])
+    control = applications.control(
+        Bench(root=project).load_state().snapshot.resources["job.r"].attributes["application"]
+    )
     job = DesiredJob(digest="d", spec={}, state=state)
-    control.update_desired(lambda now: replace(now, jobs={"job.r": job}), lineage=lineage, workspace="default")
+    control.update_desired(
+        lambda now: replace(now, jobs={"job.r": job}), lineage=lineage, workspace="default"
+    )
 
 
 def refusal(project: Path, *words: str) -> str:

@@ -41,7 +41,11 @@ def test_sizes_files_and_snapshots_are_those_of_now(project: Path) -> None:
         shown = commands.flareiac("show")
         state = json.loads(commands.flareiac("show", "-json").out)
     assert text.code == 0, text.text
-    assert [line.split()[:2] for line in text.out.splitlines()[:3]] == [["TABLE", "ROWS"], ["table.lost", "-"], ["table.orders", "6"]]
+    assert [line.split()[:2] for line in text.out.splitlines()[:3]] == [
+        ["TABLE", "ROWS"],
+        ["table.lost", "-"],
+        ["table.orders", "6"],
+    ]
     assert "table.lost: not known" in text.out
     lost, orders = machine["tables"]
     assert lost["trouble"].startswith("The table is gone: The catalog no longer has lake.sales.lost")
@@ -52,14 +56,19 @@ def test_sizes_files_and_snapshots_are_those_of_now(project: Path) -> None:
     assert orders["last_commit"] >= orders["oldest_snapshot"] > 0
     assert "# 6 rows, " in shown.out
     assert "# not known: " in shown.out
-    found = {item["address"]: item["flareiac"].get("survey") for item in state["values"]["root_module"]["resources"]}
+    found = {
+        item["address"]: item["flareiac"].get("survey")
+        for item in state["values"]["root_module"]["resources"]
+    }
     assert found["table.orders"]["rows"] == 6
 
 
 def test_a_catalog_that_is_gone_hides_nothing_that_is_recorded(project: Path) -> None:
     with shell(project) as commands:
         assert commands.flareiac("apply", "-auto-approve").code == 0
-        (project / ".flareiac/lake/default/catalog.db").write_bytes(b"no database at all, and long enough to be looked at")
+        (project / ".flareiac/lake/default/catalog.db").write_bytes(
+            b"no database at all, and long enough to be looked at"
+        )
         shown, status = commands.flareiac("show"), commands.flareiac("status")
     assert (shown.code, status.code) == (0, 0)
     assert 'table "orders" {' in shown.out
@@ -70,4 +79,8 @@ def test_a_catalog_that_is_gone_hides_nothing_that_is_recorded(project: Path) ->
 def test_without_tables_and_jobs_there_is_nothing_to_tell(project: Path) -> None:
     with shell(project) as commands:
         assert commands.flareiac("status").out == "No jobs are recorded.\n"
-        assert json.loads(commands.flareiac("status", "-json").out) == {"format_version": "1.0", "jobs": [], "tables": []}
+        assert json.loads(commands.flareiac("status", "-json").out) == {
+            "format_version": "1.0",
+            "jobs": [],
+            "tables": [],
+        }

@@ -27,13 +27,19 @@ def test_without_a_terminal_a_watched_status_is_one_block_after_the_other(
     tmp_path: Path, words: tuple[str, ...], number: signal.Signals
 ) -> None:
     command = arguments("status", "-watch", *words)
-    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         if words:
             first = "".join(iter(process.stdout.readline, "}\n")) + "}"
             assert json.loads(first)["jobs"] == []
         else:
-            assert [process.stdout.readline() for _ in range(3)] == ["No jobs are recorded.\n", "\n", "No jobs are recorded.\n"]
+            assert [process.stdout.readline() for _ in range(3)] == [
+                "No jobs are recorded.\n",
+                "\n",
+                "No jobs are recorded.\n",
+            ]
         process.send_signal(number)
         rest = process.stdout.read()
         assert process.wait(timeout=60) == 0

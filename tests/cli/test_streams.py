@@ -10,7 +10,9 @@ from tests.support.command_line import arguments, environment
 
 def run(root: Path, redirect: str, *words: str, **extra: str) -> "subprocess.CompletedProcess[str]":
     command = ["sh", "-c", f'"$0" "$@" {redirect}', *arguments(*words)]
-    return subprocess.run(command, cwd=root, env=environment(**extra), capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=root, env=environment(**extra), capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 @pytest.mark.parametrize("redirect", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])

@@ -1,10 +1,12 @@
-"""Records a project as this release of the program leaves it on disk, so that later releases prove that they read it.
+"""Records a project as this release of the program leaves it on disk, so that later releases prove that they
+read it.
 
     python -m tests.compatibility.recording [FOLDER]
 
-It needs a JVM and the jars in ``FLAREIAC_TEST_JARS``. One archive is written for each moment of the project's life (see ``MOMENTS``).
-State, catalog and manifests hold absolute paths, and a project that was copied elsewhere is rightly refused: so recording and test use the
-same folder, ``PLACE``. A recording is never made again for a release that has one: the point is what that release wrote.
+It needs a JVM and the jars in ``FLAREIAC_TEST_JARS``. One archive is written for each moment of the project's
+life (see ``MOMENTS``). State, catalog and manifests hold absolute paths, and a project that was copied
+elsewhere is rightly refused: so recording and test use the same folder, ``PLACE``. A recording is never made
+again for a release that has one: the point is what that release wrote.
 """
 
 import json
@@ -25,7 +27,9 @@ PLACE: Final = Path("/var/tmp/flareiac-recorded-project")
 ARCHIVES: Final = Path(__file__).parent / "recorded"
 
 RUNNING: Final = "running"
-"""Two streaming queries run, a batch job and a maintenance run are over. ``change.plan`` is a saved plan that has not been applied."""
+"""Two streaming queries run, a batch job and a maintenance run are over. ``change.plan`` is a saved plan that
+has not been applied.
+"""
 INTERRUPTED: Final = "interrupted"
 """An apply was killed between two operations; its journal has an open intent."""
 MOMENTS: Final = (RUNNING, INTERRUPTED)
@@ -137,7 +141,9 @@ def record(folder: Path) -> None:
 
 
 def unpack(archive: Path) -> Path:
-    """The recorded project at its place, with its application alive: this process stands in for the driver."""
+    """The recorded project at its place, with its application alive: this process stands in for the
+    driver.
+    """
     _empty(PLACE)
     with tarfile.open(archive) as packed:
         packed.extractall(PLACE, filter="data")
@@ -165,7 +171,9 @@ def _stand_in(control: Path) -> None:
 
 
 def _archive(folder: Path, moment: str, project: Project) -> None:
-    """The project's files as one look at them, its driver held still meanwhile. Logs and Spark's scratch files stay out."""
+    """The project's files as one look at them, its driver held still meanwhile. Logs and Spark's scratch
+    files stay out.
+    """
     pid = project.driver_pid()
     assert pid is not None, "the driver must run"
     os.kill(pid, signal.SIGSTOP)

@@ -2,8 +2,8 @@
 
 That is its state, journal, saved plan, control directory, checkpoints and lock file.
 
-The recordings are never made again for a release that has them (``recording.py`` says how they were made); a format that changes gets
-a reader of the old one, not another recording.
+The recordings are never made again for a release that has them (``recording.py`` says how they were made); a
+format that changes gets a reader of the old one, not another recording.
 """
 
 import fcntl
@@ -17,13 +17,17 @@ import pytest
 from tests.compatibility.recording import ARCHIVES, INTERRUPTED, PLACE, RUNNING, unpack
 from tests.support.command_line import flareiac
 
-_RELEASES = sorted(path.name.removesuffix(f"-{RUNNING}.tar.xz") for path in ARCHIVES.glob(f"*-{RUNNING}.tar.xz"))
+_RELEASES = sorted(
+    path.name.removesuffix(f"-{RUNNING}.tar.xz") for path in ARCHIVES.glob(f"*-{RUNNING}.tar.xz")
+)
 
 
 @pytest.fixture(params=_RELEASES)
 def release(request: pytest.FixtureRequest) -> Iterator[str]:
     with PLACE.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # another run on this machine may be using the one place that the recordings name
+        fcntl.flock(
+            lock, fcntl.LOCK_EX
+        )  # another run on this machine may be using the one place that the recordings name
         yield request.param
         shutil.rmtree(PLACE, ignore_errors=True)
 
@@ -47,7 +51,9 @@ def test_a_running_project_needs_no_change(release: str) -> None:
     apply = flareiac(root, "apply", "-auto-approve")
     assert apply.code == 0, apply.text
     assert "No changes" in apply.out, apply.text
-    assert (root / "runtime" / "desired.json").read_bytes() == before  # nothing was asked of the driver: no query restarts
+    assert (
+        root / "runtime" / "desired.json"
+    ).read_bytes() == before  # nothing was asked of the driver: no query restarts
 
 
 def test_a_running_project_is_shown(release: str) -> None:

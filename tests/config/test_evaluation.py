@@ -1,4 +1,6 @@
-"""From HCL to desired resources: names, instances, references, meta-arguments; and what is complained of, where."""
+"""From HCL to desired resources: names, instances, references, meta-arguments; and what is complained of,
+where.
+"""
 
 import os
 from dataclasses import dataclass
@@ -25,7 +27,13 @@ class Evaluator:
         diagnostics = Diagnostics()
         given = [Given(name=name, text=value, origin=f"-var {name}") for name, value in variables.items()]
         project = Project(root=self.root, lineage="l")
-        found = load(project, installed().registry, lambda _files: Inputs(environment={}, given=given), _nothing, diagnostics)
+        found = load(
+            project,
+            installed().registry,
+            lambda _files: Inputs(environment={}, given=given),
+            _nothing,
+            diagnostics,
+        )
         return found, diagnostics
 
     def good(self, text: str, **variables: str) -> Configuration:
@@ -56,15 +64,28 @@ def table(name: str, extra: str = "") -> str:
 
 
 def test_count_and_for_each_make_instances(evaluate: Evaluator) -> None:
-    text = table("n", 'count = 2\n  name = "n${count.index}"') + table("e", 'for_each = { x = "one", y = "two" }\n  comment = each.value')
+    text = table("n", 'count = 2\n  name = "n${count.index}"') + table(
+        "e", 'for_each = { x = "one", y = "two" }\n  comment = each.value'
+    )
     resources = evaluate.good(text).desired.resources
-    assert [address for address in resources if address.startswith("table")] == ["table.n[0]", "table.n[1]", 'table.e["x"]', 'table.e["y"]']
+    assert [address for address in resources if address.startswith("table")] == [
+        "table.n[0]",
+        "table.n[1]",
+        'table.e["x"]',
+        'table.e["y"]',
+    ]
     assert resources["table.n[1]"].attributes["name"] == "n1"
     assert resources['table.e["y"]'].attributes["comment"] == "two"
 
 
 def test_none_of_a_counted_block_is_no_error(evaluate: Evaluator) -> None:
-    assert "table.n" not in str(list(evaluate.good(table("n", "count = 0") + 'output "all" { value = table.n[*].name }').desired.resources))
+    assert "table.n" not in str(
+        list(
+            evaluate.good(
+                table("n", "count = 0") + 'output "all" { value = table.n[*].name }'
+            ).desired.resources
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,8 +120,12 @@ def test_references_are_dependencies(evaluate: Evaluator) -> None:
 
 
 def test_the_only_connection_is_the_default_and_two_must_be_named(evaluate: Evaluator) -> None:
-    assert evaluate.good('catalog "lake" {}\n' + table("a")).desired.resources["table.a"].attributes["catalog"] == Reference("catalog.lake")
-    assert evaluate.good(table("a")).desired.resources["table.a"].attributes["catalog"] == Reference("catalog.embedded")
+    assert evaluate.good('catalog "lake" {}\n' + table("a")).desired.resources["table.a"].attributes[
+        "catalog"
+    ] == Reference("catalog.lake")
+    assert evaluate.good(table("a")).desired.resources["table.a"].attributes["catalog"] == Reference(
+        "catalog.embedded"
+    )
     assert evaluate.codes('catalog "one" {}\ncatalog "two" {}\n' + table("a")) == ["FIC057"]
 
 
@@ -113,7 +138,11 @@ def test_a_circle_is_told_and_named(evaluate: Evaluator) -> None:
 
 
 def test_one_mistake_is_told_once(evaluate: Evaluator) -> None:
-    text = 'variable "v" {}\nlocals { l = "${var.v}x" }\n' + table("a", "comment = local.l") + 'output "o" { value = table.a.comment }'
+    text = (
+        'variable "v" {}\nlocals { l = "${var.v}x" }\n'
+        + table("a", "comment = local.l")
+        + 'output "o" { value = table.a.comment }'
+    )
     assert evaluate.codes(text) == ["FIC026"]
 
 
@@ -122,7 +151,10 @@ def test_what_is_beside_a_broken_reference_is_told_too(evaluate: Evaluator) -> N
 
 
 def test_validation_sees_the_value(evaluate: Evaluator) -> None:
-    text = 'variable "v" {\n  type = number\n  validation {\n    condition = var.v > 2\n    error_message = "more than two"\n  }\n}\n'
+    text = (
+        'variable "v" {\n  type = number\n  validation {\n    condition = var.v > 2\n    error_message '
+        '= "more than two"\n  }\n}\n'
+    )
     evaluate.good(text, v="3")
     _, diagnostics = evaluate(text, v="1")
     assert [(item.code, item.detail) for item in diagnostics] == [("FIC029", "more than two")]
@@ -139,7 +171,9 @@ def test_validation_sees_the_value(evaluate: Evaluator) -> None:
         ("", "as typed", "as typed"),
     ],
 )
-def test_what_is_typed_becomes_the_declared_type(evaluate: Evaluator, declared: str, typed: str, value: object) -> None:
+def test_what_is_typed_becomes_the_declared_type(
+    evaluate: Evaluator, declared: str, typed: str, value: object
+) -> None:
     assert evaluate.good(f'variable "v" {{\n  {declared}\n}}\n', v=typed).desired.variables == {"v": value}
 
 
@@ -211,30 +245,58 @@ IMPORT = 'import {{\n  to = {}\n  id = "lake.a.t"\n}}\n'
     ("text", "codes"),
     [
         (table("t", "nope = 1") + IMPORT.format("table.t"), ["FIL201"]),
-        (table("t", 'count = 2\n  partition_by = [truncat(3, "id")]') + IMPORT.format("table.t[1]"), ["FIL120"]),
-        (table("t", "comment = local.a") + "locals {\n  a = local.b\n  b = local.a\n}\n" + IMPORT.format("table.t"), ["FIC051"]),
+        (
+            table("t", 'count = 2\n  partition_by = [truncat(3, "id")]') + IMPORT.format("table.t[1]"),
+            ["FIL120"],
+        ),
+        (
+            table("t", "comment = local.a")
+            + "locals {\n  a = local.b\n  b = local.a\n}\n"
+            + IMPORT.format("table.t"),
+            ["FIC051"],
+        ),
         (table("t", 'partition_by = [truncat(3, "id")]') + IMPORT.format("table.t"), ["FIL120"]),
         (table("t", 'partition_by = [day("ts")]\n  column "ts" { type = "timestamp" }'), ["FII053"]),
-        (table("t", 'renamed = { a = "s" }\n  column "s" {\n    type = "txt"\n    default = 1\n  }'), ["FII053"]),
+        (
+            table("t", 'renamed = { a = "s" }\n  column "s" {\n    type = "txt"\n    default = 1\n  }'),
+            ["FII053"],
+        ),
         (table("t") + IMPORT.format("table.other"), ["FIC074"]),
     ],
 )
-def test_what_follows_from_another_error_is_not_told(evaluate: Evaluator, text: str, codes: list[str]) -> None:
+def test_what_follows_from_another_error_is_not_told(
+    evaluate: Evaluator, text: str, codes: list[str]
+) -> None:
     assert evaluate.codes(text) == codes
 
 
 @pytest.mark.parametrize(
     ("text", "code", "part"),
     [
-        ("removed {\n from = table.gone\n lifecycle {\n destory = true\n }\n}", "FIL201", 'Did you mean "destroy"?'),
+        (
+            "removed {\n from = table.gone\n lifecycle {\n destory = true\n }\n}",
+            "FIL201",
+            'Did you mean "destroy"?',
+        ),
         ("removed {\n from = table.gone\n destroy = true\n}", "FIL201", "takes from, lifecycle"),
         ("removed {\n from = table.gone\n lifecycl {}\n}", "FIL205", 'Did you mean "lifecycle"?'),
-        (table("t", "lifecycle {\n ignore_changes = [propertis]\n }"), "FIC078", 'Did you mean "properties"?'),
+        (
+            table("t", "lifecycle {\n ignore_changes = [propertis]\n }"),
+            "FIC078",
+            'Did you mean "properties"?',
+        ),
         (table("t", "lifecycle {}\n lifecycle {\n prevent_destroy = true\n }"), "FIL208", "one block"),
         ('output "x" {\n value = 1\n sensitiv = true\n}', "FIL201", 'Did you mean "sensitive"?'),
-        ('output "x" {\n value = 1\n preconditon {\n condition = false\n error_message = "no"\n }\n}', "FIL205", "precondition"),
         (
-            'variable "x" {\n default = 1\n validation {\n condition = true\n error_message = ""\n severity = "error"\n }\n}',
+            'output "x" {\n value = 1\n preconditon {\n condition = false\n error_message = "no"\n }\n}',
+            "FIL205",
+            "precondition",
+        ),
+        (
+            (
+                'variable "x" {\n default = 1\n validation {\n condition = true\n error_message = ""\n '
+                'severity = "error"\n }\n}'
+            ),
             "FIL201",
             "takes condition",
         ),
@@ -242,7 +304,9 @@ def test_what_follows_from_another_error_is_not_told(evaluate: Evaluator, text: 
         ('flareiac {\n backend "local" {\n path = "elsewhere"\n }\n}', "FIL201", "is empty"),
     ],
 )
-def test_the_languages_own_blocks_refuse_what_they_do_not_take(evaluate: Evaluator, text: str, code: str, part: str) -> None:
+def test_the_languages_own_blocks_refuse_what_they_do_not_take(
+    evaluate: Evaluator, text: str, code: str, part: str
+) -> None:
     _, diagnostics = evaluate(text)
     (found,) = diagnostics
     assert found.code == code
@@ -253,19 +317,44 @@ SECRET = "VARSECRET_c3"
 
 
 @pytest.mark.parametrize(
-    "kind", ["number", "bool", "list(number)", "map(number)", "object({ a = number })", "tuple([number])", "set(string)"]
+    "kind",
+    [
+        "number",
+        "bool",
+        "list(number)",
+        "map(number)",
+        "object({ a = number })",
+        "tuple([number])",
+        "set(string)",
+    ],
 )
-@pytest.mark.parametrize("given", [SECRET, f'["{SECRET}"]', f'{{ {SECRET} = "x" }}', f'{{ a = "{SECRET}" }}', f'["{SECRET}', f"{SECRET}.x"])
-def test_no_complaint_shows_the_value_of_a_sensitive_variable(evaluate: Evaluator, kind: str, given: str) -> None:
-    text = f'variable "tok" {{\n type = {kind}\n sensitive = true\n}}\noutput "x" {{\n value = var.tok.zzz\n sensitive = true\n}}\n'
+@pytest.mark.parametrize(
+    "given",
+    [SECRET, f'["{SECRET}"]', f'{{ {SECRET} = "x" }}', f'{{ a = "{SECRET}" }}', f'["{SECRET}', f"{SECRET}.x"],
+)
+def test_no_complaint_shows_the_value_of_a_sensitive_variable(
+    evaluate: Evaluator, kind: str, given: str
+) -> None:
+    text = (
+        f'variable "tok" {{\n type = {kind}\n sensitive = true\n}}\noutput "x" {{\n value = '
+        "var.tok.zzz\n sensitive = true\n}\n"
+    )
     _, diagnostics = evaluate(text, tok=given)
     assert len(diagnostics)
     assert SECRET not in str(list(diagnostics))
 
 
-@pytest.mark.parametrize("attribute", ["identifier = {}", "properties = {}", "format_version = {}", "comment = {}", "partition_by = {}"])
-@pytest.mark.parametrize("value", ["[var.tok]", "{ (var.tok) = 1 }", "var.tok", "{ a = [var.tok] }", "[for x in [var.tok] : x + 1]"])
-def test_no_complaint_of_a_resource_shows_what_is_sensitive(evaluate: Evaluator, attribute: str, value: str) -> None:
+@pytest.mark.parametrize(
+    "attribute",
+    ["identifier = {}", "properties = {}", "format_version = {}", "comment = {}", "partition_by = {}"],
+)
+@pytest.mark.parametrize(
+    "value",
+    ["[var.tok]", "{ (var.tok) = 1 }", "var.tok", "{ a = [var.tok] }", "[for x in [var.tok] : x + 1]"],
+)
+def test_no_complaint_of_a_resource_shows_what_is_sensitive(
+    evaluate: Evaluator, attribute: str, value: str
+) -> None:
     text = 'variable "tok" {\n type = string\n sensitive = true\n}\n' + table("t", attribute.format(value))
     _, diagnostics = evaluate(text, tok=SECRET)
     assert diagnostics.has_errors
@@ -280,20 +369,41 @@ def test_no_complaint_of_a_resource_shows_what_is_sensitive(evaluate: Evaluator,
         ("object({ a = bool, b = list(string) })", """-var 'regions={ a = true, b = ["a"] }'"""),
     ],
 )
-def test_a_variable_that_is_given_as_a_bare_word_shows_how_to_write_it(evaluate: Evaluator, kind: str, example: str) -> None:
+def test_a_variable_that_is_given_as_a_bare_word_shows_how_to_write_it(
+    evaluate: Evaluator, kind: str, example: str
+) -> None:
     (found,) = evaluate(f'variable "regions" {{\n type = {kind}\n}}\n', regions="eu")[1]
     assert found.code == "FIC025"
     assert example in found.detail
 
 
-ODD = ("", "a b", "a.b", "a[0]", 'a[\\"x\\"]', "1a", "-a", "a\\u001b[31m", "a\\nb", "a/b", "../a", "é\\u0301", "a*", "a:b", "$${a}")
+ODD = (
+    "",
+    "a b",
+    "a.b",
+    "a[0]",
+    'a[\\"x\\"]',
+    "1a",
+    "-a",
+    "a\\u001b[31m",
+    "a\\nb",
+    "a/b",
+    "../a",
+    "é\\u0301",
+    "a*",
+    "a:b",
+    "$${a}",
+)
 """Labels in HCL's spelling that are no names."""
 
 
 @pytest.mark.parametrize("label", ODD)
 def test_each_label_of_a_block_is_a_name(evaluate: Evaluator, label: str) -> None:
     kinds = [name for name in installed().registry.types if "." not in name]
-    text = "".join(f'{kind} "{label}" {{}}\n' for kind in [*kinds, "variable", "output"]) + f'data "table" "{label}" {{}}\n'
+    text = (
+        "".join(f'{kind} "{label}" {{}}\n' for kind in [*kinds, "variable", "output"])
+        + f'data "table" "{label}" {{}}\n'
+    )
     assert evaluate.codes(text).count("FIL213") == len(kinds) + 3
 
 
@@ -320,21 +430,35 @@ def test_values_from_outside_are_utf_8(tmp_path: Path) -> None:
     (tmp_path / "main.flare.hcl").write_text('variable "a" {}\nvariable "b" {}\n', encoding="utf-8")
     diagnostics = Diagnostics()
     broken = b"x\xff".decode(errors="surrogateescape")
-    inputs = Inputs(environment={"FLAREIAC_VAR_a": broken}, given=[Given(name="b", text=broken, origin="-var b")])
-    load(Project(root=tmp_path, lineage="l"), installed().registry, lambda _files: inputs, _nothing, diagnostics)
+    inputs = Inputs(
+        environment={"FLAREIAC_VAR_a": broken}, given=[Given(name="b", text=broken, origin="-var b")]
+    )
+    load(
+        Project(root=tmp_path, lineage="l"),
+        installed().registry,
+        lambda _files: inputs,
+        _nothing,
+        diagnostics,
+    )
     assert [item.code for item in diagnostics][:2] == ["FIC032", "FIC032"]
     str([item.detail for item in diagnostics]).encode()
 
 
-@pytest.mark.parametrize("name", ["main.flare.json", "main.FLARE.HCL", "main.flare", "x.vars.json", "FlareIaC.vars.hcl"])
-def test_a_file_that_looks_like_one_of_a_project_and_is_not_read_is_told(evaluate: Evaluator, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["main.flare.json", "main.FLARE.HCL", "main.flare", "x.vars.json", "FlareIaC.vars.hcl"]
+)
+def test_a_file_that_looks_like_one_of_a_project_and_is_not_read_is_told(
+    evaluate: Evaluator, name: str
+) -> None:
     (evaluate.root / name).write_text("{}")
     (found,) = evaluate('output "x" { value = 1 }\n')[1]
     assert (found.code, found.severity) == ("FIC006", Severity.WARNING)
     assert name in found.detail
 
 
-@pytest.mark.parametrize("name", ["README.md", "a.hcl", "notes.json", "flareiac.vars.hcl", "x.auto.vars.hcl", "a.flare.hcl~"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "a.hcl", "notes.json", "flareiac.vars.hcl", "x.auto.vars.hcl", "a.flare.hcl~"]
+)
 def test_other_files_are_passed_over(evaluate: Evaluator, name: str) -> None:
     (evaluate.root / name).write_text("")
     assert not evaluate.codes('output "x" { value = 1 }\n')
@@ -359,7 +483,9 @@ def test_blocks_of_an_override_file_are_not_merged_and_it_says_so(evaluate: Eval
 
 
 def test_an_import_block_with_for_each_says_that_it_is_not_there_yet(evaluate: Evaluator) -> None:
-    (found,) = evaluate(table("t") + 'import {\n for_each = toset(["a"])\n to = table.t\n id = each.key\n}\n')[1]
+    (found,) = evaluate(
+        table("t") + 'import {\n for_each = toset(["a"])\n to = table.t\n id = each.key\n}\n'
+    )[1]
     assert found.detail.startswith("An import block cannot have for_each yet.")
 
 

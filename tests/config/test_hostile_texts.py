@@ -1,4 +1,6 @@
-"""Texts that Python's own parsers refuse with an exception of theirs: very long numbers, URIs with a lone bracket."""
+"""Texts that Python's own parsers refuse with an exception of theirs: very long numbers, URIs with a lone
+bracket.
+"""
 
 from pathlib import Path
 

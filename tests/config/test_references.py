@@ -1,4 +1,6 @@
-"""Every attribute that the reference calls a reference takes one: no validator and no resource type stumbles over it."""
+"""Every attribute that the reference calls a reference takes one: no validator and no resource type stumbles
+over it.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,7 +51,8 @@ CASES = {
     ("data.table", "catalog"): 'data "table" "d" {\n  catalog = catalog.lake\n  namespace = "n"\n}',
     ("data.table", "namespace"): 'data "table" "d" {\n  namespace = namespace.web\n}',
     ("stream", "table.table"): 'stream "t" {\n  table { table = table.src }\n}',
-    ("job", "engine"): _JOB % ("stream", "checkpoint = checkpoint.c\n  engine = engine.e", "stream = stream.rows"),
+    ("job", "engine"): _JOB
+    % ("stream", "checkpoint = checkpoint.c\n  engine = engine.e", "stream = stream.rows"),
     ("job", "checkpoint"): _JOB % _STREAM_JOB,
     ("job", "input.stream"): _JOB % _STREAM_JOB,
     ("job", "input.table"): _JOB % ("batch", "", "table = table.src"),
@@ -67,7 +70,11 @@ def references_of(block: Block, path: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 def test_every_reference_has_a_case() -> None:
-    declared = {(kind, path) for kind, schema in installed().registry.schemas.items() for path in references_of(schema)}
+    declared = {
+        (kind, path)
+        for kind, schema in installed().registry.schemas.items()
+        for path in references_of(schema)
+    }
     assert declared == set(CASES)
 
 
@@ -78,7 +85,9 @@ def test_a_reference_is_taken(kind: str, path: str, tmp_path: Path) -> None:
 
 
 def test_a_tables_namespace_is_the_one_that_is_named(tmp_path: Path) -> None:
-    found, _ = _loaded(WORLD + 'namespace "deep" { name = "a.b" }\n' + _TABLE % "namespace = namespace.deep", tmp_path)
+    found, _ = _loaded(
+        WORLD + 'namespace "deep" { name = "a.b" }\n' + _TABLE % "namespace = namespace.deep", tmp_path
+    )
     table = found.desired.resources["table.t"]
     assert table.attributes["namespace"] == "a.b"
     assert "namespace.deep" in table.dependencies

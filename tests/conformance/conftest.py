@@ -15,7 +15,9 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     made.close()
 
 
-@pytest.fixture(params=[pytest.param(kind, marks=[pytest.mark.jvm] if kind == "rest" else []) for kind in KINDS])
+@pytest.fixture(
+    params=[pytest.param(kind, marks=[pytest.mark.jvm] if kind == "rest" else []) for kind in KINDS]
+)
 def lake(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[KindLake]:
     with kind_lake(request.param, tmp_path, servers, request) as made:
         yield made

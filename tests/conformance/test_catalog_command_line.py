@@ -1,4 +1,6 @@
-"""Secrets on their way through the command line and a Spark application: used where they are needed, and kept nowhere."""
+"""Secrets on their way through the command line and a Spark application: used where they are needed, and kept
+nowhere.
+"""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +16,9 @@ from tests.support.command_line import flareiac
 from tests.support.moto_server import KEYS, aws_keys, make_bucket
 from tests.support.postgres import PASSWORD
 
-pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+]
 
 LAKE = """
 secret "database" { file = "database.secret" }

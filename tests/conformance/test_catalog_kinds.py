@@ -36,8 +36,16 @@ def orders(lake: KindLake, **more: Any) -> dict[str, Any]:
 
 
 def test_a_table_lives_from_create_to_drop(lake: KindLake) -> None:
-    first, wider = orders(lake), orders(lake, column=columns(id="long not null", ts="timestamptz", area="string", n="int"))
-    wider |= {"renamed": {"region": "area"}, "partition_by": [CALLS["hour"]("ts")], "comment": "wider", "identifier": ["id"]}
+    first, wider = (
+        orders(lake),
+        orders(lake, column=columns(id="long not null", ts="timestamptz", area="string", n="int")),
+    )
+    wider |= {
+        "renamed": {"region": "area"},
+        "partition_by": [CALLS["hour"]("ts")],
+        "comment": "wider",
+        "identifier": ["id"],
+    }
     assert lake.apply("table.orders", first).action is Action.CREATE
     assert lake.plan("table.orders", first).action is Action.NO_OP
     assert lake.apply("table.orders", wider).action is Action.UPDATE
@@ -72,7 +80,9 @@ def test_a_namespace_lives_from_create_to_drop(lake: KindLake) -> None:
 def test_looking_first_makes_nothing(lake: KindLake) -> None:
     desired = lake.canonical("table", "orders", orders(lake))
     assert isinstance(lake.read("table.orders", desired), Missing)
-    assert isinstance(lake.read("namespace.n", lake.canonical("namespace", "n", {"name": lake.namespace})), Missing)
+    assert isinstance(
+        lake.read("namespace.n", lake.canonical("namespace", "n", {"name": lake.namespace})), Missing
+    )
     assert check_catalog(lake.references[CATALOG]).verdict.value == "ok"
 
 
@@ -80,7 +90,9 @@ def test_what_did_not_move_is_not_loaded(lake: KindLake, monkeypatch: pytest.Mon
     lake.apply("table.orders", orders(lake))
     desired = lake.canonical("table", "orders", orders(lake))
     with monkeypatch.context() as patch:
-        patch.setattr("flareiac_iceberg.table.read.load_entry", lambda *_: pytest.fail("the metadata was loaded"))
+        patch.setattr(
+            "flareiac_iceberg.table.read.load_entry", lambda *_: pytest.fail("the metadata was loaded")
+        )
         assert isinstance(lake.read("table.orders", desired), Present)
 
 
@@ -89,7 +101,9 @@ def test_another_program_in_between_loses_nothing(lake: KindLake) -> None:
     wider = orders(lake, comment="mine")
     proposal = lake.plan("table.orders", wider)
     with lake.opened() as catalog:
-        catalog.load_table(f"{lake.namespace}.orders").transaction().set_properties(theirs="kept").commit_transaction()
+        catalog.load_table(f"{lake.namespace}.orders").transaction().set_properties(
+            theirs="kept"
+        ).commit_transaction()
     lake.carry_out("table.orders", proposal)
     properties = lake.table(f"{lake.namespace}.orders").properties
     assert (properties["theirs"], properties["comment"]) == ("kept", "mine")
@@ -97,7 +111,10 @@ def test_another_program_in_between_loses_nothing(lake: KindLake) -> None:
 
 def test_a_stale_plan_is_refused(lake: KindLake) -> None:
     lake.apply("table.orders", orders(lake))
-    proposal = lake.plan("table.orders", orders(lake, column=columns(id="long not null", ts="timestamptz", region="string", n="int")))
+    proposal = lake.plan(
+        "table.orders",
+        orders(lake, column=columns(id="long not null", ts="timestamptz", region="string", n="int")),
+    )
     with lake.opened() as catalog:
         from pyiceberg.types import StringType
 
@@ -118,7 +135,9 @@ def test_a_busy_neighbour_keeps_nobody_out_and_loses_nothing(lake: KindLake) -> 
             while not ended.is_set():
                 with contextlib.suppress(CommitFailedException):
                     table = catalog.load_table(f"{lake.namespace}.orders")
-                    table.transaction().set_properties({f"theirs-{committed[0]}": "kept"}).commit_transaction()
+                    table.transaction().set_properties(
+                        {f"theirs-{committed[0]}": "kept"}
+                    ).commit_transaction()
                     committed[0] += 1
                     begun.set()
                 ended.wait(0.1)
@@ -224,7 +243,9 @@ def test_a_secret_that_is_not_there_makes_unreadable(lake: KindLake, monkeypatch
     catalog = lake.references[CATALOG].attributes
     lake.apply("table.orders", orders(lake))
     recorded = lake.state["table.orders"]
-    lake.state["table.orders"] = Recorded(attributes=recorded.attributes, identity=recorded.identity | {"metadata_location": "older"})
+    lake.state["table.orders"] = Recorded(
+        attributes=recorded.attributes, identity=recorded.identity | {"metadata_location": "older"}
+    )
     with monkeypatch.context() as patch:
         for name in VARIABLES:
             patch.delenv(name)

@@ -1,4 +1,6 @@
-"""Spark opens every kind of catalog by the settings of its block alone, and both sides see the same tables."""
+"""Spark opens every kind of catalog by the settings of its block alone, and both sides see the same
+tables.
+"""
 
 import logging
 import time
@@ -40,16 +42,25 @@ Sql = Callable[[str], list[Any]]
 
 
 @pytest.fixture(scope="module")
-def lakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KindLake]]:
+def lakes(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, KindLake]]:
     """A project on each kind of catalog, which is called as the kind is."""
     servers = Servers(tmp_path_factory.mktemp("servers"))
     with ExitStack() as stack:
         stack.callback(servers.close)
-        yield {kind: stack.enter_context(kind_lake(kind, tmp_path_factory.mktemp(kind), servers, request, name=kind)) for kind in KINDS}
+        yield {
+            kind: stack.enter_context(
+                kind_lake(kind, tmp_path_factory.mktemp(kind), servers, request, name=kind)
+            )
+            for kind in KINDS
+        }
 
 
 @pytest.fixture(scope="module")
-def spark(lakes: dict[str, KindLake], java_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def spark(
+    lakes: dict[str, KindLake], java_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
     """A Spark that knows nothing but what the catalogs' attributes say."""
     blocks = [lake.references[CATALOG].attributes for lake in lakes.values()]
     packages = sorted({package for block in blocks for package in block["packages"]})
@@ -57,7 +68,9 @@ def spark(lakes: dict[str, KindLake], java_home: Path, tmp_path_factory: pytest.
     conf = {name: resolve(value) for block in blocks for name, value in block["spark_conf"].items()} | {
         "spark.sql.extensions": ",".join({item for block in blocks for item in block["spark_extensions"]}),
     }
-    with spark_session(conf, [jar.path for jar in jars], java_home, tmp_path_factory.mktemp("spark")) as session:
+    with spark_session(
+        conf, [jar.path for jar in jars], java_home, tmp_path_factory.mktemp("spark")
+    ) as session:
         yield session
 
 
@@ -92,9 +105,16 @@ def test_what_spark_made_we_find(lakes: dict[str, KindLake], sql: Sql, kind: str
     lake = lakes[kind]
     namespace = f"{lake.namespace}_theirs"
     sql(f"CREATE NAMESPACE {kind}.{namespace}")
-    sql(f"CREATE TABLE {kind}.{namespace}.made (id bigint, ts timestamp) USING iceberg PARTITIONED BY (days(ts))")
+    sql(
+        f"CREATE TABLE {kind}.{namespace}.made (id bigint, ts timestamp) USING iceberg PARTITIONED BY "
+        "(days(ts))"
+    )
     assert lake.names(namespace) == ["made"]
-    body = {"namespace": namespace, "column": columns(id="long", ts="timestamptz"), "partition_by": [CALLS["day"]("ts")]}
+    body = {
+        "namespace": namespace,
+        "column": columns(id="long", ts="timestamptz"),
+        "partition_by": [CALLS["day"]("ts")],
+    }
     imported = lake.plan("table.made", body, importing=True, import_id=f"lake.{namespace}.made")
     assert imported.action is Action.ADOPT
     assert not imported.steps
@@ -111,7 +131,12 @@ class Kept:
         self.location = str(self.table.location())
 
     def maintain(self, work: Work) -> dict[str, Any]:
-        asked = Maintain(key=str(uuid4()), identifier=self.identifier, uuid=str(self.table.uuid().toString()), task=encode(work))
+        asked = Maintain(
+            key=str(uuid4()),
+            identifier=self.identifier,
+            uuid=str(self.table.uuid().toString()),
+            task=encode(work),
+        )
         log = logging.getLogger("tests")
         return dict(maintain(lambda: self.spark, asked, TableLocks(), lambda _seconds: None, log).result)
 
@@ -135,8 +160,12 @@ class Kept:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_maintenance(lakes: dict[str, KindLake], spark: Any, sql: Sql, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On every catalog and file system; files that are no writer's of the table stop the removal of orphans."""
+def test_every_kind_of_maintenance(
+    lakes: dict[str, KindLake], spark: Any, sql: Sql, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On every catalog and file system; files that are no writer's of the table stop the removal of
+    orphans.
+    """
     lake = lakes[kind]
     body = {
         "namespace": lake.namespace,
@@ -147,11 +176,23 @@ def test_every_kind_of_maintenance(lakes: dict[str, KindLake], spark: Any, sql: 
     lake.apply("table.kept", body)
     kept = Kept(spark, kind, lake.namespace, "kept")
     name = ".".join(kept.identifier)
-    sql(f"INSERT INTO {name} VALUES (1, timestamp '2026-01-01 00:00:00'), (2, timestamp '2026-01-02 00:00:00')")
+    sql(
+        f"INSERT INTO {name} VALUES (1, timestamp '2026-01-01 00:00:00'), (2, timestamp '2026-01-02 "
+        "00:00:00')"
+    )
     for number in (3, 4):
-        sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id + {number}, timestamp '2026-01-02 00:00:00' FROM range(0, 20, 10)")
-    assert kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=1767312000000))["deleted_rows"] == 1
-    assert kept.maintain(RewriteDataFiles(strategy="binpack", options={"min-input-files": "2"}))["added_files"] == 1
+        sql(
+            f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id + {number}, timestamp '2026-01-02 00:00:00' "
+            "FROM range(0, 20, 10)"
+        )
+    assert (
+        kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=1767312000000))["deleted_rows"]
+        == 1
+    )
+    assert (
+        kept.maintain(RewriteDataFiles(strategy="binpack", options={"min-input-files": "2"}))["added_files"]
+        == 1
+    )
     for number in (2, 3):
         sql(f"DELETE FROM {name} WHERE id = {number}")
     assert kept.maintain(RewriteDeleteFiles(options={"rewrite-all": "true"}))["rewritten_delete_files"] == 1
@@ -161,7 +202,10 @@ def test_every_kind_of_maintenance(lakes: dict[str, KindLake], spark: Any, sql: 
 
     monkeypatch.setattr("flareiac_spark.driver.maintenance_orphans._DAY_MS", -60_000)
     one, other = str(uuid4()), str(uuid4())
-    orphans = [kept.put(f"/data/ts_day=2026-01-02/00000-7-{one}-00001.parquet"), kept.put(f"/metadata/{one}-m0.avro")]
+    orphans = [
+        kept.put(f"/data/ts_day=2026-01-02/00000-7-{one}-00001.parquet"),
+        kept.put(f"/metadata/{one}-m0.avro"),
+    ]
     beside = kept.put(f"2/data/00000-7-{one}-00001.parquet")
     work = RemoveOrphans(older_than_ms=now + 60_000)
     strangers = {

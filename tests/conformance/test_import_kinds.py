@@ -20,9 +20,13 @@ def test_what_is_there_is_found_and_said_whole(lake: KindLake, pattern: str, exa
     if not exact:
         lake.apply("table.plain", {"namespace": lake.namespace, "column": columns(id="long")})
     assert isinstance(lake.session, Importing)
-    request = ImportRequest(pattern=pattern.format(lake.namespace), references=lake.references, declared={}, exact=exact)
+    request = ImportRequest(
+        pattern=pattern.format(lake.namespace), references=lake.references, declared={}, exact=exact
+    )
     found = [item for item in lake.session.importable(request) if isinstance(item, Importable)]
-    assert [item.id for item in found] == [f"lake.{lake.namespace}.{name}" for name in (["orders"] if exact else ["orders", "plain"])]
+    assert [item.id for item in found] == [
+        f"lake.{lake.namespace}.{name}" for name in (["orders"] if exact else ["orders", "plain"])
+    ]
     written = found[0].block
     assert "location" not in written.attributes  # where this catalog puts its tables
     assert (written.attributes["comment"], written.attributes["properties"]) == ("theirs", {"a": "b"})

@@ -1,4 +1,6 @@
-"""Whose files are below a table's location, by every kind of catalog that can tell of all its tables at once."""
+"""Whose files are below a table's location, by every kind of catalog that can tell of all its tables at
+once.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +40,9 @@ def test_a_guest_in_another_namespace_is_seen(lake: KindLake) -> None:
 
 
 @pytest.mark.jvm
-def test_a_guest_of_a_rest_server_is_seen(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> None:
+def test_a_guest_of_a_rest_server_is_seen(
+    request: pytest.FixtureRequest, tmp_path: Path, servers: Servers
+) -> None:
     """Neither where it is nor what its properties say is hidden by asking for each table."""
     with kind_lake("rest", tmp_path, servers, request) as lake, lake.opened() as catalog:
         body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}}
@@ -51,7 +55,9 @@ def test_a_guest_of_a_rest_server_is_seen(request: pytest.FixtureRequest, tmp_pa
         assert measured(lake, body)["under"] == [f"{far}.deep.guest"]
 
 
-def test_a_catalog_is_asked_once_for_all_tables_that_are_looked_at_together(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_catalog_is_asked_once_for_all_tables_that_are_looked_at_together(
+    lake: KindLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}}
     bodies = {f"table.t{number}": body | {"name": f"t{number}"} for number in range(3)}
     for address, each in bodies.items():
@@ -64,17 +70,27 @@ def test_a_catalog_is_asked_once_for_all_tables_that_are_looked_at_together(lake
 
     monkeypatch.setattr(listing, "everything_in", nothing)
     for _ in range(2):
-        lake.prefetch(lake.read_request(address, lake.canonical("table", address[6:], each)) for address, each in bodies.items())
+        lake.prefetch(
+            lake.read_request(address, lake.canonical("table", address[6:], each))
+            for address, each in bodies.items()
+        )
         for address, each in bodies.items():
             assert measured(lake, each, address=address)["under"] == []
     assert len(asked) == 2
 
 
-def test_a_catalog_that_does_not_tell_keeps_its_files(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_catalog_that_does_not_tell_keeps_its_files(
+    lake: KindLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(_catalog: CatalogSpec) -> None:
         raise Failure(error(codes.CATALOG_UNREADABLE, "You may not list databases."))
 
-    body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}, "snapshot_expiry": {}}
+    body = {
+        "namespace": lake.namespace,
+        "column": columns(id="long"),
+        "orphan_removal": {},
+        "snapshot_expiry": {},
+    }
     lake.apply("table.t", body)
     monkeypatch.setattr(listing, "everything_in", refuse)
     found = duties(lake, body)["orphan_removal"]

@@ -8,7 +8,18 @@ import pytest
 from flareiac.app.discovery import installed
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
-from flareiac.kernel.types import AnyType, BoolType, ListType, MapType, NumberType, ObjectType, RefType, SetType, TupleType, Type
+from flareiac.kernel.types import (
+    AnyType,
+    BoolType,
+    ListType,
+    MapType,
+    NumberType,
+    ObjectType,
+    RefType,
+    SetType,
+    TupleType,
+    Type,
+)
 from flareiac.lang.decode import decode_body
 from flareiac.lang.functions import functions
 from flareiac.lang.parse import parse_file
@@ -19,9 +30,19 @@ from flareiac.sdk.schema import Attribute, Block
 REGISTRY = installed().registry
 WRONG = "zz_unknown"
 OPEN = {"job.step.params", "catalog.properties"}
-"""Settings of any shape: what a user's own function gets, and what a catalog is given by its own names (texts and secrets)."""
-CHECKED_LATER = {"table.partition_by", "table.sort_by", "table.compaction.sort_by", "table.column.default", "catalog.credential"}
-"""Settings of several shapes that are checked with the rest of their resource: terms of functions, values of a column's type."""
+"""Settings of any shape: what a user's own function gets, and what a catalog is given by its own names (texts
+and secrets).
+"""
+CHECKED_LATER = {
+    "table.partition_by",
+    "table.sort_by",
+    "table.compaction.sort_by",
+    "table.column.default",
+    "catalog.credential",
+}
+"""Settings of several shapes that are checked with the rest of their resource: terms of functions, values of
+a column's type.
+"""
 
 
 def attributes(prefix: str, block: Block) -> Iterator[tuple[str, Block, str, Attribute]]:
@@ -32,7 +53,9 @@ def attributes(prefix: str, block: Block) -> Iterator[tuple[str, Block, str, Att
 
 
 SETTINGS = {
-    where: (block, name, item) for kind, schema in REGISTRY.schemas.items() for where, block, name, item in attributes(kind, schema)
+    where: (block, name, item)
+    for kind, schema in REGISTRY.schemas.items()
+    for where, block, name, item in attributes(kind, schema)
 }
 
 
@@ -66,7 +89,12 @@ def with_unknown_key(wanted: Type) -> Iterator[str]:
             for name, item in inside.items():
                 for wrong in with_unknown_key(item):
                     yield (
-                        "{ " + ", ".join(f"{other} = {wrong if other == name else written(kind)}" for other, kind in inside.items()) + " }"
+                        "{ "
+                        + ", ".join(
+                            f"{other} = {wrong if other == name else written(kind)}"
+                            for other, kind in inside.items()
+                        )
+                        + " }"
                     )
         case MapType(element):
             yield from ("{ a = " + wrong + " }" for wrong in with_unknown_key(element))
@@ -88,20 +116,33 @@ def complaints(block: Block, name: str, text: str) -> Diagnostics:
     return diagnostics
 
 
-OBJECTS = {where: found for where, found in SETTINGS.items() if any(True for _ in with_unknown_key(found[2].type))}
+OBJECTS = {
+    where: found for where, found in SETTINGS.items() if any(True for _ in with_unknown_key(found[2].type))
+}
 
 
 def test_there_are_such_settings() -> None:
-    assert {"job.trigger", "job.output.merge", "job.step.dedup", "stream.watermark", "checkpoint.state_store", "engine.driver"} <= set(
-        OBJECTS
-    )
+    assert {
+        "job.trigger",
+        "job.output.merge",
+        "job.step.dedup",
+        "stream.watermark",
+        "checkpoint.state_store",
+        "engine.driver",
+    } <= set(OBJECTS)
 
 
 @pytest.mark.parametrize("where", OBJECTS)
 def test_an_unknown_key_is_refused(where: str) -> None:
     block, name, attribute = OBJECTS[where]
     for text in with_unknown_key(attribute.type):
-        for spelling in (text, f"merge({text}, {{}})", f"[{text}][0]", f"true ? {text} : null", f"jsondecode(jsonencode({text}))"):
+        for spelling in (
+            text,
+            f"merge({text}, {{}})",
+            f"[{text}][0]",
+            f"true ? {text} : null",
+            f"jsondecode(jsonencode({text}))",
+        ):
             found = complaints(block, name, spelling)
             assert any(item.code == "FIL201" and WRONG in item.detail for item in found), spelling
     found = complaints(block, name, f"merge({written(attribute.type)}, var.more)")

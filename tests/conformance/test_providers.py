@@ -1,4 +1,6 @@
-"""What every provider promises, as one suite over the toy provider and the real ones (jobs need an application: tests/integration)."""
+"""What every provider promises, as one suite over the toy provider and the real ones (jobs need an
+application: tests/integration).
+"""
 
 import importlib.util
 import json
@@ -32,7 +34,9 @@ def toy() -> Provider:
     """The toy provider, from the folder that the command line tests put on the path."""
     name = "flareiac_toy"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / "support" / "toy_dist" / f"{name}.py")
+        spec = importlib.util.spec_from_file_location(
+            name, Path(__file__).parents[1] / "support" / "toy_dist" / f"{name}.py"
+        )
         assert spec is not None
         assert spec.loader is not None
         sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -45,7 +49,11 @@ PROVIDERS: dict[str, Callable[[], Provider]] = {"toy": toy, "iceberg": iceberg, 
 BODIES: dict[str, Attributes] = {
     "thing": {"value": "1"},
     "namespace": {"name": "sales", "properties": {"owner_team": "x"}, "on_destroy": "drop"},
-    "table": {"namespace": "sales", "column": {"id": {"type": "long not null"}, "ts": {"type": "timestamptz"}}, "on_destroy": "drop"},
+    "table": {
+        "namespace": "sales",
+        "column": {"id": {"type": "long not null"}, "ts": {"type": "timestamptz"}},
+        "on_destroy": "drop",
+    },
     "checkpoint": {"generation": 1, "on_destroy": "delete"},
 }
 """A small body for each managed type that needs nothing but files."""
@@ -63,7 +71,13 @@ class World:
     address: str
 
     def observe(self, recorded: Recorded | None) -> Observation:
-        request = ReadRequest(address=self.address, desired=self.desired, recorded=recorded, references=self.references, cheap=False)
+        request = ReadRequest(
+            address=self.address,
+            desired=self.desired,
+            recorded=recorded,
+            references=self.references,
+            cheap=False,
+        )
         return self.driver.read(request)
 
     def plan(self, recorded: Recorded | None, desired: Attributes | None) -> Proposal:
@@ -107,7 +121,9 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     kinds = {kind.name: kind for kind in provider.resource_types()}
     kind, project = kinds[type_name], Project(root=tmp_path, lineage="lineage")
     references = {
-        f"{name}.embedded": _resolved(connection, f"{name}.embedded", dict(connection.default or {}), {}, project)
+        f"{name}.embedded": _resolved(
+            connection, f"{name}.embedded", dict(connection.default or {}), {}, project
+        )
         for name, connection in kinds.items()
         if connection.kind is Kind.CONNECTION
     }
@@ -117,23 +133,35 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
         if isinstance(attribute.type, RefType) and f"{attribute.type.to[0]}.embedded" in references:
             body[name] = from_json({"$ref": f"{attribute.type.to[0]}.embedded"})
     if "column" in body:
-        body["column"] = {name: blank(kind.schema.blocks["column"].block) | column for name, column in body["column"].items()}
+        body["column"] = {
+            name: blank(kind.schema.blocks["column"].block) | column
+            for name, column in body["column"].items()
+        }
     desired = _resolved(kind, address, body, references, project).attributes
     driver = provider.open(project).driver(type_name)
-    return World(kind=kind, driver=driver, project=project, references=references, desired=desired, address=address)
+    return World(
+        kind=kind, driver=driver, project=project, references=references, desired=desired, address=address
+    )
 
 
 def blank(schema: Block) -> Attributes:
     """A body in which nothing is written."""
     empty: dict[Nesting, object] = {Nesting.SINGLE: None, Nesting.LIST: [], Nesting.MAP: {}}
-    return dict.fromkeys(schema.attributes) | {name: empty[nested.nesting] for name, nested in schema.blocks.items()}
+    return dict.fromkeys(schema.attributes) | {
+        name: empty[nested.nesting] for name, nested in schema.blocks.items()
+    }
 
 
-def _resolved(kind: ResourceType, address: str, body: Attributes, references: dict[str, Resolved], project: Project) -> Resolved:
+def _resolved(
+    kind: ResourceType, address: str, body: Attributes, references: dict[str, Resolved], project: Project
+) -> Resolved:
     diagnostics, parsed = Diagnostics(), parse_address(address)
     assert parsed is not None
     attributes = kind.canonical(
-        Decoded(address=address, name=parsed.name, attributes=blank(kind.schema) | body), references, project, diagnostics
+        Decoded(address=address, name=parsed.name, attributes=blank(kind.schema) | body),
+        references,
+        project,
+        diagnostics,
     )
     assert not diagnostics.has_errors, [item.summary for item in diagnostics]
     return Resolved(address=address, type=kind.name, attributes=attributes)

@@ -1,4 +1,6 @@
-"""A secret stands in no setting: it is named by reference, only the reference travels, and who uses the setting reads it."""
+"""A secret stands in no setting: it is named by reference, only the reference travels, and who uses the
+setting reads it.
+"""
 
 import json
 import re
@@ -118,13 +120,23 @@ VALUES = {
 def project(kind: str, settings: str) -> str:
     """The block, with the others that it needs."""
     needed = {"conf": ("stream", "table"), "output": ("stream", "table"), "input": ("table",)}.get(kind, ())
-    return AROUND + PARTS[kind].replace("SETTINGS", settings) + "".join(PARTS[item].replace("SETTINGS", "{}") for item in needed)
+    return (
+        AROUND
+        + PARTS[kind].replace("SETTINGS", settings)
+        + "".join(PARTS[item].replace("SETTINGS", "{}") for item in needed)
+    )
 
 
 def loaded(root: Path, written: str) -> tuple[Configuration, Diagnostics]:
     (root / "main.flare.hcl").write_text(written, encoding="utf-8")
     diagnostics = Diagnostics()
-    found = load(Project(root=root, lineage="l"), installed().registry, lambda _files: Inputs(environment={}), _nothing, diagnostics)
+    found = load(
+        Project(root=root, lineage="l"),
+        installed().registry,
+        lambda _files: Inputs(environment={}),
+        _nothing,
+        diagnostics,
+    )
     return found, diagnostics
 
 
@@ -142,8 +154,12 @@ def settings_of(found: Configuration) -> str:
 
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("setting", [*((name, HIDDEN) for name in NAMES), *VALUES.items()], ids=str)
-def test_a_secret_that_is_written_out_is_refused_and_not_shown(tmp_path: Path, kind: str, setting: tuple[str, str]) -> None:
-    found, diagnostics = loaded(tmp_path, project(kind, json.dumps(dict([setting]), indent=None).replace('": "', '" = "')))
+def test_a_secret_that_is_written_out_is_refused_and_not_shown(
+    tmp_path: Path, kind: str, setting: tuple[str, str]
+) -> None:
+    found, diagnostics = loaded(
+        tmp_path, project(kind, json.dumps(dict([setting]), indent=None).replace('": "', '" = "'))
+    )
     assert codes(diagnostics) == ["FIX053" if kind in IN_CLEAR else "FIX052"]
     assert HIDDEN not in text(diagnostics, found.sources, width=100, colour=False)
     assert HIDDEN not in json.dumps(as_json(diagnostics, found.sources))
@@ -151,7 +167,10 @@ def test_a_secret_that_is_written_out_is_refused_and_not_shown(tmp_path: Path, k
 
 @pytest.mark.parametrize("kind", TAKES_SECRETS)
 def test_a_secret_is_taken_by_reference(tmp_path: Path, kind: str) -> None:
-    found, diagnostics = loaded(tmp_path, project(kind, '{ "fs.s3a.secret.key" = secret.k, "fs.s3a.attempts" = 3, "fs.s3a.fast" = true }'))
+    found, diagnostics = loaded(
+        tmp_path,
+        project(kind, '{ "fs.s3a.secret.key" = secret.k, "fs.s3a.attempts" = 3, "fs.s3a.fast" = true }'),
+    )
     assert codes(diagnostics) == []
     shown = settings_of(found)
     assert '"fs.s3a.secret.key": "flareiac-secret:env:LANGUAGE_TEST_KEY"' in shown
@@ -193,7 +212,9 @@ def test_a_setting_that_lets_nobody_in_is_none(name: str) -> None:
 
 @pytest.mark.parametrize("value", ["true", "false", ""])
 def test_a_switch_is_no_secret(tmp_path: Path, value: str) -> None:
-    assert codes(loaded(tmp_path, project("engine", f'{{ "spark.authenticate.secret" = "{value}" }}'))[1]) == []
+    assert (
+        codes(loaded(tmp_path, project("engine", f'{{ "spark.authenticate.secret" = "{value}" }}'))[1]) == []
+    )
 
 
 class Session:
@@ -225,7 +246,11 @@ def test_the_driver_reads_the_secret_where_it_is_used(monkeypatch: pytest.Monkey
 def test_spark_starts_with_the_secret_and_does_not_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGUAGE_TEST_KEY", HIDDEN)
     reference = "flareiac-secret:env:LANGUAGE_TEST_KEY"
-    given = {"spark.hadoop.some.key": reference, "spark.sql.catalog.lake.token": reference, "spark.plain": "1"}
+    given = {
+        "spark.hadoop.some.key": reference,
+        "spark.sql.catalog.lake.token": reference,
+        "spark.plain": "1",
+    }
     found = spark_conf(ApplicationSettings(conf=given), {})
     assert found["spark.hadoop.some.key"] == HIDDEN
     assert found["spark.plain"] == "1"

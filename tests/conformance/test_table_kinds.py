@@ -24,10 +24,17 @@ def test_branches_and_tags(lake: KindLake) -> None:
     assert lake.table(name).metadata.current_snapshot_id is None
     lake.append(name, [{"id": 1}])
     first = lake.table(name).metadata.current_snapshot_id
-    body |= {"tag": {"one": {"snapshot_id": first, "retain": None}}, "branch": {"audit": BRANCH | {"retain": "9d"}, "next": BRANCH}}
+    body |= {
+        "tag": {"one": {"snapshot_id": first, "retain": None}},
+        "branch": {"audit": BRANCH | {"retain": "9d"}, "next": BRANCH},
+    }
     lake.apply("table.t", body)
     found = lake.table(name).metadata.refs
-    assert (found["audit"].max_ref_age_ms, found["next"].snapshot_id, found["one"].snapshot_id) == (9 * 86_400_000, first, first)
+    assert (found["audit"].max_ref_age_ms, found["next"].snapshot_id, found["one"].snapshot_id) == (
+        9 * 86_400_000,
+        first,
+        first,
+    )
     assert lake.plan("table.t", body).action is Action.NO_OP
     lake.append(name, [{"id": 2}])
     second = lake.table(name).metadata.current_snapshot_id
@@ -43,7 +50,11 @@ def test_version_3_with_defaults(lake: KindLake) -> None:
     default = {"type": "int", "comment": None, "tags": None, "default": 7}
     body: dict[str, Any] = {"namespace": lake.namespace, "column": columns(id="long")}
     lake.apply("table.t", body)
-    third = body | {"format_version": 3, "column": {**columns(id="long"), "n": default}, "branch": {"audit": BRANCH}}
+    third = body | {
+        "format_version": 3,
+        "column": {**columns(id="long"), "n": default},
+        "branch": {"audit": BRANCH},
+    }
     lake.apply("table.t", third)
     table = lake.table(f"{lake.namespace}.t")
     assert (table.format_version, table.schema().find_field("n").write_default) == (3, 7)
@@ -51,16 +62,31 @@ def test_version_3_with_defaults(lake: KindLake) -> None:
     lake.apply("table.new", third | {"name": "new"})
     assert lake.plan("table.new", third | {"name": "new"}).action is Action.NO_OP
     made = lake.table(f"{lake.namespace}.new")
-    assert (made.format_version, made.schema().find_field("n").write_default, set(made.metadata.refs)) == (3, 7, {"audit"})
+    assert (made.format_version, made.schema().find_field("n").write_default, set(made.metadata.refs)) == (
+        3,
+        7,
+        {"audit"},
+    )
 
 
 @pytest.mark.parametrize("version", [None, 1, 2, 3])
 @pytest.mark.parametrize("branches", [None, {"audit": BRANCH}])
-def test_a_table_is_made_in_one_commit(lake: KindLake, version: int | None, branches: dict[str, Any] | None) -> None:
-    body = {"namespace": lake.namespace, "column": columns(id="long"), "format_version": version, "branch": branches}
+def test_a_table_is_made_in_one_commit(
+    lake: KindLake, version: int | None, branches: dict[str, Any] | None
+) -> None:
+    body = {
+        "namespace": lake.namespace,
+        "column": columns(id="long"),
+        "format_version": version,
+        "branch": branches,
+    }
     lake.apply("table.t", body)
     metadata = lake.table(f"{lake.namespace}.t").metadata
-    assert (metadata.format_version, metadata.metadata_log, set(metadata.refs)) == (version or 2, [], set(branches or ()))
+    assert (metadata.format_version, metadata.metadata_log, set(metadata.refs)) == (
+        version or 2,
+        [],
+        set(branches or ()),
+    )
     assert lake.plan("table.t", body).action is Action.NO_OP
 
 

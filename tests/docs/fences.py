@@ -33,12 +33,16 @@ def fences(page: Path) -> list[Fence]:
 
 
 def outline(text: str) -> list[str]:
-    """The lines that must be seen, without layout: white space counts as one space, a line of dots stands for any lines."""
+    """The lines that must be seen, without layout: white space counts as one space, a line of dots stands for
+    any lines.
+    """
     return [line for line in (" ".join(item.split()) for item in text.splitlines()) if line]
 
 
 def missing(wanted: list[str], seen: list[str]) -> str | None:
-    """The first wanted line that is not among the seen ones in order (``...`` ends a line of which only the start is said)."""
+    """The first wanted line that is not among the seen ones in order (``...`` ends a line of which only the
+    start is said).
+    """
     rest = iter(seen)
     for line in wanted:
         if line == "...":
@@ -50,7 +54,9 @@ def missing(wanted: list[str], seen: list[str]) -> str | None:
 
 
 def shape(line: str) -> str:
-    """A line without what differs from run to run: each word with a digit in it is one mark; of a row about a job its name counts."""
+    """A line without what differs from run to run: each word with a digit in it is one mark; of a row about a
+    job its name counts.
+    """
     words = line.split()
     if words and words[0].startswith("job."):
         return words[0]

@@ -1,4 +1,6 @@
-"""The picture of a plan in README, made from what the program prints: ``python -m tests.docs.picture`` writes it."""
+"""The picture of a plan in README, made from what the program prints: ``python -m tests.docs.picture`` writes
+it.
+"""
 
 import io
 import re
@@ -24,11 +26,17 @@ def picture() -> str:
     with tempfile.TemporaryDirectory() as root:
         _texts, plan = outcome(read_case(CASE), Path(root))
     assert plan is not None
-    console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True, color_system="standard")
+    console = Console(
+        record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True, color_system="standard"
+    )
     console.print(Text("$ flareiac plan", style="bold"))
-    console.print(Text.from_ansi(plan_text(plan, colour=True, width=_WIDTH, detail="changes", show_steps=False)))
+    console.print(
+        Text.from_ansi(plan_text(plan, colour=True, width=_WIDTH, detail="changes", show_steps=False))
+    )
     svg = console.export_svg(title="flareiac plan", unique_id="plan")
-    return re.sub(r"\s*@font-face \{.*?\}\n", "\n", svg, flags=re.DOTALL)  # the reader's own monospace font: nothing is fetched
+    return re.sub(
+        r"\s*@font-face \{.*?\}\n", "\n", svg, flags=re.DOTALL
+    )  # the reader's own monospace font: nothing is fetched
 
 
 if __name__ == "__main__":

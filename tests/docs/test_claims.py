@@ -1,4 +1,6 @@
-"""What the pages name is there: commands, options, blocks, attributes, codes, links; their examples parse; their outputs are goldens."""
+"""What the pages name is there: commands, options, blocks, attributes, codes, links; their examples parse;
+their outputs are goldens.
+"""
 
 import re
 from collections.abc import Iterator
@@ -27,9 +29,15 @@ REFERENCES = sorted((ROOT / "providers").glob("*/REFERENCE.md"))
 GLOBAL = {"chdir", "input", "no-color", "lock-timeout", "help"}
 META = {"count", "for_each", "depends_on"}
 LONGEST = 140
-ODD = re.compile(r"\b(can not|anew|in silence|nobody|whoever|told|tells|somebody|away with|heart|behind the team's back)\b", re.IGNORECASE)
+ODD = re.compile(
+    r"\b(can not|anew|in silence|nobody|whoever|told|tells|somebody|away with|heart|behind the team's "
+    r"back)\b",
+    re.IGNORECASE,
+)
 SOME = pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
-ALL = pytest.mark.parametrize("page", [*WRITTEN, *REFERENCES], ids=lambda page: f"{page.parent.name}/{page.name}")
+ALL = pytest.mark.parametrize(
+    "page", [*WRITTEN, *REFERENCES], ids=lambda page: f"{page.parent.name}/{page.name}"
+)
 
 
 def _code(page: Path) -> Iterator[str]:
@@ -38,7 +46,9 @@ def _code(page: Path) -> Iterator[str]:
     for fence in fences(page):
         output = fence.language in ("text", "tour")
         yield from (line for line in fence.text.splitlines() if not output or line.startswith("$ "))
-    yield from re.findall(r"`([^`\n]+(?:\n[^`\n]+)?)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
+    yield from re.findall(
+        r"`([^`\n]+(?:\n[^`\n]+)?)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    )
 
 
 @cache
@@ -87,7 +97,9 @@ def test_what_is_said_to_be_explained_is(page: Path) -> None:
 @SOME
 def test_codes_exist(page: Path) -> None:
     sources = "".join(
-        path.read_text(encoding="utf-8") for root in ("flareiac", "providers", "state") for path in (ROOT / root).rglob("*.py")
+        path.read_text(encoding="utf-8")
+        for root in ("flareiac", "providers", "state")
+        for path in (ROOT / root).rglob("*.py")
     )
     named = set(re.findall(r"\bFI[A-Z]\d{3}\b", page.read_text(encoding="utf-8")))
     assert {code for code in named if code not in known_codes() and f'"{code}"' not in sources} == set()
@@ -108,12 +120,18 @@ def test_lines_are_short_and_words_are_plain(page: Path) -> None:
 
 
 def test_readme_is_short() -> None:
-    """Its last section takes one line for each change, and is condensed with a release; the rest belongs to the pages."""
+    """Its last section takes one line for each change, and is condensed with a release; the rest belongs to
+    the pages.
+    """
     assert len(README.read_text(encoding="utf-8").splitlines()) < 300
 
 
 def test_the_glossary_lists_the_phases_of_a_job() -> None:
-    entry = re.search(r"^- \*\*phase\*\*(.*?)^- \*\*", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    entry = re.search(
+        r"^- \*\*phase\*\*(.*?)^- \*\*",
+        (DOCS / "glossary.md").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
     assert entry is not None
     assert re.findall(r"`(\w+)`", entry[1]) == list(get_args(Phase))
 
@@ -134,7 +152,9 @@ def test_examples_parse_and_name_what_there_is(fence: Fence) -> None:
             if kind is not None:
                 assert list(_unknown(block.body, kind.schema, name)) == []
             else:
-                assert block.type in ("variable", "locals", "output", "import", "removed", "flareiac"), block.type
+                assert block.type in ("variable", "locals", "output", "import", "removed", "flareiac"), (
+                    block.type
+                )
 
 
 def _unknown(body: Body, schema: Block, path: str) -> Iterator[str]:
@@ -158,7 +178,9 @@ OUTPUTS = [fence for page in WRITTEN for fence in fences(page) if fence.language
 
 @pytest.mark.parametrize("fence", OUTPUTS, ids=str)
 def test_outputs_are_those_of_golden_cases(fence: Fence) -> None:
-    case = parse_txtar((ROOT / "tests" / "golden" / "cases" / f"{fence.argument}.txtar").read_text(encoding="utf-8"))
+    case = parse_txtar(
+        (ROOT / "tests" / "golden" / "cases" / f"{fence.argument}.txtar").read_text(encoding="utf-8")
+    )
     assert missing(outline(fence.text), outline(case.files["plan.txt"])) is None
 
 

@@ -22,11 +22,15 @@ from tests.docs.picture import PICTURE, picture
 
 def exit_codes() -> str:
     """The table of the command line."""
-    return "| code | meaning |\n|---|---|\n" + "".join(f"| {code.value} | {text} |\n" for code, text in MEANINGS.items())
+    return "| code | meaning |\n|---|---|\n" + "".join(
+        f"| {code.value} | {text} |\n" for code, text in MEANINGS.items()
+    )
 
 
 def rules() -> str:
-    """The rules of Spark by the part of a definition that changes; what several facts say in the same words is one item."""
+    """The rules of Spark by the part of a definition that changes; what several facts say in the same words
+    is one item.
+    """
     parts = []
     for subject, items in _by_subject("rule"):
         parts.append(f"### {subject}\n")
@@ -37,7 +41,9 @@ def rules() -> str:
 
 def _item(title: str, consequence: str, text: str, names: str) -> str:
     words = f"{title}: *{consequence}*. {text} [{names}]"
-    return textwrap.fill(words, 118, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False) + "\n"
+    return (
+        textwrap.fill(words, 118, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False) + "\n"
+    )
 
 
 def settings() -> str:
@@ -54,7 +60,9 @@ GENERATED = {"rules": rules, "settings": settings, "exit codes": exit_codes}
 
 
 def _by_subject(kind: str) -> Iterator[tuple[str, list[Topic]]]:
-    for subject, items in groupby((item for item in topics() if item.kind == kind), key=lambda item: item.subject):
+    for subject, items in groupby(
+        (item for item in topics() if item.kind == kind), key=lambda item: item.subject
+    ):
         yield subject, list(items)
 
 
@@ -68,7 +76,11 @@ def test_generated_sections_are_those_of_the_code(page: Path) -> None:
 
 
 def test_each_generated_section_has_one_place() -> None:
-    found = [name for page in pages() for name in re.findall(r"<!-- generated: ([\w ]+) -->", page.read_text(encoding="utf-8"))]
+    found = [
+        name
+        for page in pages()
+        for name in re.findall(r"<!-- generated: ([\w ]+) -->", page.read_text(encoding="utf-8"))
+    ]
     assert sorted(found) == sorted(GENERATED)
 
 
@@ -77,7 +89,10 @@ def test_the_reference_of_a_provider_is_generated_from_its_schemas(provider: str
     registry = installed().registry
     types = {name: kind for name, kind in registry.types.items() if registry.provider_of[name] == provider}
     functions = installed().providers[provider].functions()
-    _check(ROOT / "providers" / f"flareiac_{provider}" / "REFERENCE.md", reference_page(provider, types, functions))
+    _check(
+        ROOT / "providers" / f"flareiac_{provider}" / "REFERENCE.md",
+        reference_page(provider, types, functions),
+    )
 
 
 def test_the_page_of_functions_is_generated_from_the_functions() -> None:
@@ -90,14 +105,23 @@ def test_the_picture_of_a_plan_is_what_the_program_prints() -> None:
 
 def test_what_a_refused_value_could_be_is_in_the_reference() -> None:
     registry = installed().registry
-    choices = [choice for name, kind in registry.types.items() if registry.provider_of[name] != "toy" for choice in _choices(kind.schema)]
+    choices = [
+        choice
+        for name, kind in registry.types.items()
+        if registry.provider_of[name] != "toy"
+        for choice in _choices(kind.schema)
+    ]
     assert any("'merge'" in told for _description, told in choices)
     for description, told in choices:
-        assert [name for name in re.findall(r"'(\w+)'", told) if not re.search(rf"\b{name}\b", description)] == []
+        assert [
+            name for name in re.findall(r"'(\w+)'", told) if not re.search(rf"\b{name}\b", description)
+        ] == []
 
 
 def _choices(block: Block) -> Iterator[tuple[str, str]]:
-    """Of each attribute that takes one of a few texts: its description, and what follows the refused value in the complaint."""
+    """Of each attribute that takes one of a few texts: its description, and what follows the refused value in
+    the complaint.
+    """
     for attribute in block.attributes.values():
         for validator in attribute.validators if attribute.type == STRING else ():
             told = validator("no such value") or ""

@@ -1,4 +1,6 @@
-"""Pages are played: ``hcl FILE`` writes a file, ``console`` runs commands and holds what they print against the page."""
+"""Pages are played: ``hcl FILE`` writes a file, ``console`` runs commands and holds what they print against
+the page.
+"""
 
 import re
 import shlex
@@ -10,7 +12,9 @@ from tests.docs.fences import Fence, fences, missing, outline
 from tests.docs.pages import DOCS
 from tests.support.command_line import Shell, shell
 
-PLAYED = [page for page in sorted(DOCS.glob("*.md")) if any(item.language == "console" for item in fences(page))]
+PLAYED = [
+    page for page in sorted(DOCS.glob("*.md")) if any(item.language == "console" for item in fences(page))
+]
 
 
 @pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.stem)

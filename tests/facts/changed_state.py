@@ -1,8 +1,9 @@
 """Changes of a query with state: one row for each, with what Spark says of it and what comes out.
 
-The first run reads ``FIRST``, the second ``SECOND`` with the changed query on the same checkpoint. A row of the table is written as its
-columns that are not null, moments as hour and minute; ``-`` is an empty table, ``!`` begins a refusal. *right* is what the changed query
-makes of all files, where that is something else: Spark accepted in silence, and the numbers mean neither the old nor the new.
+The first run reads ``FIRST``, the second ``SECOND`` with the changed query on the same checkpoint. A row of
+the table is written as its columns that are not null, moments as hour and minute; ``-`` is an empty table,
+``!`` begins a refusal. *right* is what the changed query makes of all files, where that is something else:
+Spark accepted in silence, and the numbers mean neither the old nor the new.
 """
 
 import re
@@ -41,7 +42,11 @@ VALUE = "!STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
 NO_STATE = "!CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS"
 OPERATORS = "!STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
 
-CONF = {"spark.sql.shuffle.partitions": "1", "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+CONF = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 """Two rows need no compiler."""
 
 
@@ -70,7 +75,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One change, and its outcome: the table afterwards, or the refusal. ``right`` is None where the outcome is."""
+    """One change, and its outcome: the table afterwards, or the refusal. ``right`` is None where the outcome
+    is.
+    """
 
     fact: str
     before: Query
@@ -111,8 +118,13 @@ def unique(*columns: str, sql: str = "SELECT k, m, n AS total FROM events") -> Q
     return Query(sql=sql, mode="append", unique=columns)
 
 
-def join(kind: str = "", on: str = "e.m = o.m", bound: str = "1 MINUTE", columns: str = "e.k, o.m", where: str = "") -> Query:
-    sql = f"SELECT {columns} FROM events e {kind} JOIN more o ON {on} AND e.at BETWEEN o.at AND o.at + INTERVAL {bound} {where}"
+def join(
+    kind: str = "", on: str = "e.m = o.m", bound: str = "1 MINUTE", columns: str = "e.k, o.m", where: str = ""
+) -> Query:
+    sql = (
+        f"SELECT {columns} FROM events e {kind} JOIN more o ON {on} AND e.at BETWEEN o.at AND o.at + "
+        f"INTERVAL {bound} {where}"
+    )
     return closed(sql, delay="1 minute")
 
 
@@ -126,22 +138,62 @@ AGGREGATES = [
     row("change.max-to-sum", by_k("max(n) AS total"), SUM, "a 9; b 4", right="a 11; b 4"),
     row("change.min-to-max", by_k("min(n) AS total"), by_k("max(n) AS total"), "a 4; b 3", right="a 5; b 3"),
     row("change.first-to-last", by_k("first(n) AS total"), by_k("last(n) AS total"), "a 4; b 3"),
-    row("change.last-to-first", by_k("last(n) AS total"), by_k("first(n) AS total"), "a 2; b 1", right="a 5; b 1"),
+    row(
+        "change.last-to-first",
+        by_k("last(n) AS total"),
+        by_k("first(n) AS total"),
+        "a 2; b 1",
+        right="a 5; b 1",
+    ),
     row("change.max-to-last", by_k("max(n) AS total"), by_k("last(n) AS total"), VALUE),
-    row("change.last-to-any-value", by_k("last(n) AS total"), by_k("any_value(n) AS total"), "a 2; b 1", right="a 5; b 1"),
+    row(
+        "change.last-to-any-value",
+        by_k("last(n) AS total"),
+        by_k("any_value(n) AS total"),
+        "a 2; b 1",
+        right="a 5; b 1",
+    ),
     row("change.count-to-sum", by_k("count(n) AS total"), SUM, VALUE),
     row("change.sum-to-count", SUM, by_k("count(n) AS total"), "a 8; b 2", right="a 3; b 2"),
     row("change.count-to-max", by_k("count(n) AS total"), by_k("max(n) AS total"), VALUE),
     row("change.count-to-sum-of-int", by_k("count(*) AS total"), by_k("sum(i) AS total"), VALUE),
-    row("change.count-star-to-count-if", by_k("count(*) AS total"), by_k("count_if(n > 3) AS total"), "a 3; b 1", right="a 2; b 0"),
-    row("change.sum-of-int-to-sum-of-long", by_k("sum(i) AS total"), by_k("sum(q) AS total"), "a 407; b 301", right="a 1100; b 400"),
+    row(
+        "change.count-star-to-count-if",
+        by_k("count(*) AS total"),
+        by_k("count_if(n > 3) AS total"),
+        "a 3; b 1",
+        right="a 2; b 0",
+    ),
+    row(
+        "change.sum-of-int-to-sum-of-long",
+        by_k("sum(i) AS total"),
+        by_k("sum(q) AS total"),
+        "a 407; b 301",
+        right="a 1100; b 400",
+    ),
     row("change.max-of-int-to-max-of-long", by_k("max(i) AS whole"), by_k("max(n) AS total"), VALUE),
     row("change.aggregate-type", SUM, by_k("sum(d) AS mean"), VALUE),
     row("change.sum-to-decimal", SUM, by_k("CAST(sum(CAST(n AS DECIMAL(10, 2))) AS BIGINT) AS total"), VALUE),
     row("change.sum-to-avg", SUM, by_k("avg(n) AS mean"), VALUE),
-    row("change.avg-to-sum-and-count", by_k("avg(n) AS mean"), by_k("sum(d) AS mean, count(n) AS total"), "a 3 11; b 2 4"),
-    row("change.stddev-to-variance", by_k("stddev_pop(n) AS mean"), by_k("var_pop(n) AS mean"), "a 1.55556; b 1"),
-    row("change.max-by-to-min-by", by_k("max_by(q, n) AS total"), by_k("min_by(q, n) AS total"), "a 400; b 100", right="a 200; b 100"),
+    row(
+        "change.avg-to-sum-and-count",
+        by_k("avg(n) AS mean"),
+        by_k("sum(d) AS mean, count(n) AS total"),
+        "a 3 11; b 2 4",
+    ),
+    row(
+        "change.stddev-to-variance",
+        by_k("stddev_pop(n) AS mean"),
+        by_k("var_pop(n) AS mean"),
+        "a 1.55556; b 1",
+    ),
+    row(
+        "change.max-by-to-min-by",
+        by_k("max_by(q, n) AS total"),
+        by_k("min_by(q, n) AS total"),
+        "a 400; b 100",
+        right="a 200; b 100",
+    ),
     row(
         "change.set-to-list",
         by_k("array_join(collect_set(k), ',') AS m"),
@@ -165,8 +217,20 @@ AGGREGATES = [
         right="a 2; b 2",
     ),
     row("change.aggregate-argument", SUM, by_k("sum(q) AS total"), "a 407; b 301", right="a 1100; b 400"),
-    row("change.aggregate-argument-expression", SUM, by_k("sum(n * 10) AS total"), "a 47; b 31", right="a 110; b 40"),
-    row("change.aggregate-filter", SUM, by_k("sum(n) FILTER (WHERE n > 4) AS total"), "a 7; b 1", right="a 5; b"),
+    row(
+        "change.aggregate-argument-expression",
+        SUM,
+        by_k("sum(n * 10) AS total"),
+        "a 47; b 31",
+        right="a 110; b 40",
+    ),
+    row(
+        "change.aggregate-filter",
+        SUM,
+        by_k("sum(n) FILTER (WHERE n > 4) AS total"),
+        "a 7; b 1",
+        right="a 5; b",
+    ),
     row(
         "change.aggregate-order",
         by_k("sum(n) AS total, max(q) AS other"),
@@ -174,7 +238,12 @@ AGGREGATES = [
         "a 504 400; b 103 300",
         right="a 11 500; b 4 300",
     ),
-    row("change.aggregate-order-types", by_k("sum(n) AS total, max(d) AS mean"), by_k("max(d) AS mean, sum(n) AS total"), VALUE),
+    row(
+        "change.aggregate-order-types",
+        by_k("sum(n) AS total, max(d) AS mean"),
+        by_k("max(d) AS mean, sum(n) AS total"),
+        VALUE,
+    ),
     row("change.aggregate-added", SUM, by_k("sum(n) AS total, avg(n) AS mean"), VALUE),
     row("change.aggregate-added-by-having", SUM, by_k("sum(n) AS total", rest="HAVING max(n) > 1"), VALUE),
     row("change.aggregate-removed", by_k("sum(n) AS total, max(q) AS other"), SUM, VALUE),
@@ -182,11 +251,31 @@ AGGREGATES = [
     row("change.aggregate-renamed", SUM, by_k("sum(n) AS other"), "a 11; b 4"),
     row("change.above-aggregate", SUM, by_k("sum(n) * 10 AS total"), "a 110; b 40"),
     row("change.having", SUM, by_k("sum(n) AS total", rest="HAVING sum(n) > 5"), "a 11"),
-    row("change.having-on-key", SUM, by_k("sum(n) AS total", rest="HAVING k = 'a'"), "a 11; b 1", right="a 11"),
-    row("change.having-on-key-removed", by_k("sum(n) AS total", rest="HAVING k = 'a'"), SUM, "a 11; b 3", right="a 11; b 4"),
-    row("change.filter-before-state", SUM, by_k("sum(n) AS total", source="events WHERE n > 3"), "a 11; b 1", right="a 9"),
+    row(
+        "change.having-on-key", SUM, by_k("sum(n) AS total", rest="HAVING k = 'a'"), "a 11; b 1", right="a 11"
+    ),
+    row(
+        "change.having-on-key-removed",
+        by_k("sum(n) AS total", rest="HAVING k = 'a'"),
+        SUM,
+        "a 11; b 3",
+        right="a 11; b 4",
+    ),
+    row(
+        "change.filter-before-state",
+        SUM,
+        by_k("sum(n) AS total", source="events WHERE n > 3"),
+        "a 11; b 1",
+        right="a 9",
+    ),
     row("change.filter-after-state", SUM, f"SELECT * FROM ({SUM}) WHERE total > 5", "a 11"),
-    row("change.filter-after-state-on-key", SUM, f"SELECT * FROM ({SUM}) WHERE k = 'a'", "a 11; b 1", right="a 11"),
+    row(
+        "change.filter-after-state-on-key",
+        SUM,
+        f"SELECT * FROM ({SUM}) WHERE k = 'a'",
+        "a 11; b 1",
+        right="a 11",
+    ),
     row(
         "change.input-of-state",
         SUM,
@@ -213,9 +302,18 @@ KEYS = [
         right="A 11; B 4",
     ),
     row(
-        "change.grouping-key-column", SUM, "SELECT m AS k, sum(n) AS total FROM events GROUP BY m", "a 7; b 1; x 4; y 3", right="x 10; y 5"
+        "change.grouping-key-column",
+        SUM,
+        "SELECT m AS k, sum(n) AS total FROM events GROUP BY m",
+        "a 7; b 1; x 4; y 3",
+        right="x 10; y 5",
     ),
-    row("change.grouping-key-renamed", SUM, "SELECT k AS m, sum(n) AS total FROM events GROUP BY k", "a 11; b 4"),
+    row(
+        "change.grouping-key-renamed",
+        SUM,
+        "SELECT k AS m, sum(n) AS total FROM events GROUP BY k",
+        "a 11; b 4",
+    ),
     row("change.grouping-key-hidden", SUM, "SELECT sum(n) AS total FROM events GROUP BY k", "11; 4"),
     row(
         "change.grouping-key-not-null",
@@ -223,7 +321,12 @@ KEYS = [
         "SELECT coalesce(k, '') AS k, sum(n) AS total FROM events GROUP BY coalesce(k, '')",
         "a 11; b 4",
     ),
-    row("change.grouping-key-nullable", "SELECT coalesce(k, '') AS k, sum(n) AS total FROM events GROUP BY coalesce(k, '')", SUM, KEY),
+    row(
+        "change.grouping-key-nullable",
+        "SELECT coalesce(k, '') AS k, sum(n) AS total FROM events GROUP BY coalesce(k, '')",
+        SUM,
+        KEY,
+    ),
     row(
         "change.grouping-key-type",
         "SELECT n AS other, count(*) AS total FROM events GROUP BY n",
@@ -249,7 +352,12 @@ KEYS = [
         "SELECT m, k, sum(n) AS total FROM events GROUP BY k, m",
         "a x 9; a y 2; b x 1; b y 3",
     ),
-    row("change.distinct-to-group-by", "SELECT DISTINCT k FROM events", "SELECT k FROM events GROUP BY k", "a; b"),
+    row(
+        "change.distinct-to-group-by",
+        "SELECT DISTINCT k FROM events",
+        "SELECT k FROM events GROUP BY k",
+        "a; b",
+    ),
     row("change.distinct-columns", "SELECT DISTINCT k FROM events", "SELECT DISTINCT k, m FROM events", KEY),
     row("change.rollup", SUM, "SELECT k, sum(n) AS total FROM events GROUP BY ROLLUP (k)", KEY),
 ]
@@ -276,7 +384,13 @@ WINDOWS = [
         right="00:01 5; 00:06 10",
     ),
     row("change.window-to-sliding", FIVE, by_window("window(at, '5 minutes', '1 minute')"), KEY),
-    row("change.window-column", FIVE, by_window("window(sent, '5 minutes')"), "00:00 5; 00:05 3; 01:05 7", right="01:00 5; 01:05 10"),
+    row(
+        "change.window-column",
+        FIVE,
+        by_window("window(sent, '5 minutes')"),
+        "00:00 5; 00:05 3; 01:05 7",
+        right="01:00 5; 01:05 10",
+    ),
     row(
         "change.window-to-date-trunc",
         FIVE,
@@ -286,11 +400,17 @@ WINDOWS = [
     row(
         "change.date-trunc-unit",
         "SELECT date_trunc('HOUR', at) AS since, sum(n) AS total FROM events GROUP BY date_trunc('HOUR', at)",
-        "SELECT date_trunc('MINUTE', at) AS since, sum(n) AS total FROM events GROUP BY date_trunc('MINUTE', at)",
+        "SELECT date_trunc('MINUTE', at) AS since, sum(n) AS total FROM events GROUP BY "
+        "date_trunc('MINUTE', at)",
         "00:00 8; 00:08 4; 00:09 3",
         right="00:01 5; 00:07 2; 00:08 5; 00:09 3",
     ),
-    row("change.window-to-session", by_k_and("window(at, '5 minutes')"), by_k_and("session_window(at, '5 minutes')"), OPERATORS),
+    row(
+        "change.window-to-session",
+        by_k_and("window(at, '5 minutes')"),
+        by_k_and("session_window(at, '5 minutes')"),
+        OPERATORS,
+    ),
     row(
         "change.session-gap",
         by_k_and("session_window(at, '5 minutes')"),
@@ -334,12 +454,30 @@ WINDOWS = [
     ),
     row("change.watermark-added", FIVE, replace(closed(FIVE), mode="complete"), "00:00 5; 00:05 10"),
     row("change.watermark-removed", replace(closed(FIVE), mode="complete"), FIVE, "00:00 5; 00:05 10"),
-    row("change.append-to-complete", closed(FIVE), replace(closed(FIVE), mode="complete"), "00:05 10", right="00:00 5; 00:05 10"),
-    row("change.complete-to-append", replace(closed(FIVE), mode="complete"), closed(FIVE), "00:00 5; 00:00 5; 00:05 3", right="00:00 5"),
+    row(
+        "change.append-to-complete",
+        closed(FIVE),
+        replace(closed(FIVE), mode="complete"),
+        "00:05 10",
+        right="00:00 5; 00:05 10",
+    ),
+    row(
+        "change.complete-to-append",
+        replace(closed(FIVE), mode="complete"),
+        closed(FIVE),
+        "00:00 5; 00:00 5; 00:05 3",
+        right="00:00 5",
+    ),
 ]
 STATE = [
     row("change.dedup-columns", unique("k"), unique("k", "m"), KEY),
-    row("change.dedup-column-of-equal-type", unique("k"), unique("m"), "a x 4; a x 5; b x 1; b y 3", right="a x 5; a y 2"),
+    row(
+        "change.dedup-column-of-equal-type",
+        unique("k"),
+        unique("m"),
+        "a x 4; a x 5; b x 1; b y 3",
+        right="a x 5; a y 2",
+    ),
     row(
         "change.dedup-column-order",
         unique("k", "m"),
@@ -348,7 +486,12 @@ STATE = [
         right="a x 5; a y 2; b x 1; b y 3",
     ),
     row("change.dedup-column-type", unique("k"), unique("n"), KEY),
-    row("change.dedup-watermark-added", unique("k"), replace(unique("k"), watermark=("at", "0 seconds")), "a x 5; b x 1"),
+    row(
+        "change.dedup-watermark-added",
+        unique("k"),
+        replace(unique("k"), watermark=("at", "0 seconds")),
+        "a x 5; b x 1",
+    ),
     row(
         "change.dedup-watermark-column-added",
         replace(unique("k"), watermark=("at", "0 seconds")),
@@ -372,14 +515,21 @@ STATE = [
     row("change.state-removed", unique("k", sql=PLAIN.sql), PLAIN, OPERATORS),
     row("change.state-removed-aggregation", SUM, PLAIN, OPERATORS),
     row("change.state-second-operator", SUM, replace(unique("m", sql=SUM), mode="complete"), OPERATORS),
-    row("change.state-second-operator-removed", replace(unique("m", sql=SUM), mode="complete"), SUM, OPERATORS),
+    row(
+        "change.state-second-operator-removed", replace(unique("m", sql=SUM), mode="complete"), SUM, OPERATORS
+    ),
     row("change.state-other-operator", SUM, unique("k", sql="SELECT k FROM events"), OPERATORS),
     row("change.limit-added", PLAIN, replace(PLAIN, sql=PLAIN.sql + " LIMIT 4"), NO_STATE),
     row("change.limit-removed", replace(PLAIN, sql=PLAIN.sql + " LIMIT 2"), PLAIN, OPERATORS),
     row("change.limit-after-aggregation", SUM, SUM + " ORDER BY total LIMIT 1", "b 4"),
 ]
 ABOVE: list[Row] = [
-    row("change.dedup-output", unique("k"), unique("k", sql="SELECT k, q AS total FROM events"), "a x 5; b x 1"),
+    row(
+        "change.dedup-output",
+        unique("k"),
+        unique("k", sql="SELECT k, q AS total FROM events"),
+        "a x 5; b x 1",
+    ),
     row(
         "change.dedup-filter-after",
         unique("k"),
@@ -400,7 +550,10 @@ ABOVE: list[Row] = [
     ),
     row("change.filter", PLAIN, replace(PLAIN, sql=PLAIN.sql + " WHERE n > 3"), "a 2; a 4; a 5; b 1"),
     row(
-        "change.limit", replace(PLAIN, sql=PLAIN.sql + " LIMIT 4"), replace(PLAIN, sql=PLAIN.sql + " LIMIT 100"), "a 2; a 4; a 5; b 1; b 3"
+        "change.limit",
+        replace(PLAIN, sql=PLAIN.sql + " LIMIT 4"),
+        replace(PLAIN, sql=PLAIN.sql + " LIMIT 100"),
+        "a 2; a 4; a 5; b 1; b 3",
     ),
     row(
         "change.limit-reached",
@@ -408,7 +561,12 @@ ABOVE: list[Row] = [
         replace(PLAIN, sql=PLAIN.sql + " LIMIT 100"),
         "a 2; a 4; a 5; b 3",
     ),
-    row("change.limit-lowered", replace(PLAIN, sql=PLAIN.sql + " LIMIT 100"), replace(PLAIN, sql=PLAIN.sql + " LIMIT 1"), "a 2; a 5; b 1"),
+    row(
+        "change.limit-lowered",
+        replace(PLAIN, sql=PLAIN.sql + " LIMIT 100"),
+        replace(PLAIN, sql=PLAIN.sql + " LIMIT 1"),
+        "a 2; a 5; b 1",
+    ),
     row(
         "change.join-output-of-read-columns",
         join(),
@@ -416,7 +574,9 @@ ABOVE: list[Row] = [
         "A x; A x; B x; B y; a x; a y; b x",
     ),
 ]
-"""What was written stays as it is, and what is written from now on follows the new query: nothing is mixed within a row."""
+"""What was written stays as it is, and what is written from now on follows the new query: nothing is mixed
+within a row.
+"""
 NOBODY = "e.m = o.m AND e.n + o.n > 100"
 WIDE = "10 MINUTES"
 JOINS = [
@@ -455,7 +615,12 @@ JOINS = [
         "a x; a x; a x; a x; a y; b x; b x; b y; b y",
         right="a x; a x; a x; a x; a y; b x; b x; b x; b y; b y",
     ),
-    row("change.join-key-expression", join(), join(on="lower(e.m) = lower(o.m)"), "a x; a x; a x; a y; b x; b x; b y"),
+    row(
+        "change.join-key-expression",
+        join(),
+        join(on="lower(e.m) = lower(o.m)"),
+        "a x; a x; a x; a y; b x; b x; b y",
+    ),
     row("change.join-key-type", join(), join(on="e.n = o.n"), KEY),
     row("change.join-key-added", join(), join(on="e.m = o.m AND e.k = o.k"), KEY),
     row(
@@ -473,16 +638,29 @@ JOINS = [
         right="a x; a x; a x; a x; a y; b x; b x; b x; b y; b y",
     ),
     row("change.join-output-columns", join(), join(columns="e.k, o.m, o.n AS total"), VALUE),
-    row("change.join-filter-before", join(), join(where="WHERE e.k = 'a'"), "a x; a x; a x; a y; b x; b x", right="a x; a x; a x; a y"),
+    row(
+        "change.join-filter-before",
+        join(),
+        join(where="WHERE e.k = 'a'"),
+        "a x; a x; a x; a y; b x; b x",
+        right="a x; a x; a x; a y",
+    ),
     row(
         "change.join-sides-swapped",
         join(columns="e.k, e.m"),
         closed(
-            "SELECT e.k, e.m FROM more o JOIN events e ON e.m = o.m AND e.at BETWEEN o.at AND o.at + INTERVAL 1 MINUTE", delay="1 minute"
+            "SELECT e.k, e.m FROM more o JOIN events e ON e.m = o.m AND e.at BETWEEN o.at AND o.at + "
+            "INTERVAL 1 MINUTE",
+            delay="1 minute",
         ),
         VALUE,
     ),
-    row("change.join-watermark-delay", join(), replace(join(), watermark=("at", "1 hour")), "a x; a x; a x; a y; b x; b x; b y"),
+    row(
+        "change.join-watermark-delay",
+        join(),
+        replace(join(), watermark=("at", "1 hour")),
+        "a x; a x; a x; a y; b x; b x; b y",
+    ),
 ]
 ROWS: Final = (*AGGREGATES, *KEYS, *WINDOWS, *STATE, *ABOVE, *JOINS)
 
@@ -521,7 +699,13 @@ def land(lake: Lake, rows: list[dict[str, object]]) -> None:
 
 
 def run(lake: Lake, query: Query, table: str = "out", **options: object) -> None:
-    lake.run(query.frame(lake, **options), table, mode=query.mode, checkpoint=f"checkpoint-{table}", **{"check-ordering": "false"})
+    lake.run(
+        query.frame(lake, **options),
+        table,
+        mode=query.mode,
+        checkpoint=f"checkpoint-{table}",
+        **{"check-ordering": "false"},
+    )
 
 
 def outcome_of(lake: Lake, query: Query) -> str:
@@ -542,7 +726,12 @@ def heart(failure: Any) -> str:
 
 
 def text(rows: list[dict[str, Any]]) -> str:
-    return "; ".join(sorted(" ".join(cell(value) for value in item.values() if value is not None) for item in rows)) or "-"
+    return (
+        "; ".join(
+            sorted(" ".join(cell(value) for value in item.values() if value is not None) for item in rows)
+        )
+        or "-"
+    )
 
 
 def cell(value: Any) -> str:

@@ -16,16 +16,27 @@ from tests.facts.proven import FOLDER, are_proven, tests_the_program
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Facts that were proven for these very versions and files are not measured again."""
-    facts = [item for item in items if item.path.parent == FOLDER and item.get_closest_marker("jvm") and not tests_the_program(item.path)]
+    facts = [
+        item
+        for item in items
+        if item.path.parent == FOLDER and item.get_closest_marker("jvm") and not tests_the_program(item.path)
+    ]
     if facts and not config.getoption("--facts") and are_proven():
         for item in facts:
             item.add_marker(
-                pytest.mark.skip(reason="proven for these versions and files (tests/facts/proven.json); --facts measures again")
+                pytest.mark.skip(
+                    reason=(
+                        "proven for these versions and files (tests/facts/proven.json); --facts "
+                        "measures again"
+                    )
+                )
             )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "fact(name): the fact that a test measures, as rules of the product cite it")
+    config.addinivalue_line(
+        "markers", "fact(name): the fact that a test measures, as rules of the product cite it"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +49,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
-    """The root session of one module: a longer-lived one would be taken over, and stopped, by another suite of the same process."""
+    """The root session of one module: a longer-lived one would be taken over, and stopped, by another suite
+    of the same process.
+    """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -59,7 +72,9 @@ def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator
     builder = SparkSession.builder.appName("facts")
     for key, value in conf.items():
         builder = builder.config(key, value)
-    with pytest.MonkeyPatch.context() as environment:  # read when the JVM starts, and no business of other tests
+    with (
+        pytest.MonkeyPatch.context() as environment
+    ):  # read when the JVM starts, and no business of other tests
         environment.setenv("JAVA_HOME", str(java_home))
         environment.setenv("PYSPARK_PYTHON", sys.executable)
         session = builder.getOrCreate()
@@ -70,7 +85,9 @@ def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator
     gateway.shutdown()
     gateway.proc.stdin.close()
     gateway.proc.wait(60)
-    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+    SparkContext._gateway = SparkContext._jvm = (
+        None  # another suite of the same process starts a JVM of its own
+    )
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""One lake seen from both sides: pyiceberg here and Spark on the same SQLite catalog, with folders of JSON files to stream from."""
+"""One lake seen from both sides: pyiceberg here and Spark on the same SQLite catalog, with folders of JSON
+files to stream from.
+"""
 
 import itertools
 import json
@@ -14,7 +16,16 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
-from pyiceberg.types import DoubleType, IcebergType, IntegerType, LongType, NestedField, StringType, TimestampType, TimestamptzType
+from pyiceberg.types import (
+    DoubleType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    NestedField,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+)
 
 CATALOG = "lake"
 SECONDS = 120
@@ -80,7 +91,9 @@ class Lake:
     folder: Path
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
-    def create(self, name: str, columns: Mapping[str, str], *, spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC) -> Table:
+    def create(
+        self, name: str, columns: Mapping[str, str], *, spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC
+    ) -> Table:
         """A table made by pyiceberg."""
         return self.catalog.create_table(f"{self.namespace}.{name}", schema_of(columns), partition_spec=spec)
 
@@ -93,14 +106,21 @@ class Lake:
 
     def rows(self, name: str) -> list[tuple[Any, ...]]:
         """Rows as pyiceberg reads them, sorted."""
-        return sorted((tuple(row.values()) for row in self.load(name).scan().to_arrow().to_pylist()), key=repr)
+        return sorted(
+            (tuple(row.values()) for row in self.load(name).scan().to_arrow().to_pylist()), key=repr
+        )
 
     def summaries(self, name: str) -> list[dict[str, str]]:
         """Snapshot summaries, oldest first."""
-        return [dict(item.summary.additional_properties) if item.summary else {} for item in self.load(name).snapshots()]
+        return [
+            dict(item.summary.additional_properties) if item.summary else {}
+            for item in self.load(name).snapshots()
+        ]
 
     def land(self, folder: str, rows: Iterable[Mapping[str, object]]) -> Path:
-        """One more JSON file in a folder, complete when it appears, newer than those before it; returns the folder."""
+        """One more JSON file in a folder, complete when it appears, newer than those before it; returns the
+        folder.
+        """
         into = self.folder / folder
         into.mkdir(exist_ok=True)
         number = next(self._numbers)
@@ -119,14 +139,26 @@ class Lake:
     def checkpoint(self, name: str = "checkpoint") -> Path:
         return self.folder / name
 
-    def start(self, frame: Any, table: str, *, mode: str = "append", checkpoint: str = "checkpoint", **options: str) -> Any:
+    def start(
+        self, frame: Any, table: str, *, mode: str = "append", checkpoint: str = "checkpoint", **options: str
+    ) -> Any:
         """A query that runs until it is stopped."""
-        writer = frame.writeStream.outputMode(mode).options(**options).option("checkpointLocation", str(self.checkpoint(checkpoint)))
+        writer = (
+            frame.writeStream.outputMode(mode)
+            .options(**options)
+            .option("checkpointLocation", str(self.checkpoint(checkpoint)))
+        )
         return writer.trigger(processingTime="0 seconds").toTable(self.name(table))
 
-    def run(self, frame: Any, table: str, *, mode: str = "append", checkpoint: str = "checkpoint", **options: str) -> Any:
+    def run(
+        self, frame: Any, table: str, *, mode: str = "append", checkpoint: str = "checkpoint", **options: str
+    ) -> Any:
         """A query that ends once everything that is there was read. Raises what ended it otherwise."""
-        writer = frame.writeStream.outputMode(mode).options(**options).option("checkpointLocation", str(self.checkpoint(checkpoint)))
+        writer = (
+            frame.writeStream.outputMode(mode)
+            .options(**options)
+            .option("checkpointLocation", str(self.checkpoint(checkpoint)))
+        )
         query = writer.trigger(availableNow=True).toTable(self.name(table))
         try:
             assert query.awaitTermination(SECONDS), "the query did not end"
@@ -136,7 +168,9 @@ class Lake:
 
 
 def drain(query: Any) -> None:
-    """Waits until a running query has read everything; one that never gets there is stopped. Raises what ended the query."""
+    """Waits until a running query has read everything; one that never gets there is stopped. Raises what
+    ended the query.
+    """
     limit = threading.Timer(SECONDS, query.stop)
     limit.start()
     try:
@@ -181,7 +215,9 @@ def why(failure: Exception) -> str:
 
 
 def agrees(found: str, outcome: str) -> bool:
-    """Whether an outcome is the expected one. Refusals begin with ``!``, and of those some words are expected, or others after ``|``."""
+    """Whether an outcome is the expected one. Refusals begin with ``!``, and of those some words are
+    expected, or others after ``|``.
+    """
     if not outcome.startswith("!"):
         return found == outcome
     return found.startswith("!") and any(words in found for words in outcome[1:].split(" | "))

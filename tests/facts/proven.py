@@ -1,7 +1,8 @@
 """What the facts depend on, and for which of it they were last proven.
 
-A fact says what Spark and Iceberg do. It depends on their versions, on Java and on the files of this folder, never on the program. So the
-facts that need a JVM run when one of these differs from ``proven.json``, and with ``--facts``.
+A fact says what Spark and Iceberg do. It depends on their versions, on Java and on the files of this folder,
+never on the program. So the facts that need a JVM run when one of these differs from ``proven.json``, and
+with ``--facts``.
 
     python -m tests.facts.proven      # runs every fact and, if all hold, records what they were proven for
 """
@@ -23,7 +24,9 @@ _PACKAGES: Final = ("lark", "py4j", "pyarrow", "pyiceberg", "pyspark", "python-h
 
 
 def depends_on() -> dict[str, str]:
-    """Everything that may change a fact, by name: versions of packages, jars, Python and Java, and a digest of the tests."""
+    """Everything that may change a fact, by name: versions of packages, jars, Python and Java, and a digest
+    of the tests.
+    """
     from flareiac_spark.runtime.java import require_java
 
     jars = sorted(Path(name).name for name in os.environ.get("FLAREIAC_TEST_JARS", "").split(os.pathsep))
@@ -50,11 +53,17 @@ def _files() -> list[Path]:
     """The facts that need a JVM, and what they are written with."""
     own = Path(__file__)
     found = sorted(file for file in FOLDER.glob("*.py") if file != own)
-    return [file for file in found if not file.name.startswith("test_") or ("jvm" in file.read_text() and not tests_the_program(file))]
+    return [
+        file
+        for file in found
+        if not file.name.startswith("test_") or ("jvm" in file.read_text() and not tests_the_program(file))
+    ]
 
 
 def _content(file: Path) -> bytes:
-    """What a file does: its syntax without comments, docstrings and the places that the tests' own helpers are imported from."""
+    """What a file does: its syntax without comments, docstrings and the places that the tests' own helpers
+    are imported from.
+    """
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
@@ -65,7 +74,11 @@ def _content(file: Path) -> bytes:
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def main() -> int:

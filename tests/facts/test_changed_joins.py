@@ -1,4 +1,6 @@
-"""What becomes of joins of two streams when the query changes. The planner's classes of change rest on these rows."""
+"""What becomes of joins of two streams when the query changes. The planner's classes of change rest on these
+rows.
+"""
 
 import pytest
 
@@ -10,7 +12,9 @@ pytestmark = pytest.mark.jvm
 
 @pytest.mark.parametrize("change", params(JOINS))
 def test_changed_join(lake: Lake, change: Row) -> None:
-    """What is accepted with other rows never happens without somebody's word for it; what is refused needs a new generation."""
+    """What is accepted with other rows never happens without somebody's word for it; what is refused needs a
+    new generation.
+    """
     found = play(lake, change)
     right = found if found.startswith("!") else fresh(lake, change.after)
     assert (found, None if right == found else right) == (change.outcome, change.right)

@@ -1,6 +1,8 @@
-"""What becomes of a query whose sources change on its checkpoint: one row for each change, with what Spark says and what comes out.
+"""What becomes of a query whose sources change on its checkpoint: one row for each change, with what Spark
+says and what comes out.
 
-``FIRST`` lies in each folder, and in each table, before the first run, ``SECOND`` before the second. ``!`` begins a refusal.
+``FIRST`` lies in each folder, and in each table, before the first run, ``SECOND`` before the second. ``!``
+begins a refusal.
 """
 
 from collections.abc import Callable
@@ -27,12 +29,18 @@ def files(*folders: str, columns: str = "k STRING, n BIGINT", **options: object)
 
 
 def tables(*names: str, **options: str) -> Source:
-    return lambda lake: union(lake.spark.readStream.options(**options).table(lake.name(name)) for name in names)
+    return lambda lake: union(
+        lake.spark.readStream.options(**options).table(lake.name(name)) for name in names
+    )
 
 
 def other_format(lake: Lake) -> Any:
     folder = str(lake.folder / "events")
-    return lake.spark.readStream.format("text").load(folder).selectExpr("get_json_object(value, '$.k') AS k", "1L AS n")
+    return (
+        lake.spark.readStream.format("text")
+        .load(folder)
+        .selectExpr("get_json_object(value, '$.k') AS k", "1L AS n")
+    )
 
 
 def rate(lake: Lake) -> Any:
@@ -106,14 +114,26 @@ ROWS = [
     row("source.max-file-age", EVENTS, files("events", maxFileAge="1s"), "e1; e2"),
     row("source.table-other", tables("left"), tables("right"), "!Cannot load current offset at snapshot"),
     row("source.table-made-anew", tables("left"), remade, "!Cannot load current offset at snapshot"),
-    row("source.table-order", tables("left", "right"), tables("right", "left"), "!Cannot load current offset at snapshot"),
-    row("source.table-rate-limit", tables("left"), tables("left", **{"streaming-max-files-per-micro-batch": "1"}), "l1; l2"),
+    row(
+        "source.table-order",
+        tables("left", "right"),
+        tables("right", "left"),
+        "!Cannot load current offset at snapshot",
+    ),
+    row(
+        "source.table-rate-limit",
+        tables("left"),
+        tables("left", **{"streaming-max-files-per-micro-batch": "1"}),
+        "l1; l2",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("before", "after", "outcome"), ROWS)
 def test_changed_sources(lake: Lake, before: Source, after: Source, outcome: str) -> None:
-    """A stream's position belongs to the place of the stream in the query: the planner compares count, order, kind and place itself."""
+    """A stream's position belongs to the place of the stream in the query: the planner compares count, order,
+    kind and place itself.
+    """
     lake.create("out", OUT)
     for table in TABLES:
         lake.create(table, COLUMNS)
@@ -140,7 +160,13 @@ def outcome_of(lake: Lake, after: Source) -> str:
     except StreamingQueryException as failure:
         return f"!{why(failure)}"
     rows = lake.load("out").scan().to_arrow().to_pylist()
-    return "; ".join(sorted(" ".join(str(item[name]) for name in ("k", "m") if item[name]) for item in rows if item["k"] != "rate"))
+    return "; ".join(
+        sorted(
+            " ".join(str(item[name]) for name in ("k", "m") if item[name])
+            for item in rows
+            if item["k"] != "rate"
+        )
+    )
 
 
 def closing(lake: Lake, folder: str) -> Any:
@@ -151,7 +177,9 @@ def closing(lake: Lake, folder: str) -> Any:
 
 @fact("source.path-after-empty-batch")
 def test_another_folder_is_accepted_after_a_batch_without_files(lake: Lake) -> None:
-    """Spark stumbles over files of the last batch that lie elsewhere; where that batch had none, nothing tells it."""
+    """Spark stumbles over files of the last batch that lie elsewhere; where that batch had none, nothing
+    tells it.
+    """
     lake.create("out", OUT)
     lake.land("events", [{"k": "e1", "at": "2026-01-01T00:00:00Z"}])
     lake.land("more", [{"k": "m1", "at": "2026-01-01T00:01:00Z"}])
@@ -162,7 +190,9 @@ def test_another_folder_is_accepted_after_a_batch_without_files(lake: Lake) -> N
 
 @fact("source.order-after-empty-batch")
 def test_swapped_streams_are_accepted_after_a_batch_without_files(lake: Lake) -> None:
-    """Where the last batch had files this is refused; here the folders change places, and each is read again from its beginning."""
+    """Where the last batch had files this is refused; here the folders change places, and each is read again
+    from its beginning.
+    """
     lake.create("out", OUT)
     for folder in ("events", "more"):
         lake.land(folder, [{"k": folder, "at": "2026-01-01T00:01:00Z"}])
@@ -172,5 +202,7 @@ def test_swapped_streams_are_accepted_after_a_batch_without_files(lake: Lake) ->
 
 
 def closed_windows(lake: Lake, *folders: str) -> Any:
-    marked = [lake.files(folder, "k STRING, at TIMESTAMP").withWatermark("at", "0 seconds") for folder in folders]
+    marked = [
+        lake.files(folder, "k STRING, at TIMESTAMP").withWatermark("at", "0 seconds") for folder in folders
+    ]
     return union(marked).groupBy("k", "at").count().selectExpr("k", "count AS n")

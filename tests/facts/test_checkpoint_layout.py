@@ -41,7 +41,9 @@ def test_offsets_hold_watermark_confs_and_a_position_for_each_source(lake: Lake)
     lake.create("out", {"k": "string"})
     lake.land("events", [{"k": "a", "at": "2026-01-01T00:10:00Z"}])
     lake.land("more", [{"k": "b"}])
-    both = lake.files("events").withWatermark("at", "1 minute").select("k").union(lake.files("more").select("k"))
+    both = (
+        lake.files("events").withWatermark("at", "1 minute").select("k").union(lake.files("more").select("k"))
+    )
     lake.run(both, "out")
     version, metadata, *sources = entry(lake.checkpoint(), "offsets", 0)
     assert version == "v1"
@@ -87,9 +89,19 @@ def test_a_table_source_keeps_the_snapshot_it_has_reached(lake: Lake) -> None:
     snapshot = lake.load("source").current_snapshot()
     assert snapshot is not None
     (reached,) = entry(lake.checkpoint(), "offsets", 0)[2:]
-    assert json.loads(reached) == {"version": 1, "snapshot_id": snapshot.snapshot_id, "position": 1, "scan_all_files": False}
+    assert json.loads(reached) == {
+        "version": 1,
+        "snapshot_id": snapshot.snapshot_id,
+        "position": 1,
+        "scan_all_files": False,
+    }
     initial = json.loads((lake.checkpoint() / "sources/0/offsets/0").read_text().splitlines()[-1])
-    assert initial == {"version": 1, "snapshot_id": snapshot.snapshot_id, "position": 0, "scan_all_files": False}
+    assert initial == {
+        "version": 1,
+        "snapshot_id": snapshot.snapshot_id,
+        "position": 0,
+        "scan_all_files": False,
+    }
 
 
 @fact("checkpoint.operators")
@@ -151,12 +163,18 @@ def test_a_pinned_conf_keeps_its_first_value(lake: Lake) -> None:
         lake.run(lake.spark.sql(SUM), "out", mode="complete")
     for batch in batches(lake.checkpoint(), "offsets"):
         assert '"spark.sql.shuffle.partitions":"2"' in entry(lake.checkpoint(), "offsets", batch)[1]
-    assert sorted(item.name for item in (lake.checkpoint() / "state" / "0").iterdir()) == ["0", "1", "_metadata"]
+    assert sorted(item.name for item in (lake.checkpoint() / "state" / "0").iterdir()) == [
+        "0",
+        "1",
+        "_metadata",
+    ]
 
 
 @fact("pinned.provider")
 def test_a_pinned_state_store_keeps_its_provider(lake: Lake) -> None:
-    """Class *no effect*: what the session says later does not reach a checkpoint that began with another one."""
+    """Class *no effect*: what the session says later does not reach a checkpoint that began with another
+    one.
+    """
     lake.create("out", {"k": "string", "total": "long"})
     rocks = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     for n, provider in ((1, None), (2, rocks)):

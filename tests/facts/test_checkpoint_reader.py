@@ -1,4 +1,6 @@
-"""The program's reader of checkpoints against what Spark wrote. It imports the program, so it runs every time."""
+"""The program's reader of checkpoints against what Spark wrote. It imports the program, so it runs every
+time.
+"""
 
 import pytest
 
@@ -18,7 +20,9 @@ pytestmark = pytest.mark.jvm
     ],
     ids=["group by", "distinct", "join"],
 )
-def test_what_the_reader_without_a_jvm_makes_of_a_checkpoint(lake: Lake, sql: str, operators: list[str]) -> None:
+def test_what_the_reader_without_a_jvm_makes_of_a_checkpoint(
+    lake: Lake, sql: str, operators: list[str]
+) -> None:
     """``checkpoint.disk`` against what Spark wrote."""
     lake.create("out", {"k": "string", "n": "long"})
     for folder in ("events", "more"):

@@ -1,4 +1,6 @@
-"""What a query takes over from another checkpoint, and what it makes of a damaged one. Carry-over and its limits rest on these rows."""
+"""What a query takes over from another checkpoint, and what it makes of a damaged one. Carry-over and its
+limits rest on these rows.
+"""
 
 import json
 import shutil
@@ -57,7 +59,9 @@ def two_batches(lake: Lake) -> Lake:
 
 @fact("carry.files-stateless")
 def test_copied_logs_of_a_stateless_query_go_on_where_they_are(two_batches: Lake) -> None:
-    """``start_from = "carry_over"``: the new generation is another query, and reads what the old one has not."""
+    """``start_from = "carry_over"``: the new generation is another query, and reads what the old one has
+    not.
+    """
     carry(two_batches, "sources", "offsets", "commits")
     query = two_batches.run(events(two_batches), "out", checkpoint="g0002")
     assert numbers(two_batches) == [1, 2, 3]
@@ -82,7 +86,9 @@ def test_the_source_log_alone_carries_nothing_over(two_batches: Lake) -> None:
 
 @fact("carry.files-in-flight-kept")
 def test_a_batch_in_flight_that_is_copied_is_written_again(two_batches: Lake) -> None:
-    """Another query id: Iceberg's own check does not see that the rows are there. So carry-over settles first."""
+    """Another query id: Iceberg's own check does not see that the rows are there. So carry-over settles
+    first.
+    """
     new = carry(two_batches, "sources", "offsets", "commits")
     forget(new, "commits", 1)
     two_batches.run(events(two_batches), "out", checkpoint="g0002")
@@ -111,7 +117,9 @@ def test_files_that_stay_in_the_source_log_are_read_all_the_same(two_batches: La
 
 @fact("carry.files-stateful")
 def test_copied_logs_of_a_query_with_state_are_refused(lake: Lake) -> None:
-    """Stateful queries over files start from ``earliest``: there is no way to a position without the state of that batch."""
+    """Stateful queries over files start from ``earliest``: there is no way to a position without the state of
+    that batch.
+    """
     from pyspark.errors import StreamingQueryException
 
     lake.create("out", COLUMNS)
@@ -139,7 +147,9 @@ def insert(lake: Lake, table: str, n: int) -> None:
 
 def seed(lake: Lake, generation: str) -> None:
     """The last offsets of the first generation as the initial ones of another."""
-    last = max(int(item.name) for item in (lake.checkpoint("g0001") / "offsets").iterdir() if item.name.isdigit())
+    last = max(
+        int(item.name) for item in (lake.checkpoint("g0001") / "offsets").iterdir() if item.name.isdigit()
+    )
     _, _, *offsets = (lake.checkpoint("g0001") / "offsets" / str(last)).read_text().splitlines()
     for source, offset in enumerate(offsets):
         into = lake.checkpoint(generation) / "sources" / str(source) / "offsets"
@@ -207,7 +217,9 @@ def test_a_torn_initial_offset_is_not_found_anew(read_table: Lake, left: str) ->
 def test_an_initial_offset_wins_over_an_earlier_start_time(read_table: Lake) -> None:
     """The stream's own ``start`` need not be taken away."""
     seed(read_table, "g0002")
-    read_table.run(stream(read_table, "source", **{"stream-from-timestamp": "1"}), "again", checkpoint="g0002")
+    read_table.run(
+        stream(read_table, "source", **{"stream-from-timestamp": "1"}), "again", checkpoint="g0002"
+    )
     assert numbers(read_table, "again") == [3]
 
 
@@ -282,7 +294,11 @@ def row(name: str, damage: Damage, outcome: str) -> Any:
     ("damage", "outcome"),
     [
         row("checkpoint.offsets-empty", empty("offsets", 1), "!Incomplete log file"),
-        row("checkpoint.offsets-empty-with-checksum", empty("offsets", 1, checksum=True), "!Incomplete log file"),
+        row(
+            "checkpoint.offsets-empty-with-checksum",
+            empty("offsets", 1, checksum=True),
+            "!Incomplete log file",
+        ),
         row("checkpoint.offsets-half", half("offsets", 1), "!Unexpected end-of-input in field name"),
         row(
             "checkpoint.offsets-version",
@@ -304,22 +320,34 @@ def row(name: str, damage: Damage, outcome: str) -> Any:
             without("offsets"),
             "!STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY",
         ),
-        row("checkpoint.first-offsets-torn", first_offsets_torn, "!STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"),
+        row(
+            "checkpoint.first-offsets-torn", first_offsets_torn, "!STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
+        ),
         row("checkpoint.commits-empty", empty("commits", 1), "!Incomplete log file in the offset commit log"),
         row("checkpoint.commits-half", half("commits", 1), "!Unexpected end-of-input in field name"),
         row("checkpoint.commits-last-deleted", without("commits/1"), "1 2 3"),
         row("checkpoint.commits-deleted", without("commits"), "1 2 3"),
         row("checkpoint.metadata-deleted", without("metadata"), "1 2 3"),
-        row("checkpoint.metadata-empty", lambda place: write(place / "metadata", ""), "!An error occurred while calling"),
+        row(
+            "checkpoint.metadata-empty",
+            lambda place: write(place / "metadata", ""),
+            "!An error occurred while calling",
+        ),
         row("checkpoint.source-log-last-deleted", without("sources/0/1"), "!batch 1 doesn't exist"),
         row("checkpoint.source-log-deleted", without("sources"), "!batch 1 doesn't exist"),
-        row("checkpoint.source-log-half", half("sources/0", 1), "!Unexpected end-of-input: was expecting closing quote for a string value"),
+        row(
+            "checkpoint.source-log-half",
+            half("sources/0", 1),
+            "!Unexpected end-of-input: was expecting closing quote for a string value",
+        ),
         row("checkpoint.moved-back", without("offsets/1", "commits/1", "sources/0/1"), "1 2"),
         row("checkpoint.deleted", without("metadata", "offsets", "commits", "sources"), "1 1 2 2 3"),
     ],
 )
 def test_damage(two_batches: Lake, damage: Damage, outcome: str) -> None:
-    """A stateless query over files, whose folder was tampered with after two batches; a third file waits. The rows should be 1, 2 and 3."""
+    """A stateless query over files, whose folder was tampered with after two batches; a third file waits. The
+    rows should be 1, 2 and 3.
+    """
     damage(two_batches.checkpoint("g0001"))
     found = outcome_of(two_batches, events(two_batches), "append")
     assert agrees(found, outcome), found
@@ -333,7 +361,9 @@ def test_deleted_state_is_found_out(lake: Lake) -> None:
     lake.run(totals(lake), "out", mode="complete", checkpoint="g0001")
     land(lake, 2)
     without("state")(lake.checkpoint("g0001"))
-    assert outcome_of(lake, totals(lake), "complete").startswith("![CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS]")
+    assert outcome_of(lake, totals(lake), "complete").startswith(
+        "![CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS]"
+    )
 
 
 def outcome_of(lake: Lake, frame: Any, mode: str) -> str:

@@ -1,4 +1,6 @@
-"""What a streaming query into an Iceberg table does, and what a change of the table does to a query that runs."""
+"""What a streaming query into an Iceberg table does, and what a change of the table does to a query that
+runs.
+"""
 
 import re
 from collections.abc import Callable
@@ -71,7 +73,9 @@ def test_spark_spells_local_places_with_one_slash(lake: Lake) -> None:
 
 @fact("sink.missing-table")
 def test_a_missing_table_is_created_silently(lake: Lake) -> None:
-    """The driver looks for the table before it starts a query: Spark would make one, without partitions and properties."""
+    """The driver looks for the table before it starts a query: Spark would make one, without partitions and
+    properties.
+    """
     lake.land("events", FIRST)
     lake.run(events(lake), "mistyped")
     made = lake.load("mistyped")
@@ -95,7 +99,9 @@ def test_a_column_may_be_added_under_a_running_query(lake: Lake) -> None:
 
 @fact("sink.partitioned")
 def test_a_running_query_partitions_anew_from_its_second_batch_on(lake: Lake) -> None:
-    """No restart is needed; a query learns of a change of the table when it commits, so one batch more is written the old way."""
+    """No restart is needed; a query learns of a change of the table when it commits, so one batch more is
+    written the old way.
+    """
     lake.create("out", COLUMNS)
     query = lake.start(events(lake), "out")
     batch(lake, query, 0)
@@ -117,8 +123,9 @@ def test_a_running_query_partitions_anew_from_its_second_batch_on(lake: Lake) ->
 def test_a_written_column_that_goes_ends_the_query_at_its_second_batch(
     lake: Lake, change: Callable[[Lake], None], expected: list[tuple[Any, ...]]
 ) -> None:
-    """Jobs that write a column stop before it is renamed or dropped: one batch still passes, and of a dropped column its values are lost
-    in silence. Afterwards the query fails at every start, until its SQL fits."""
+    """Jobs that write a column stop before it is renamed or dropped: one batch still passes, and of a dropped
+    column its values are lost in silence. Afterwards the query fails at every start, until its SQL fits.
+    """
     from pyspark.errors import StreamingQueryException
 
     lake.create("out", COLUMNS)
@@ -150,7 +157,9 @@ def test_a_table_made_anew_ends_a_running_query(lake: Lake) -> None:
 
 @fact("sink.made-anew-at-start")
 def test_a_table_dropped_and_made_anew_is_accepted_at_the_next_start(lake: Lake) -> None:
-    """A query is bound to the table's uuid by the driver: Spark goes on in the new one, without the rows of the old."""
+    """A query is bound to the table's uuid by the driver: Spark goes on in the new one, without the rows of
+    the old.
+    """
     lake.create("out", COLUMNS)
     lake.land("events", FIRST)
     lake.run(events(lake), "out")

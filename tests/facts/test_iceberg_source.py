@@ -37,7 +37,9 @@ def source(lake: Lake) -> Lake:
 
 
 def read(lake: Lake, checkpoint: str = "checkpoint", **options: str) -> None:
-    lake.run(lake.spark.readStream.options(**options).table(lake.name("source")), "out", checkpoint=checkpoint)
+    lake.run(
+        lake.spark.readStream.options(**options).table(lake.name("source")), "out", checkpoint=checkpoint
+    )
 
 
 def test_a_row_appended_by_pyiceberg_is_read(source: Lake) -> None:
@@ -53,7 +55,8 @@ def test_a_row_appended_by_pyiceberg_is_read(source: Lake) -> None:
 def test_a_start_time_after_the_newest_snapshot_misses_rows_in_spite_of_the_checkpoint(source: Lake) -> None:
     """It sets the position back to the beginning, and then hides what is older than itself.
 
-    So ``latest`` has to mean one moment for a whole generation: a new one at each start loses what was appended in between.
+    So ``latest`` has to mean one moment for a whole generation: a new one at each start loses what was
+    appended in between.
     """
     first = now()
     wait_past(first)

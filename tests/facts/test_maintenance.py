@@ -1,4 +1,6 @@
-"""What compaction and expiry take away from those who write and read a table meanwhile: why they are held back."""
+"""What compaction and expiry take away from those who write and read a table meanwhile: why they are held
+back.
+"""
 
 import time
 from collections.abc import Callable
@@ -19,7 +21,9 @@ def land(lake: Lake, n: int) -> None:
 
 
 def call(lake: Lake, procedure: str, table: str, arguments: str) -> tuple[Any, ...]:
-    (row,) = collected(lake.spark.sql(f"CALL lake.system.{procedure}(table => '{lake.namespace}.{table}', {arguments})"))
+    (row,) = collected(
+        lake.spark.sql(f"CALL lake.system.{procedure}(table => '{lake.namespace}.{table}', {arguments})")
+    )
     return row
 
 
@@ -30,7 +34,11 @@ def compact(lake: Lake, table: str) -> None:
 
 def expire(lake: Lake, table: str, older_than_ms: int | None = None) -> None:
     """Everything but the newest snapshot, or what is older than a time."""
-    at = f"timestamp_millis({older_than_ms})" if older_than_ms is not None else "timestamp_millis(4102444800000)"
+    at = (
+        f"timestamp_millis({older_than_ms})"
+        if older_than_ms is not None
+        else "timestamp_millis(4102444800000)"
+    )
     call(lake, "expire_snapshots", table, f"older_than => {at}, retain_last => 1")
 
 
@@ -53,7 +61,9 @@ def written_in_flight(lake: Lake) -> None:
 
 @fact("marks.expired-mark")
 def test_a_batch_whose_mark_expired_is_written_twice(lake: Lake) -> None:
-    """Compaction makes a snapshot that needs no older one, and expiry takes the one by which the batch was known."""
+    """Compaction makes a snapshot that needs no older one, and expiry takes the one by which the batch was
+    known.
+    """
     written_in_flight(lake)
     compact(lake, "out")
     expire(lake, "out")
@@ -113,7 +123,9 @@ def source(lake: Lake) -> Lake:
 
 @fact("source.expired-offset")
 def test_a_reader_whose_last_snapshot_expired_ends(source: Lake) -> None:
-    """``job.holds``: a stream goes on at the snapshot of its last committed offset, and it has to be there."""
+    """``job.holds``: a stream goes on at the snapshot of its last committed offset, and it has to be
+    there.
+    """
     from pyspark.errors import StreamingQueryException
 
     expire(source, "source")
@@ -171,7 +183,9 @@ def test_files_of_deletes_are_about_one_data_file_each_unless_asked_otherwise(la
 @fact("table.own-retention")
 def test_a_retention_of_the_main_branch_comes_before_the_asked_age(source: Lake) -> None:
     """So what would expire is held against the asked age before anything does."""
-    table = source.spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(source.spark._jsparkSession, source.name("source"))
+    table = source.spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+        source.spark._jsparkSession, source.name("source")
+    )
     a_day_ago = int(time.time() * 1000) - 86_400_000
     assert len(table.expireSnapshots().expireOlderThan(a_day_ago).retainLast(1).apply()) == 0
     table.manageSnapshots().setMaxSnapshotAgeMs("main", 1).setMinSnapshotsToKeep("main", 1).commit()

@@ -1,4 +1,6 @@
-"""How columns get into a table: what is required, and how values are cast. ``driver.outputs`` rests on this."""
+"""How columns get into a table: what is required, and how values are cast. ``driver.outputs`` rests on
+this.
+"""
 
 import pytest
 from pyiceberg.schema import Schema
@@ -13,7 +15,9 @@ ROWS: list[dict[str, object]] = [{"k": "a", "n": 1}, {"n": 2}]
 
 
 def test_a_nullable_column_into_a_required_one_is_refused(lake: Lake) -> None:
-    """Nearly every expression counts as nullable, so the driver turns this check off and looks at the values."""
+    """Nearly every expression counts as nullable, so the driver turns this check off and looks at the
+    values.
+    """
     from pyspark.errors import StreamingQueryException
 
     lake.create("out", {"k": "string!", "n": "long"})
@@ -36,11 +40,15 @@ def test_without_that_check_nulls_are_written_and_break_the_table_for_spark(lake
 
 
 def test_required_elements_of_a_list_are_refused_without_that_check_too(lake: Lake) -> None:
-    """The option is about columns alone: a frame whose lists may hold nulls is never written into such a column."""
+    """The option is about columns alone: a frame whose lists may hold nulls is never written into such a
+    column.
+    """
     from pyspark.errors import StreamingQueryException
 
     elements = ListType(element_id=2, element_type=StringType(), element_required=True)
-    lake.catalog.create_table(f"{lake.namespace}.out", Schema(NestedField(1, "names", elements, required=False)))
+    lake.catalog.create_table(
+        f"{lake.namespace}.out", Schema(NestedField(1, "names", elements, required=False))
+    )
     lake.land("events", [{"names": ["a"]}])
     with pytest.raises(StreamingQueryException, match="elements should be required, but are optional"):
         lake.run(lake.files("events", "names ARRAY<STRING>"), "out", **{"check-nullability": "false"})
@@ -48,12 +56,16 @@ def test_required_elements_of_a_list_are_refused_without_that_check_too(lake: La
 
 @fact("sink.columns-by-name")
 def test_without_the_check_of_their_order_columns_are_written_by_name(lake: Lake) -> None:
-    """The driver writes them in the order of their names, so that a column which moves in the table changes no state; nested ones too."""
+    """The driver writes them in the order of their names, so that a column which moves in the table changes
+    no state; nested ones too.
+    """
     lake.create("out", {"n": "long", "k": "string", "m": "string"})
     lake.land("events", [{"k": "a", "m": "b", "n": 1}])
     by_name = lake.files("events").select("k", "m", "n")
     lake.run(by_name, "out", **{"check-ordering": "false"})
-    lake.spark.sql("SELECT 'c' AS k, 'd' AS m, 2L AS n").writeTo(lake.name("out")).option("check-ordering", "false").append()
+    lake.spark.sql("SELECT 'c' AS k, 'd' AS m, 2L AS n").writeTo(lake.name("out")).option(
+        "check-ordering", "false"
+    ).append()
     assert lake.rows("out") == [(1, "a", "b"), (2, "c", "d")]
 
 
@@ -63,7 +75,9 @@ def test_raise_error_fails_the_batch_and_keeps_its_words(lake: Lake) -> None:
 
     lake.create("out", {"k": "string!", "n": "long"})
     lake.land("events", ROWS)
-    checked = lake.files("events").selectExpr("coalesce(k, raise_error('null in the required column k')) AS k", "n")
+    checked = lake.files("events").selectExpr(
+        "coalesce(k, raise_error('null in the required column k')) AS k", "n"
+    )
     with pytest.raises(StreamingQueryException, match="null in the required column k"):
         lake.run(checked, "out", **{"check-nullability": "false"})
     assert lake.rows("out") == []
@@ -80,7 +94,13 @@ def test_to_orders_by_name_and_fills_missing_columns_with_null(lake: Lake) -> No
 
 @pytest.mark.parametrize(
     ("given", "target"),
-    [("1", "BIGINT"), ("1L", "INT"), ("CAST(1.5 AS DECIMAL(3, 1))", "DOUBLE"), ("DATE'2026-01-01'", "TIMESTAMP"), ("1", "STRING")],
+    [
+        ("1", "BIGINT"),
+        ("1L", "INT"),
+        ("CAST(1.5 AS DECIMAL(3, 1))", "DOUBLE"),
+        ("DATE'2026-01-01'", "TIMESTAMP"),
+        ("1", "STRING"),
+    ],
 )
 def test_to_casts_what_a_store_assignment_may(lake: Lake, given: str, target: str) -> None:
     """ANSI store assignment: numbers among each other, dates to timestamps, anything to a string."""
@@ -91,7 +111,9 @@ def test_to_casts_what_a_store_assignment_may(lake: Lake, given: str, target: st
 
 @pytest.mark.parametrize(("given", "target"), [("'1'", "BIGINT"), ("1", "BOOLEAN"), ("1L", "TIMESTAMP")])
 def test_to_refuses_what_a_store_assignment_may_not(lake: Lake, given: str, target: str) -> None:
-    """Such a cast stands in the job's SQL, where a reader sees it; the refusal comes before the query starts."""
+    """Such a cast stands in the job's SQL, where a reader sees it; the refusal comes before the query
+    starts.
+    """
     from pyspark.errors import AnalysisException
     from pyspark.sql.types import StructType
 
@@ -101,7 +123,10 @@ def test_to_refuses_what_a_store_assignment_may_not(lake: Lake, given: str, targ
 
 @pytest.mark.parametrize(
     ("sql", "condition"),
-    [("SELECT CAST(n AS INT) AS v FROM s", "CAST_OVERFLOW"), ("SELECT CAST(k AS INT) AS v FROM s", "CAST_INVALID_INPUT")],
+    [
+        ("SELECT CAST(n AS INT) AS v FROM s", "CAST_OVERFLOW"),
+        ("SELECT CAST(k AS INT) AS v FROM s", "CAST_INVALID_INPUT"),
+    ],
 )
 def test_a_value_that_does_not_fit_fails_and_is_never_cut(lake: Lake, sql: str, condition: str) -> None:
     """Spark 4 casts in ANSI mode: no silent null, no wrapped number."""

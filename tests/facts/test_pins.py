@@ -9,7 +9,13 @@ import pytest
 
 @pytest.mark.parametrize(
     ("package", "pinned"),
-    [("pyspark", "4.1.4"), ("pyiceberg", "0.12.0"), ("python-hcl2", "8.1.4"), ("lark", "1.3.1"), ("sqlglot", "30.30.0")],
+    [
+        ("pyspark", "4.1.4"),
+        ("pyiceberg", "0.12.0"),
+        ("python-hcl2", "8.1.4"),
+        ("lark", "1.3.1"),
+        ("sqlglot", "30.30.0"),
+    ],
 )
 def test_the_installed_version_is_the_measured_one(package: str, pinned: str) -> None:
     """The rules of this product were read off these versions."""

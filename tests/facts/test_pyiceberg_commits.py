@@ -32,7 +32,9 @@ def catalog(place: Home) -> SqlCatalog:
 
 @pytest.fixture
 def table(catalog: SqlCatalog) -> Table:
-    return catalog.create_table("demo.events", schema_of({"id": "long!", "at": "timestamptz", "n": "int"}), properties={"a": "1"})
+    return catalog.create_table(
+        "demo.events", schema_of({"id": "long!", "at": "timestamptz", "n": "int"}), properties={"a": "1"}
+    )
 
 
 def metadata_files(place: Home) -> int:
@@ -52,11 +54,17 @@ def test_one_transaction_is_one_metadata_file(table: Table, place: Home) -> None
     assert table.properties == {"b": "2"}
 
 
-def test_updates_and_requirements_given_as_data_are_one_commit(catalog: SqlCatalog, table: Table, place: Home) -> None:
+def test_updates_and_requirements_given_as_data_are_one_commit(
+    catalog: SqlCatalog, table: Table, place: Home
+) -> None:
     """``table.commit`` hands what ``table.evolve`` computed straight to the catalog."""
     before = metadata_files(place)
     updates = [TypeAdapter(TableUpdate).validate_python({"action": "set-properties", "updates": {"b": "2"}})]
-    needs = [TypeAdapter(TableRequirement).validate_python({"type": "assert-table-uuid", "uuid": str(table.metadata.table_uuid)})]
+    needs = [
+        TypeAdapter(TableRequirement).validate_python(
+            {"type": "assert-table-uuid", "uuid": str(table.metadata.table_uuid)}
+        )
+    ]
     catalog.commit_table(table, tuple(needs), tuple(updates))
     assert metadata_files(place) == before + 1
     assert catalog.load_table("demo.events").properties == {"a": "1", "b": "2"}
@@ -73,7 +81,9 @@ def test_updates_and_requirements_given_as_data_are_one_commit(catalog: SqlCatal
     ],
     ids=lambda item: item["type"],
 )
-def test_a_requirement_that_does_not_hold_refuses_the_commit(catalog: SqlCatalog, table: Table, requirement: dict[str, object]) -> None:
+def test_a_requirement_that_does_not_hold_refuses_the_commit(
+    catalog: SqlCatalog, table: Table, requirement: dict[str, object]
+) -> None:
     """What a plan assumed of a table is checked by the catalog when it is applied."""
     update = TypeAdapter(TableUpdate).validate_python({"action": "set-properties", "updates": {"b": "2"}})
     need = TypeAdapter(TableRequirement).validate_python(requirement)
@@ -82,15 +92,21 @@ def test_a_requirement_that_does_not_hold_refuses_the_commit(catalog: SqlCatalog
     assert catalog.load_table("demo.events").properties == {"a": "1"}
 
 
-def test_a_stale_table_object_overwrites_what_no_requirement_guards(catalog: SqlCatalog, table: Table) -> None:
-    """The catalog applies updates to the metadata of that moment: only requirements tell that a plan is out of date."""
+def test_a_stale_table_object_overwrites_what_no_requirement_guards(
+    catalog: SqlCatalog, table: Table
+) -> None:
+    """The catalog applies updates to the metadata of that moment: only requirements tell that a plan is out
+    of date.
+    """
     stale = catalog.load_table("demo.events")
     table.transaction().set_properties({"b": "first", "c": "first"}).commit_transaction()
     stale.transaction().set_properties({"b": "second"}).commit_transaction()
     assert catalog.load_table("demo.events").properties == {"a": "1", "b": "second", "c": "first"}
 
 
-def test_a_metadata_commit_that_loses_the_race_is_not_retried(catalog: SqlCatalog, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metadata_commit_that_loses_the_race_is_not_retried(
+    catalog: SqlCatalog, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``TableDriver`` tries again itself, and looks at the table anew each time."""
     attempts = _outrun_once(catalog, monkeypatch)
     with pytest.raises(CommitFailedException):
@@ -99,7 +115,9 @@ def test_a_metadata_commit_that_loses_the_race_is_not_retried(catalog: SqlCatalo
     assert catalog.load_table("demo.events").properties["b"] == "winner"
 
 
-def test_a_row_commit_that_loses_the_race_is_retried(catalog: SqlCatalog, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_commit_that_loses_the_race_is_retried(
+    catalog: SqlCatalog, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A table may be changed while others append to it through pyiceberg."""
     attempts = _outrun_once(catalog, monkeypatch)
     catalog.load_table("demo.events").append(_rows(1))
@@ -122,7 +140,9 @@ def _rows(*ids: int) -> pa.Table:
 
 
 def _outrun_once(catalog: SqlCatalog, monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Lets another writer commit between the catalog's look at the table and its own commit; returns the attempts as they come."""
+    """Lets another writer commit between the catalog's look at the table and its own commit; returns the
+    attempts as they come.
+    """
     attempts: list[object] = []
     stage = catalog._update_and_stage_table
 
@@ -150,9 +170,14 @@ def test_the_catalog_is_two_tables(table: Table, place: Home) -> None:
     with closing(sqlite3.connect(place.database)) as connection:
         layout = {
             name: [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
-            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+            for (name,) in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+            ).fetchall()
         }
-        found = connection.execute("SELECT catalog_name, table_namespace, table_name, iceberg_type, metadata_location FROM iceberg_tables")
+        found = connection.execute(
+            "SELECT catalog_name, table_namespace, table_name, iceberg_type, metadata_location FROM "
+            "iceberg_tables"
+        )
         rows = found.fetchall()
         namespaces = connection.execute("SELECT * FROM iceberg_namespace_properties").fetchall()
     assert layout == {

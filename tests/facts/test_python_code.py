@@ -1,4 +1,6 @@
-"""How Python code gets to Spark's workers: what a step in Python has to be, so that two versions of it live in one application."""
+"""How Python code gets to Spark's workers: what a step in Python has to be, so that two versions of it live
+in one application.
+"""
 
 import importlib.util
 import sys
@@ -56,7 +58,9 @@ def test_a_function_of_a_module_by_path_is_not_found_by_the_workers(lake: Lake, 
 
 @fact("driver.code-by-value")
 def test_two_versions_live_in_one_application_by_value(lake: Lake, loaded: list[str]) -> None:
-    """Modules named by the digest of their code, registered with the pickler of pyspark itself; globals of the module travel along."""
+    """Modules named by the digest of their code, registered with the pickler of pyspark itself; globals of
+    the module travel along.
+    """
     import pyspark
 
     cloudpickle: Any = pyspark.cloudpickle

@@ -1,4 +1,6 @@
-"""Where python-hcl2 takes more than HCL allows, so that ``flareiac.lang`` has to refuse it itself, and what its grammar file is."""
+"""Where python-hcl2 takes more than HCL allows, so that ``flareiac.lang`` has to refuse it itself, and what
+its grammar file is.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -25,13 +27,17 @@ def test_accepts_what_hcl_refuses(text: str) -> None:
 
 
 def test_the_dictionary_form_keeps_the_last_of_two_equal_attributes() -> None:
-    """``lang`` builds its own nodes from the grammar: the ready-made form loses the first value in silence."""
+    """``lang`` builds its own nodes from the grammar: the ready-made form loses the first value in
+    silence.
+    """
     assert hcl2.loads("a = 1\na = 2\n")["a"] == 2
 
 
 @pytest.mark.parametrize("text", ["größe = 1\n", "a = --1\n"])
 def test_refuses_what_hcl_accepts(text: str) -> None:
-    """``lang.grammar`` amends the grammar for repeated unary operators; ``lang.tokens`` reads its own identifiers."""
+    """``lang.grammar`` amends the grammar for repeated unary operators; ``lang.tokens`` reads its own
+    identifiers.
+    """
     from lark.exceptions import UnexpectedInput
 
     with pytest.raises(UnexpectedInput):

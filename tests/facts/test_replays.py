@@ -82,7 +82,9 @@ def test_a_mark_that_is_left_on_the_batch_session_is_there_in_the_next_batch(lak
 
     for n in (1, 2):
         land(lake, n)
-    writer = lake.files("events", maxFilesPerTrigger=1).writeStream.option("checkpointLocation", str(lake.checkpoint()))
+    writer = lake.files("events", maxFilesPerTrigger=1).writeStream.option(
+        "checkpointLocation", str(lake.checkpoint())
+    )
     query = writer.foreachBatch(write).trigger(availableNow=True).start()
     assert query.awaitTermination(SECONDS)
     assert seen == ["-", "0"]
@@ -136,7 +138,9 @@ def test_a_batch_whose_commit_entry_was_lost_is_not_written_twice(lake: Lake) ->
 
 @fact("marks.epoch-behind")
 def test_a_checkpoint_moved_back_loses_rows_in_silence(lake: Lake) -> None:
-    """Iceberg skips an epoch that this query has committed, whatever the batch holds now. A checkpoint behind its table is drift."""
+    """Iceberg skips an epoch that this query has committed, whatever the batch holds now. A checkpoint behind
+    its table is drift.
+    """
     lake.create("out", COLUMNS)
     land(lake, 1)
     lake.run(events(lake), "out")
@@ -156,13 +160,20 @@ def test_a_checkpoint_moved_back_loses_rows_in_silence(lake: Lake) -> None:
 
 @fact("marks.expired")
 def test_a_replayed_batch_is_doubled_once_its_snapshot_is_expired(lake: Lake) -> None:
-    """Snapshots of batches that could be replayed are protected from expiry: Iceberg looks for them in the table's history."""
+    """Snapshots of batches that could be replayed are protected from expiry: Iceberg looks for them in the
+    table's history.
+    """
     lake.create("out", COLUMNS)
     land(lake, 1)
     lake.run(events(lake), "out")
     forget(lake.checkpoint(), "commits", 0)
-    lake.spark.sql(f"CALL lake.system.rewrite_data_files(table => '{lake.namespace}.out', options => map('rewrite-all', 'true'))")
-    lake.load("out").maintenance.expire_snapshots().by_id(lake.load("out").snapshots()[0].snapshot_id).commit()
+    lake.spark.sql(
+        f"CALL lake.system.rewrite_data_files(table => '{lake.namespace}.out', options => "
+        "map('rewrite-all', 'true'))"
+    )
+    lake.load("out").maintenance.expire_snapshots().by_id(
+        lake.load("out").snapshots()[0].snapshot_id
+    ).commit()
     lake.run(events(lake), "out")
     assert lake.rows("out") == [("a", 1), ("a", 1)]
 
@@ -174,7 +185,10 @@ def test_a_replayed_batch_is_recognised_behind_a_compaction(lake: Lake) -> None:
     land(lake, 1)
     lake.run(events(lake), "out")
     forget(lake.checkpoint(), "commits", 0)
-    lake.spark.sql(f"CALL lake.system.rewrite_data_files(table => '{lake.namespace}.out', options => map('rewrite-all', 'true'))")
+    lake.spark.sql(
+        f"CALL lake.system.rewrite_data_files(table => '{lake.namespace}.out', options => "
+        "map('rewrite-all', 'true'))"
+    )
     lake.run(events(lake), "out")
     assert lake.rows("out") == [("a", 1)]
 
@@ -182,7 +196,9 @@ def test_a_replayed_batch_is_recognised_behind_a_compaction(lake: Lake) -> None:
 def truncate(lake: Lake, branch: str | None = None) -> None:
     """Empties a table through Iceberg's own API, with a mark."""
     jvm = lake.spark._jvm
-    table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(lake.spark._jsparkSession, lake.name("out"))
+    table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+        lake.spark._jsparkSession, lake.name("out")
+    )
     delete = table.newDelete().set("flareiac.rebuild", "here")
     if branch:
         delete = delete.toBranch(branch)
@@ -235,11 +251,23 @@ def test_a_query_that_writes_the_table_does_not_notice(lake: Lake) -> None:
     ("option", "runs"),
     [
         pytest.param(None, False, id="nothing", marks=fact("marks.truncate-reader")),
-        pytest.param("streaming-skip-delete-snapshots", True, id="deletes", marks=fact("marks.truncate-reader-skips-deletes")),
-        pytest.param("streaming-skip-overwrite-snapshots", False, id="overwrites", marks=fact("marks.truncate-reader-skips-overwrites")),
+        pytest.param(
+            "streaming-skip-delete-snapshots",
+            True,
+            id="deletes",
+            marks=fact("marks.truncate-reader-skips-deletes"),
+        ),
+        pytest.param(
+            "streaming-skip-overwrite-snapshots",
+            False,
+            id="overwrites",
+            marks=fact("marks.truncate-reader-skips-overwrites"),
+        ),
     ],
 )
-def test_a_stream_of_an_emptied_table_goes_on_only_if_it_skips(lake: Lake, option: str | None, runs: bool) -> None:
+def test_a_stream_of_an_emptied_table_goes_on_only_if_it_skips(
+    lake: Lake, option: str | None, runs: bool
+) -> None:
     """Truncation is blocked while a stream reads the table without that flag."""
     from pyspark.errors import StreamingQueryException
 

@@ -22,7 +22,9 @@ def test_a_new_session_has_views_and_conf_of_its_own(lake: Lake) -> None:
 
 
 def test_a_catalog_is_loaded_with_the_conf_of_the_active_session(lake: Lake) -> None:
-    """A job's session is made the active one of its thread: for calls into the JVM the session that they are given is not enough."""
+    """A job's session is made the active one of its thread: for calls into the JVM the session that they are
+    given is not enough.
+    """
     from pyspark.errors import AnalysisException
 
     second = Home(root=lake.folder)
@@ -42,7 +44,9 @@ def test_a_catalog_is_loaded_with_the_conf_of_the_active_session(lake: Lake) -> 
         if key.startswith("spark.sql.catalog."):
             third.conf.set(key, value)
     make_active(third)
-    assert load(third._jsparkSession, f"{CATALOG}.demo.events").uuid().toString() == str(made.metadata.table_uuid)
+    assert load(third._jsparkSession, f"{CATALOG}.demo.events").uuid().toString() == str(
+        made.metadata.table_uuid
+    )
 
 
 def test_a_query_is_listed_in_its_own_session_alone(lake: Lake) -> None:
@@ -56,7 +60,9 @@ def test_a_query_is_listed_in_its_own_session_alone(lake: Lake) -> None:
 
 @pytest.mark.parametrize("same_session", [True, False])
 def test_a_second_start_on_a_checkpoint_is_refused(lake: Lake, same_session: bool) -> None:
-    """With ``stopActiveRunOnRestart`` off; the first query runs on. The refusal has no error condition of Spark's."""
+    """With ``stopActiveRunOnRestart`` off; the first query runs on. The refusal has no error condition of
+    Spark's.
+    """
     from py4j.protocol import Py4JJavaError
 
     lake.create("out", {"value": "long"})
@@ -105,7 +111,10 @@ def test_reports_of_empty_triggers_have_no_add_batch(lake: Lake) -> None:
     deadline = time.monotonic() + SECONDS
     while len(query.recentProgress) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
-    reports = [("addBatch" in report.durationMs, report.batchId, report.numInputRows) for report in query.recentProgress]
+    reports = [
+        ("addBatch" in report.durationMs, report.batchId, report.numInputRows)
+        for report in query.recentProgress
+    ]
     assert reports[0] == (True, 0, 1)
     assert {worked for worked, _, _ in reports[1:]} == {False}
 
@@ -113,7 +122,12 @@ def test_reports_of_empty_triggers_have_no_add_batch(lake: Lake) -> None:
 def test_a_name_with_dots_and_slashes_is_fine(lake: Lake) -> None:
     """Queries are named ``ADDRESS/OUTPUT``."""
     lake.create("out", {"value": "long"})
-    writer = lake.spark.readStream.format("rate").load().select("value").writeStream.queryName('job.flights["a"]/main')
+    writer = (
+        lake.spark.readStream.format("rate")
+        .load()
+        .select("value")
+        .writeStream.queryName('job.flights["a"]/main')
+    )
     query = writer.option("checkpointLocation", str(lake.checkpoint())).toTable(lake.name("out"))
     assert query.name == 'job.flights["a"]/main'
 
@@ -122,7 +136,11 @@ def test_an_empty_stream_of_declared_columns_can_be_analysed(lake: Lake) -> None
     """SQL is checked against planned columns before a table or file exists."""
     from pyspark.errors import AnalysisException
 
-    empty = lake.spark.readStream.format("rate").load().selectExpr("CAST(NULL AS STRING) AS k", "CAST(NULL AS BIGINT) AS n")
+    empty = (
+        lake.spark.readStream.format("rate")
+        .load()
+        .selectExpr("CAST(NULL AS STRING) AS k", "CAST(NULL AS BIGINT) AS n")
+    )
     empty.createOrReplaceTempView("events")
     assert lake.spark.sql("SELECT k, sum(n) AS total FROM events GROUP BY k").isStreaming
     with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):

@@ -1,4 +1,6 @@
-"""Which marks a commit of Spark's carries in its snapshot's summary: how others recognise a query's batches and a batch job's run."""
+"""Which marks a commit of Spark's carries in its snapshot's summary: how others recognise a query's batches
+and a batch job's run.
+"""
 
 import pytest
 
@@ -12,7 +14,9 @@ COLUMNS = {"k": "string", "n": "long"}
 
 @fact("marks.query-and-epoch")
 def test_a_streaming_commit_carries_query_and_epoch(lake: Lake) -> None:
-    """Who really writes a table, and how far, is read without a JVM; Iceberg's own check of replayed batches rests on the same."""
+    """Who really writes a table, and how far, is read without a JVM; Iceberg's own check of replayed batches
+    rests on the same.
+    """
     lake.create("out", COLUMNS)
     for at in range(2):
         lake.land("events", [{"k": "a", "n": at}])
@@ -41,7 +45,10 @@ def test_an_option_marks_a_batch_write(lake: Lake) -> None:
     [
         "INSERT INTO {out} SELECT * FROM s",
         "INSERT OVERWRITE {out} SELECT * FROM s",
-        "MERGE INTO {out} USING s ON {out}.k = s.k WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        (
+            "MERGE INTO {out} USING s ON {out}.k = s.k WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN "
+            "INSERT *"
+        ),
         "UPDATE {out} SET n = 7 WHERE k = 'old'",
     ],
     ids=lambda statement: statement.split(" INTO")[0].split(" {")[0].lower(),

@@ -1,7 +1,9 @@
-"""What a change of a table does to the queries that run on it: those that write it, stream from it, and look things up in it.
+"""What a change of a table does to the queries that run on it: those that write it, stream from it, and look
+things up in it.
 
-A query has made a batch, then comes the change, then two more batches. Which jobs stop for a change of a table rests on these rows: the
-numbers that are there in the end (7 and 8 were in the table before, 0 is a null), or ``!``, the batch at which the query ended, and why.
+A query has made a batch, then comes the change, then two more batches. Which jobs stop for a change of a
+table rests on these rows: the numbers that are there in the end (7 and 8 were in the table before, 0 is a
+null), or ``!``, the batch at which the query ended, and why.
 """
 
 from collections.abc import Callable
@@ -119,14 +121,18 @@ def streams(lake: Lake) -> Any:
 def looks_up(lake: Lake) -> Any:
     lake.files("events", "k STRING, n INT").createOrReplaceTempView("events")
     lake.spark.table(lake.name("t")).createOrReplaceTempView("t")
-    return lake.start(lake.spark.sql("SELECT e.k, bigint(e.n * 100 + t.n) AS n FROM events e JOIN t ON e.k = t.k"), "out")
+    return lake.start(
+        lake.spark.sql("SELECT e.k, bigint(e.n * 100 + t.n) AS n FROM events e JOIN t ON e.k = t.k"), "out"
+    )
 
 
 def row(name: str, change: Change, outcome: str) -> Any:
     return pytest.param(change, outcome, id=name, marks=fact(name))
 
 
-def play(lake: Lake, start: Callable[[Lake], Any], step: Callable[[Lake, int], None], change: Change, result: str) -> str:
+def play(
+    lake: Lake, start: Callable[[Lake], Any], step: Callable[[Lake, int], None], change: Change, result: str
+) -> str:
     """The numbers in a table afterwards, and after which batch which words ended the query."""
     from pyspark.errors import StreamingQueryException
 
@@ -151,12 +157,20 @@ def play(lake: Lake, start: Callable[[Lake], Any], step: Callable[[Lake, int], N
     ("change", "outcome"),
     [
         row("table.written-column-added", add, "1 2 3 7 8"),
-        row("table.written-required-column-added", add_required, "!3 Cannot write incompatible dataset to table with schema"),
+        row(
+            "table.written-required-column-added",
+            add_required,
+            "!3 Cannot write incompatible dataset to table with schema",
+        ),
         row("table.written-column-renamed", rename, "!3 Field n not found in source schema"),
         row("table.written-column-dropped", remove, "!3 Field n not found in source schema"),
         row("table.written-other-column-dropped", remove_other, "1 2 3 7 8"),
         row("table.written-column-widened", widen, "1 2 3 7 8"),
-        row("table.written-columns-reordered", reorder, "!3 Cannot write incompatible dataset to table with schema"),
+        row(
+            "table.written-columns-reordered",
+            reorder,
+            "!3 Cannot write incompatible dataset to table with schema",
+        ),
         row("table.written-partitioned", partition, "1 2 3 7 8"),
         row("table.written-sorted", sort, "1 2 3 7 8"),
         row("table.written-property-set", set_property, "1 2 3 7 8"),
@@ -167,7 +181,9 @@ def play(lake: Lake, start: Callable[[Lake], Any], step: Callable[[Lake, int], N
     ],
 )
 def test_a_table_that_a_query_writes(lake: Lake, change: Change, outcome: str) -> None:
-    """A query learns of a change when it commits: one batch more is written the old way, and the next one fails."""
+    """A query learns of a change when it commits: one batch more is written the old way, and the next one
+    fails.
+    """
     found = play(lake, writes, land, change, "t")
     assert agrees(found, outcome), found
 
@@ -189,7 +205,9 @@ def test_a_table_that_a_query_writes(lake: Lake, change: Change, outcome: str) -
     ],
 )
 def test_a_table_that_a_query_streams_from(lake: Lake, change: Change, outcome: str) -> None:
-    """A stream keeps the columns that it started with: of a dropped one it reads nulls in silence. What it has read may not go."""
+    """A stream keeps the columns that it started with: of a dropped one it reads nulls in silence. What it
+    has read may not go.
+    """
     found = play(lake, streams, insert, change, "out")
     assert agrees(found, outcome), found
 
@@ -198,10 +216,26 @@ def test_a_table_that_a_query_streams_from(lake: Lake, change: Change, outcome: 
     ("change", "outcome"),
     [
         row("table.looked-up-column-added", add, "107 108 207 208 307 308 1300"),
-        row("table.looked-up-column-renamed", rename, "!2 [INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.COLUMNS_MISMATCH]"),
-        row("table.looked-up-column-dropped", remove, "!2 [INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.COLUMNS_MISMATCH]"),
-        row("table.looked-up-other-column-dropped", remove_other, "!2 [INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.COLUMNS_MISMATCH]"),
-        row("table.looked-up-column-widened", widen, "!2 [INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.COLUMNS_MISMATCH]"),
+        row(
+            "table.looked-up-column-renamed",
+            rename,
+            "!2 [INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.COLUMNS_MISMATCH]",
+        ),
+        row(
+            "table.looked-up-column-dropped",
+            remove,
+            "!2 [INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.COLUMNS_MISMATCH]",
+        ),
+        row(
+            "table.looked-up-other-column-dropped",
+            remove_other,
+            "!2 [INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.COLUMNS_MISMATCH]",
+        ),
+        row(
+            "table.looked-up-column-widened",
+            widen,
+            "!2 [INCOMPATIBLE_TABLE_CHANGE_AFTER_ANALYSIS.COLUMNS_MISMATCH]",
+        ),
         row("table.looked-up-columns-reordered", reorder, "107 108 207 208 307 308 1300"),
         row("table.looked-up-partitioned", partition, "107 108 207 208 307 308 1300"),
         row("table.looked-up-dropped", drop, "!2 [TABLE_OR_VIEW_NOT_FOUND]"),
@@ -215,6 +249,8 @@ def test_a_table_that_a_query_streams_from(lake: Lake, change: Change, outcome: 
     ],
 )
 def test_a_table_that_a_query_looks_things_up_in(lake: Lake, change: Change, outcome: str) -> None:
-    """Each batch reads the table as it is then, new rows with it; a column that is gone or of another type ends the query, read or not."""
+    """Each batch reads the table as it is then, new rows with it; a column that is gone or of another type
+    ends the query, read or not.
+    """
     found = play(lake, looks_up, land_and_insert, change, "out")
     assert agrees(found, outcome), found

@@ -1,4 +1,6 @@
-"""What Spark makes of a table whose names of today meet those of its past: former partition fields, and columns that properties name."""
+"""What Spark makes of a table whose names of today meet those of its past: former partition fields, and
+columns that properties name.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +33,9 @@ def add_unchecked(lake: Lake, name: str) -> None:
     table = lake.load("t")
     fields = table.schema().fields
     schema = Schema(*fields, NestedField(table.metadata.last_column_id + 1, name, DateType()), schema_id=9)
-    lake.catalog.commit_table(table, (), (AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate.model_validate({"schema-id": -1})))
+    lake.catalog.commit_table(
+        table, (), (AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate.model_validate({"schema-id": -1}))
+    )
 
 
 def told(lake: Lake, sql: str) -> str:
@@ -46,7 +50,9 @@ def told(lake: Lake, sql: str) -> str:
 
 
 def loaded(lake: Lake) -> str:
-    """What Iceberg says when it loads the metadata. A catalog in Spark would try again for minutes before it says the same."""
+    """What Iceberg says when it loads the metadata. A catalog in Spark would try again for minutes before it
+    says the same.
+    """
     from pyspark.errors import PySparkException
 
     text = Path(urlparse(lake.load("t").metadata_location).path).read_text()
@@ -145,7 +151,11 @@ def rename(lake: Lake) -> None:
 def test_properties_may_name_columns_that_are_gone(lake: Lake, change: Callable[[Lake], None]) -> None:
     """Readers and writers pass over them."""
     lake.create("t", {"n": "long", "k": "string"})
-    names = ("write.metadata.metrics.column.k", "write.parquet.bloom-filter-enabled.column.k", "write.parquet.stats-enabled.column.k")
+    names = (
+        "write.metadata.metrics.column.k",
+        "write.parquet.bloom-filter-enabled.column.k",
+        "write.parquet.stats-enabled.column.k",
+    )
     with lake.load("t").transaction() as properties:
         properties.set_properties(dict(zip(names, ("full", "true", "false"), strict=True)))
     told(lake, "INSERT INTO {table} (n) VALUES (1)")

@@ -18,8 +18,8 @@ Further sections in, each JSON by address:
   ``null`` as the last one where the oldest has a parent that is gone; ``null`` for a table of which nothing is
   known. Without it every row can be read.
 
-``options.json`` holds the fields of ``CaseOptions``. Every other section is an output (see ``outputs``), which
-FLAREIAC_UPDATE_GOLDEN=1 writes.
+``options.json`` holds the fields of ``CaseOptions``. Every other section is an output (see ``outputs``),
+which FLAREIAC_UPDATE_GOLDEN=1 writes.
 """
 
 import dataclasses
@@ -207,13 +207,18 @@ def _left(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[st
         return {}
     types = installed().registry.types
     return {
-        keeper: ResourceRecord(address=address, type=item.address.type, provider=item.provider, attributes=item.attributes)
+        keeper: ResourceRecord(
+            address=address, type=item.address.type, provider=item.provider, attributes=item.attributes
+        )
         for address, item in valid_configuration(case.left, root).desired.resources.items()
-        if address not in records and (keeper := types[item.address.type].kept_by(item.attributes)) is not None
+        if address not in records
+        and (keeper := types[item.address.type].kept_by(item.attributes)) is not None
     }
 
 
-def _observations(case: Case, root: Path, desired: Configuration, records: dict[str, ResourceRecord]) -> dict[str, Observation]:
+def _observations(
+    case: Case, root: Path, desired: Configuration, records: dict[str, ResourceRecord]
+) -> dict[str, Observation]:
     there = {address: record.attributes for address, record in records.items()}
     if case.observed is not None:
         there = _managed(valid_configuration(case.observed, root))
@@ -231,7 +236,11 @@ def _observations(case: Case, root: Path, desired: Configuration, records: dict[
 
 
 def _managed(found: Configuration) -> dict[str, Attributes]:
-    return {address: item.attributes for address, item in found.desired.resources.items() if item.kind is Kind.MANAGED}
+    return {
+        address: item.attributes
+        for address, item in found.desired.resources.items()
+        if item.kind is Kind.MANAGED
+    }
 
 
 def _former(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[str, Observation]:

@@ -35,7 +35,9 @@ class Double:
     def apply(self, request: ApplyRequest) -> Outcome:
         assert request.planned is not None, "what has nothing planned is deleted"
         if request.address in self.fails:
-            return NotApplied(diagnostics=(error(_REFUSED, "The double refuses it.", address=request.address),))
+            return NotApplied(
+                diagnostics=(error(_REFUSED, "The double refuses it.", address=request.address),)
+            )
         return Applied(attributes=request.planned, identity=self._identity(request.address, request.planned))
 
     def delete(self, request: ApplyRequest) -> Outcome:
@@ -49,7 +51,9 @@ class Double:
         return getattr(self.inputs.observations[address], "identity", {}) | identity(address, attributes, {})
 
 
-def apply_to_doubles(plan: Plan, inputs: Inputs, emit: Callable[[Event], None], *, fails: Collection[str] = ()) -> Report:
+def apply_to_doubles(
+    plan: Plan, inputs: Inputs, emit: Callable[[Event], None], *, fails: Collection[str] = ()
+) -> Report:
     """Carries out a plan, one operation after the other; no event says that time has passed."""
     store = MemoryStore()
     lease = store.lock("apply", timeout=0.0, on_wait=print)
@@ -57,7 +61,11 @@ def apply_to_doubles(plan: Plan, inputs: Inputs, emit: Callable[[Event], None], 
     driver = Double(inputs=inputs, fails=fails)
 
     def decide(asked: Asked) -> Duty | None:
-        found = (item.duty for item in plan.due if (item.address, item.duty.name) == (asked.resource.address, asked.name))
+        found = (
+            item.duty
+            for item in plan.due
+            if (item.address, item.duty.name) == (asked.resource.address, asked.name)
+        )
         return next(found, None)
 
     def perform(request: PerformRequest) -> Performed:

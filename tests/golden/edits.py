@@ -1,8 +1,9 @@
-"""Edits of a text, written as a reader of a diff knows them. Text in, text out; an edit that does not fit is an error.
+"""Edits of a text, written as a reader of a diff knows them. Text in, text out; an edit that does not fit is
+an error.
 
-A hunk starts with ``@@`` and the beginning of the block that it changes. Each of its lines begins with a blank
-(stays), ``-`` (goes) or ``+`` (comes); an empty line is an empty line that stays. The lines that stay and go must
-start in exactly one place of that block::
+A hunk starts with ``@@`` and the beginning of the block that it changes. Each of its lines begins with a
+blank (stays), ``-`` (goes) or ``+`` (comes); an empty line is an empty line that stays. The lines that stay
+and go must start in exactly one place of that block::
 
     @@ job "hourly"
        input "events" { stream = stream.events }
@@ -54,7 +55,9 @@ def _place(lines: Sequence[str], block: str, old: Sequence[str]) -> int:
         raise DoesNotFit(f"{len(starts)} lines begin with {block!r}, one is expected")
     places = [at for at in _block(lines, starts[0]) if old and lines[at : at + len(old)] == old]
     if len(places) != 1:
-        raise DoesNotFit(f"the old lines of the hunk of {block!r} start in {len(places)} places of it, one is expected")
+        raise DoesNotFit(
+            f"the old lines of the hunk of {block!r} start in {len(places)} places of it, one is expected"
+        )
     return places[0]
 
 

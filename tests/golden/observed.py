@@ -1,7 +1,8 @@
-"""Builders of what is there in a golden case: identities, positions, figures and histories as providers report them.
+"""Builders of what is there in a golden case: identities, positions, figures and histories as providers
+report them.
 
-Each builder's defaults are the ordinary situation, so that a case names only what is particular to it. This module
-is the only one of the golden tests that knows the providers' internal keys.
+Each builder's defaults are the ordinary situation, so that a case names only what is particular to it. This
+module is the only one of the golden tests that knows the providers' internal keys.
 """
 
 import json
@@ -58,7 +59,11 @@ class JobThere:
 
     def identity(self, attributes: Attributes) -> Attributes:
         streaming = attributes["mode"] != "batch"
-        names = dict.fromkeys(attributes["outputs"] if streaming else (), "q-1") if self.outputs is None else self.outputs
+        names = (
+            dict.fromkeys(attributes["outputs"] if streaming else (), "q-1")
+            if self.outputs is None
+            else self.outputs
+        )
         observed: Attributes = {
             "digest": "d-1" if self.known else None,
             "state": self.state,
@@ -118,12 +123,16 @@ class JobPosition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointThere:
-    """The folders of a checkpoint with one output of its own name; the newest used generation has committed batch 12."""
+    """The folders of a checkpoint with one output of its own name; the newest used generation has committed
+    batch 12.
+    """
 
     generation: int | None = 1
     """The newest used one; ``null`` where none was used."""
     read: Attributes = field(default_factory=dict)
-    """Kind of source -> its position: the entry in a log of files, the id of a table's snapshot, the value of a rate."""
+    """Kind of source -> its position: the entry in a log of files, the id of a table's snapshot, the value of
+    a rate.
+    """
     operators: Sequence[str] = ()
     in_flight: bool = False
     others: Mapping[str, Literal["used", "prepared", "unknown"]] = field(default_factory=dict)
@@ -133,7 +142,10 @@ class CheckpointThere:
 
     def identity(self, name: str) -> Attributes:
         output = "" if self.foreign else name
-        others = [{"output": output, "number": int(number), "standing": what} for number, what in self.others.items()]
+        others = [
+            {"output": output, "number": int(number), "standing": what}
+            for number, what in self.others.items()
+        ]
         newest = [] if self.generation is None else [self._newest(output)]
         return {
             "layout": "single" if self.foreign else "generations",

@@ -1,8 +1,9 @@
 """What a golden case leads to: the sections out, by their names.
 
-Always ``plan.txt`` and ``diagnostics.txt``, empty ones left out. Named in the option ``also``: ``plan.json`` (what ``show -json``
-prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``apply.txt`` and ``apply.jsonl`` (what ``apply`` prints once
-the plan is approved, with and without ``-json``, in a world of doubles). JSON is laid out for its reader.
+Always ``plan.txt`` and ``diagnostics.txt``, empty ones left out. Named in the option ``also``: ``plan.json``
+(what ``show -json`` prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``apply.txt`` and
+``apply.jsonl`` (what ``apply`` prints once the plan is approved, with and without ``-json``, in a world of
+doubles). JSON is laid out for its reader.
 """
 
 from collections.abc import Iterable
@@ -40,7 +41,9 @@ def outcome(case: Case, root: Path) -> tuple[dict[str, str], Plan | None]:
         outputs |= _also(case, made, inputs)
     if len(diagnostics):
         outputs["diagnostics.txt"] = text(list(diagnostics), desired.sources, width=100, colour=False)
-    return {name: content.replace(str(root), "ROOT").rstrip("\n") + "\n" for name, content in outputs.items()}, made
+    return {
+        name: content.replace(str(root), "ROOT").rstrip("\n") + "\n" for name, content in outputs.items()
+    }, made
 
 
 def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
@@ -52,7 +55,9 @@ def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
         schemas = installed().registry.schemas
         found["plan.json"] = laid_out(plan_json(made, tool_version=_VERSION, schemas=schemas))
     if "plan.jsonl" in case.options.also:
-        found["plan.jsonl"] = _lines(plan_lines(made, made.diagnostics, {}, tool_version=_VERSION, clock=clock))
+        found["plan.jsonl"] = _lines(
+            plan_lines(made, made.diagnostics, {}, tool_version=_VERSION, clock=clock)
+        )
     if {"apply.txt", "apply.jsonl"} & set(case.options.also):
         assert made.applyable, "a plan that cannot be applied has no output of an apply"
         events: list[Event] = []
@@ -61,7 +66,9 @@ def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
         records = [event_record(event, clock=clock) for event in events]
         ended = apply_summary(made, tally.done, tally.failed, tally.skipped)
         printed = {
-            "apply.txt": "\n".join([*filter(None, (event_line(event, colour=False) for event in events)), ended]),
+            "apply.txt": "\n".join(
+                [*filter(None, (event_line(event, colour=False) for event in events)), ended]
+            ),
             "apply.jsonl": _lines([*filter(None, records), summary_record(made, tally.done, clock=clock)]),
         }
         found |= {name: content for name, content in printed.items() if name in case.options.also}

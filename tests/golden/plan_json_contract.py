@@ -1,4 +1,6 @@
-"""What programs need that read Terraform's plan JSON: without any of it one of them fails, or passes over what it should check."""
+"""What programs need that read Terraform's plan JSON: without any of it one of them fails, or passes over
+what it should check.
+"""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +18,9 @@ _PLACE = {"address", "mode", "type", "name"}
 def check_plan_json(made: Plan) -> None:
     """Fails where a plan's JSON lacks something that a reader relies on."""
     schemas = {name: kind.schema for name, kind in installed().registry.types.items()}
-    document: dict[str, Any] = json.loads(json.dumps(plan_json(made, tool_version="0.0.0", schemas=schemas), allow_nan=False))
+    document: dict[str, Any] = json.loads(
+        json.dumps(plan_json(made, tool_version="0.0.0", schemas=schemas), allow_nan=False)
+    )
     assert document["format_version"] == "1.2"
     assert document["terraform_version"].startswith("1.")
     planned = document["planned_values"]["root_module"]["resources"]
@@ -30,7 +34,9 @@ def check_plan_json(made: Plan) -> None:
     for entry in (*changes, *document.get("resource_drift", ())):
         assert _PLACE | {"provider_name", "change"} <= set(entry)
         _check_change(entry["change"])
-    assert {item["address"] for item in planned} == {item["address"] for item in changes if item["change"]["after"] is not None}
+    assert {item["address"] for item in planned} == {
+        item["address"] for item in changes if item["change"]["after"] is not None
+    }
 
 
 def _check_change(change: dict[str, Any]) -> None:
@@ -48,7 +54,9 @@ def _check_change(change: dict[str, Any]) -> None:
 
 
 def _check_references(planned: list[dict[str, Any]], module: dict[str, Any]) -> None:
-    """A reader lays what is referred to into what refers to it, and the other way round, by type: no attribute may be in its place."""
+    """A reader lays what is referred to into what refers to it, and the other way round, by type: no
+    attribute may be in its place.
+    """
     by_block: dict[str, list[dict[str, Any]]] = {}
     for item in planned:
         by_block.setdefault(item["address"].partition("[")[0], []).append(item)

@@ -57,7 +57,9 @@ x = 1
 
 
 def test_an_empty_line_stays() -> None:
-    assert edited(BASE, '@@ table "a"\n }\n\n+# new\n') == BASE.replace("}\n\ncheckpoint", "}\n\n# new\ncheckpoint")
+    assert edited(BASE, '@@ table "a"\n }\n\n+# new\n') == BASE.replace(
+        "}\n\ncheckpoint", "}\n\n# new\ncheckpoint"
+    )
 
 
 @pytest.mark.parametrize(

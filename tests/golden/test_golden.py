@@ -1,4 +1,6 @@
-"""Each case's outputs are what its inputs lead to, and laws hold of every case. ``case`` documents the form of a case."""
+"""Each case's outputs are what its inputs lead to, and laws hold of every case. ``case`` documents the form
+of a case.
+"""
 
 import dataclasses
 import os
@@ -55,9 +57,12 @@ def test_what_a_plan_would_repair_is_drift(path: Path, tmp_path: Path) -> None:
     repaired = {
         item.address
         for item in alone.resources
-        if item.recorded is not None and (item.proposal.blockers or item.action not in (Action.NO_OP, Action.RECORD))
+        if item.recorded is not None
+        and (item.proposal.blockers or item.action not in (Action.NO_OP, Action.RECORD))
     }
-    reported = {entry.address for entry in report.entries if entry.kind in (DriftClass.CHANGED, DriftClass.MISSING)}
+    reported = {
+        entry.address for entry in report.entries if entry.kind in (DriftClass.CHANGED, DriftClass.MISSING)
+    }
     drifts = {item.address for item in alone.resources if item.proposal.drift}
     makes_way = {item.address for item in alone.resources if item.disturbances}
     assert repaired - makes_way <= reported
@@ -81,7 +86,9 @@ def test_after_an_apply_there_is_nothing_to_do(path: Path, tmp_path: Path) -> No
         missing = dict.fromkeys(inputs.observations, Missing())
         inputs = dataclasses.replace(inputs, snapshot=after, observations={**missing, **observations})
         again = make_plan(inputs, _WITHOUT_MAINTENANCE, Diagnostics())
-        assert {item.address: item.action for item in again.resources if item.action is not Action.NO_OP} == {}
+        assert {
+            item.address: item.action for item in again.resources if item.action is not Action.NO_OP
+        } == {}
 
 
 def _ignore(_event: Event) -> None:

@@ -1,4 +1,6 @@
-"""A small core around the provider: decodes blocks written as dicts, plans, applies, and keeps what an apply records."""
+"""A small core around the provider: decodes blocks written as dicts, plans, applies, and keeps what an apply
+records.
+"""
 
 import json
 import threading
@@ -40,7 +42,9 @@ class Rejected(Exception):
 class Lake:
     """One project with one catalog and the state of its resources."""
 
-    def __init__(self, root: Path, catalog: Attributes | None = None, secrets: Mapping[str, Resolved] | None = None) -> None:
+    def __init__(
+        self, root: Path, catalog: Attributes | None = None, secrets: Mapping[str, Resolved] | None = None
+    ) -> None:
         self.project = Project(root=root, lineage="test")
         self.types = {item.name: item for item in provider().resource_types()}
         self.state: dict[str, Recorded] = {}
@@ -59,15 +63,24 @@ class Lake:
         schema = self.types[kind].schema
         decoded = dict.fromkeys([*schema.attributes, *schema.blocks]) | dict(body)
         attributes = self.types[kind].canonical(
-            Decoded(address=f"{kind}.{name}", name=name, attributes=decoded), self.references, self.project, found
+            Decoded(address=f"{kind}.{name}", name=name, attributes=decoded),
+            self.references,
+            self.project,
+            found,
         )
         if found.has_errors:
             raise Rejected(found)
         return attributes
 
-    def read_request(self, address: str, desired: Attributes | None, import_id: str | None = None) -> ReadRequest:
+    def read_request(
+        self, address: str, desired: Attributes | None, import_id: str | None = None
+    ) -> ReadRequest:
         return ReadRequest(
-            address=address, desired=desired, recorded=self.state.get(address), references=self.references, import_id=import_id
+            address=address,
+            desired=desired,
+            recorded=self.state.get(address),
+            references=self.references,
+            import_id=import_id,
         )
 
     def read(self, address: str, desired: Attributes | None) -> Observation:
@@ -117,7 +130,9 @@ class Lake:
                 return Applied(attributes={}, identity={})
             case Action.RECORD:
                 assert proposal.planned is not None
-                self.state[address] = Recorded(attributes=proposal.planned, identity=self.state[address].identity)
+                self.state[address] = Recorded(
+                    attributes=proposal.planned, identity=self.state[address].identity
+                )
                 return Applied(attributes=proposal.planned, identity={})
             case Action.DELETE:
                 outcome = self.asked(self.request(address, proposal))
@@ -138,13 +153,18 @@ class Lake:
         return self.session.driver(address.split(".")[0])
 
     def asked(self, request: ApplyRequest) -> Outcome:
-        """As an apply asks: what a driver did before it raised is settled. Raises ``Unsettled`` where that cannot be told."""
+        """As an apply asks: what a driver did before it raised is settled. Raises ``Unsettled`` where that
+        cannot be told.
+        """
         verb = Verb.CREATE if request.action == Action.REPLACE else Verb(request.action)
         return asked(self.driver(request.address), verb, request, "iceberg")
 
     def record(self, address: str, outcome: Outcome) -> None:
         if outcome.attributes is not None:
-            self.state[address] = Recorded(attributes=from_json(to_json(outcome.attributes)), identity=from_json(to_json(outcome.identity)))
+            self.state[address] = Recorded(
+                attributes=from_json(to_json(outcome.attributes)),
+                identity=from_json(to_json(outcome.identity)),
+            )
 
     def apply(self, address: str, body: Mapping[str, Any] | None, **options: Any) -> Proposal:
         """Plans and carries out; fails the test if that does not succeed."""
@@ -170,7 +190,9 @@ class Lake:
     def other(self) -> SqlCatalog:
         """Another program's view of the same catalog."""
         attributes = self.references[CATALOG].attributes
-        return SqlCatalog(attributes["name"], uri=f"{attributes['uri']}?timeout=15", warehouse=attributes["warehouse"])
+        return SqlCatalog(
+            attributes["name"], uri=f"{attributes['uri']}?timeout=15", warehouse=attributes["warehouse"]
+        )
 
     def other_made(self) -> SqlCatalog:
         """The same, where the catalog may not be there yet."""

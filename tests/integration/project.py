@@ -1,4 +1,6 @@
-"""A small streaming lakehouse of one test module: files land, jobs write tables, all through the command line as a user runs it."""
+"""A small streaming lakehouse of one test module: files land, jobs write tables, all through the command line
+as a user runs it.
+"""
 
 import contextlib
 import json
@@ -69,7 +71,9 @@ def rides(name: str, job: bool = True) -> str:
     return (RIDES + (RIDES_JOB if job else "")).replace("@", name)
 
 
-def streaming(name: str, columns: dict[str, str], sql: str, *, source: str = "rides", job: str = "", output: str = "") -> str:
+def streaming(
+    name: str, columns: dict[str, str], sql: str, *, source: str = "rides", job: str = "", output: str = ""
+) -> str:
     """A table, a checkpoint and a job of one name: one query over the stream ``source`` writes the table.
 
     ``job`` and ``output`` are further lines of the two blocks.
@@ -163,7 +167,9 @@ class Project:
         from pyiceberg.catalog.sql import SqlCatalog
 
         lake = self.root / "lake"
-        catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse")
+        catalog = SqlCatalog(
+            "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
+        )
         try:
             return catalog.load_table(("demo", name))
         finally:
@@ -185,7 +191,9 @@ class Project:
     # Commands
 
     def run(self, *words: str, code: int = 0, **extra: str) -> Ended:
-        """A command that must end with this exit code, and never with a traceback. Its complaints come without frame and line breaks."""
+        """A command that must end with this exit code, and never with a traceback. Its complaints come
+        without frame and line breaks.
+        """
         done = flareiac(self.root, *words, **extra)
         assert "Traceback" not in done.text, done.text
         assert done.code == code, f"{words} ended with {done.code}, not {code}\n{done.text}"
@@ -199,7 +207,9 @@ class Project:
         return self.run("plan", "-detailed-exitcode", code=code).out
 
     def quiet(self) -> str:
-        """The text of a plan without changes, also none of the state: as it is after an apply that nothing came after."""
+        """The text of a plan without changes, also none of the state: as it is after an apply that nothing
+        came after.
+        """
         text = self.plan(0)
         assert "The state is brought up to date" not in text, text
         return text
@@ -255,7 +265,9 @@ class Project:
     def told(self) -> str:
         """What the driver left, for who reads why a test failed."""
         files = [self.control / "status.json", *sorted((self.control / "logs").glob("*.log"))]
-        return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in files if path.is_file())
+        return "\n".join(
+            f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in files if path.is_file()
+        )
 
     def close(self) -> None:
         """Ends the driver in order, and by force if it does not end."""

@@ -1,4 +1,6 @@
-"""A small share of the chaos: attempts of jobs and command lines die at points that a seed picks, and every row is there once."""
+"""A small share of the chaos: attempts of jobs and command lines die at points that a seed picks, and every
+row is there once.
+"""
 
 from pathlib import Path
 

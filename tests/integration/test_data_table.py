@@ -1,4 +1,6 @@
-"""A table that others own is streamed from and looked up in, follows what they do to it, and is never touched."""
+"""A table that others own is streamed from and looked up in, follows what they do to it, and is never
+touched.
+"""
 
 from typing import Any
 
@@ -39,11 +41,15 @@ def theirs(project: Project) -> Any:
     """The other owner's catalog."""
     (project.root / "lake" / "warehouse").mkdir(parents=True, exist_ok=True)
     lake = project.root / "lake"
-    return SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse")
+    return SqlCatalog(
+        "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
+    )
 
 
 def add(catalog: Any, *ids: int) -> None:
-    catalog.load_table("theirs.events").append(pa.table({"id": list(ids), "name": [f"n{each}" for each in ids]}))
+    catalog.load_table("theirs.events").append(
+        pa.table({"id": list(ids), "name": [f"n{each}" for each in ids]})
+    )
 
 
 def test_what_others_own_is_read_and_left_alone(project: Project) -> None:
@@ -60,11 +66,15 @@ def test_what_others_own_is_read_and_left_alone(project: Project) -> None:
     with catalog.load_table("theirs.events").update_schema() as change:
         change.add_column("note", StringType())
     add_noted(catalog, 3)
-    project.until(lambda: sorted(row["id"] for row in project.rows("copy")) == [1, 2, 3], "the row with a new column")
+    project.until(
+        lambda: sorted(row["id"] for row in project.rows("copy")) == [1, 2, 3], "the row with a new column"
+    )
     assert "No changes." in project.plan(0)  # a column that no step reads
     project.run("restart", "job.copy")  # on the recorded definition, which has to say which table it was
     add_noted(catalog, 4)
-    project.until(lambda: sorted(row["id"] for row in project.rows("copy")) == [1, 2, 3, 4], "a row after the restart")
+    project.until(
+        lambda: sorted(row["id"] for row in project.rows("copy")) == [1, 2, 3, 4], "a row after the restart"
+    )
     with catalog.load_table("theirs.events").update_schema() as change:
         change.rename_column("name", "title")
     refused = project.run("plan", code=1).text  # the query would fail at its next start
@@ -83,4 +93,6 @@ def test_what_others_own_is_read_and_left_alone(project: Project) -> None:
 
 
 def add_noted(catalog: Any, number: int) -> None:
-    catalog.load_table("theirs.events").append(pa.table({"id": [number], "name": [f"n{number}"], "note": ["new"]}))
+    catalog.load_table("theirs.events").append(
+        pa.table({"id": [number], "name": [f"n{number}"], "note": ["new"]})
+    )

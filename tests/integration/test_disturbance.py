@@ -1,4 +1,6 @@
-"""A column that a running job writes is renamed or dropped, with its SQL in the same edit: the job pauses, and no row is lost."""
+"""A column that a running job writes is renamed or dropped, with its SQL in the same edit: the job pauses,
+and no row is lost.
+"""
 
 import pytest
 
@@ -10,7 +12,13 @@ pytestmark = pytest.mark.jvm
 def test_a_rename_and_a_drop_under_a_running_job(project: Project) -> None:
     project.write(rides=rides("rides"))
     project.edit("rides", ("SELECT id, city FROM rides", "SELECT id, city, rider FROM rides"))
-    project.edit("rides", ('column "city" { type = "string" }', 'column "city" { type = "string" }\n  column "rider" { type = "string" }'))
+    project.edit(
+        "rides",
+        (
+            'column "city" { type = "string" }',
+            'column "city" { type = "string" }\n  column "rider" { type = "string" }',
+        ),
+    )
     project.land(30)
     project.apply()
     project.expect_rides("rides")
@@ -18,7 +26,10 @@ def test_a_rename_and_a_drop_under_a_running_job(project: Project) -> None:
 
     project.edit(
         "rides",
-        ('column "city" { type = "string" }', 'column "town" { type = "string" }\n  renamed = { city = "town" }'),
+        (
+            'column "city" { type = "string" }',
+            'column "town" { type = "string" }\n  renamed = { city = "town" }',
+        ),
         ("SELECT id, city,", "SELECT id, city AS town,"),
     )
     project.land(30)

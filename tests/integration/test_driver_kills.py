@@ -46,7 +46,8 @@ def test_the_driver_is_killed_in_mid_stream_and_in_mid_batch(project: Project) -
     project.run("drift")
     project.expect_rides("rides")
 
-    # Before the write nothing is there; after it everything is, and the snapshot says whose it is: it is not written again.
+    # Before the write nothing is there; after it everything is, and the snapshot says whose it is: it is not
+    # written again.
     project.kill_driver()
     project.write(copy=COPY)
     died = project.apply(code=7, FLAREIAC_KILL_AT="driver.before-batch-write")
@@ -57,7 +58,9 @@ def test_the_driver_is_killed_in_mid_stream_and_in_mid_batch(project: Project) -
 
     project.kill_driver()
     project.land(10)
-    project.edit("copy", ("SELECT id FROM source", f"SELECT id FROM source WHERE id >= {len(project.landed) - 10}"))
+    project.edit(
+        "copy", ("SELECT id FROM source", f"SELECT id FROM source WHERE id >= {len(project.landed) - 10}")
+    )
     project.apply(code=1, FLAREIAC_KILL_AT="driver.after-batch-write")  # not one operation was done
     project.until_driver_gone()
     project.apply()

@@ -1,4 +1,6 @@
-"""A raised generation goes on where it is told: no row is lost, none is repeated, and what is rebuilt equals a fresh computation."""
+"""A raised generation goes on where it is told: no row is lost, none is repeated, and what is rebuilt equals
+a fresh computation.
+"""
 
 import json
 from pathlib import Path
@@ -27,7 +29,15 @@ RAISED = "generation = 2"
 
 
 def folder(project: Project, name: str, generation: int, output: str | None = None) -> Path:
-    return project.root / ".flareiac" / "checkpoints" / "default" / name / (output or name) / f"g{generation:04d}"
+    return (
+        project.root
+        / ".flareiac"
+        / "checkpoints"
+        / "default"
+        / name
+        / (output or name)
+        / f"g{generation:04d}"
+    )
 
 
 def renew(project: Project, name: str, generation: int, start: str = "") -> None:
@@ -35,7 +45,9 @@ def renew(project: Project, name: str, generation: int, start: str = "") -> None
     text = (project.root / f"{name}.flare.hcl").read_text()
     (begin, rest) = text.split(f'checkpoint "{name}" {{', 1)
     lines = f"generation = {generation}\n" + (f'  start_from = "{start}"\n' if start else "")
-    (project.root / f"{name}.flare.hcl").write_text(f'{begin}checkpoint "{name}" {{\n  {lines}}}{rest.split("}", 1)[1]}')
+    (project.root / f"{name}.flare.hcl").write_text(
+        f'{begin}checkpoint "{name}" {{\n  {lines}}}{rest.split("}", 1)[1]}'
+    )
 
 
 def test_files_go_on_in_a_new_generation(project: Project) -> None:
@@ -65,7 +77,9 @@ def test_tables_go_on_in_a_new_generation(project: Project) -> None:
     project.apply()
     project.expect_rides("copy")
     renew(project, "copy", 2)
-    project.edit("copy", ("SELECT id, city FROM copy", "SELECT id, lower(city) AS city FROM copy WHERE id >= 0"))
+    project.edit(
+        "copy", ("SELECT id, city FROM copy", "SELECT id, lower(city) AS city FROM copy WHERE id >= 0")
+    )
     project.land(5)
     project.apply()
     project.land(5)
@@ -111,7 +125,10 @@ def test_a_table_is_rebuilt(project: Project, point: str) -> None:
     renew(project, name, 2, "earliest")
     project.edit(
         name,
-        ('output "rides" { table = table.@ }'.replace("@", name), f'output "rides" {{\n table = table.{name}\n rebuild = "truncate"\n }}'),
+        (
+            'output "rides" { table = table.@ }'.replace("@", name),
+            f'output "rides" {{\n table = table.{name}\n rebuild = "truncate"\n }}',
+        ),
     )
     project.edit(name, ("SELECT id, city FROM rides", "SELECT id, upper(city) AS city FROM rides"))
     if point:
@@ -120,7 +137,11 @@ def test_a_table_is_rebuilt(project: Project, point: str) -> None:
     done = project.apply()
     project.expect_rides(name)
     assert {row["city"] for row in project.rows(name)} == {"ROME", "OSLO", "BERN"}
-    emptied = [item for item in project.table(name).metadata.snapshots if "flareiac.rebuild" in item.summary.additional_properties]
+    emptied = [
+        item
+        for item in project.table(name).metadata.snapshots
+        if "flareiac.rebuild" in item.summary.additional_properties
+    ]
     assert [item.parent_snapshot_id for item in emptied] == [before]
     assert f"table.{name}" in done.text
     assert f'"snapshot_id": {before}' in project.run("state", "show", f"job.{name}", "-json").out
@@ -154,7 +175,9 @@ job "pair" {
 
 
 def test_a_batch_in_one_table_of_two_is_finished_first(own_project: Project) -> None:
-    """The driver died between two outputs: the old definition does the rest of that batch, and the new one goes on after it."""
+    """The driver died between two outputs: the old definition does the rest of that batch, and the new one
+    goes on after it.
+    """
     project = own_project
     project.land(6)
     project.write(pair=PAIR)
@@ -176,7 +199,9 @@ def test_a_batch_in_one_table_of_two_is_finished_first(own_project: Project) -> 
 
 
 def forget(project: Project, name: str) -> int:
-    """As if the driver had died after the table's commit and before the checkpoint's: a batch in flight that was written."""
+    """As if the driver had died after the table's commit and before the checkpoint's: a batch in flight that
+    was written.
+    """
     place = folder(project, name, 1, "rides")
     last = max(int(item.name) for item in (place / "commits").iterdir() if item.name.isdigit())
     (place / "commits" / str(last)).unlink()
@@ -185,13 +210,17 @@ def forget(project: Project, name: str) -> int:
 
 
 def begin(project: Project, name: str) -> None:
-    """As if the driver had died before the table's commit: a batch in flight with one more file, which nobody has written."""
+    """As if the driver had died before the table's commit: a batch in flight with one more file, which nobody
+    has written.
+    """
     place = folder(project, name, 1, "rides")
     last = max(int(item.name) for item in (place / "offsets").iterdir() if item.name.isdigit())
     newest = max((project.root / "landing" / "rides").iterdir())
     version, header, position = (place / "offsets" / str(last)).read_text().splitlines()
     reached = json.loads(position)["logOffset"] + 1
-    (place / "offsets" / str(last + 1)).write_text("\n".join([version, header, json.dumps({"logOffset": reached})]))
+    (place / "offsets" / str(last + 1)).write_text(
+        "\n".join([version, header, json.dumps({"logOffset": reached})])
+    )
     seen = {"path": f"file://{newest}", "timestamp": 1_700_000_000_000, "batchId": reached}
     (place / "sources" / "0" / str(reached)).write_text(f"v1\n{json.dumps(seen)}")
 

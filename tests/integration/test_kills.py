@@ -1,4 +1,6 @@
-"""Whatever is killed, and wherever: the next apply converges, one query runs, and no row is lost or repeated."""
+"""Whatever is killed, and wherever: the next apply converges, one query runs, and no row is lost or
+repeated.
+"""
 
 from collections.abc import Iterator
 
@@ -14,7 +16,9 @@ NAMES = {point: point.replace("apply.", "at_").replace("-", "_") for point in PO
 
 @pytest.fixture(scope="module")
 def tables(project: Project) -> Iterator[Project]:
-    """Tables and checkpoints of the jobs to come, so that a job is the only operation of an apply; one job runs on, untouched."""
+    """Tables and checkpoints of the jobs to come, so that a job is the only operation of an apply; one job
+    runs on, untouched.
+    """
     project.land(30)
     project.write(steady=rides("steady"), **{name: rides(name, job=False) for name in NAMES.values()})
     project.apply()

@@ -1,4 +1,6 @@
-"""Maintenance through the command line beside a writer that runs and a reader that was stopped; commands and drivers die in between."""
+"""Maintenance through the command line beside a writer that runs and a reader that was stopped; commands and
+drivers die in between.
+"""
 
 import json
 from pathlib import Path
@@ -83,7 +85,12 @@ def test_what_a_stopped_reader_needs_stays_and_every_row_is_there_once(own_proje
     assert project.run("maintain", "-auto-approve").code == 0
     land(project, 2)
     project.kill_driver()
-    died = flareiac(project.root, "maintain", "-auto-approve", FLAREIAC_KILL_AT="driver.maintenance-begun@rewrite_data_files")
+    died = flareiac(
+        project.root,
+        "maintain",
+        "-auto-approve",
+        FLAREIAC_KILL_AT="driver.maintenance-begun@rewrite_data_files",
+    )
     assert (died.code in (1, 7), "FIK113" in died.err) == (True, True), died.text
     project.until_driver_gone()
     project.run("maintain", "-auto-approve")

@@ -1,4 +1,6 @@
-"""The driver dies inside a micro-batch, at each point where it hurts; the next apply brings it back and every table is exact."""
+"""The driver dies inside a micro-batch, at each point where it hurts; the next apply brings it back and every
+table is exact.
+"""
 
 import os
 import signal
@@ -71,7 +73,9 @@ def test_every_table_is_exact_wherever_the_driver_dies(project: Project) -> None
 def die_at(project: Project, point: str) -> None:
     project.land(10)
     started = flareiac(project.root, "apply", "-auto-approve", FLAREIAC_KILL_AT=point)
-    assert started.code in (0, 1, 7), started.text  # it may have been stable before it died, or have done nothing else
+    assert started.code in (0, 1, 7), (
+        started.text
+    )  # it may have been stable before it died, or have done nothing else
 
     def gone_while_files_land() -> bool:
         project.land(5)
@@ -81,7 +85,9 @@ def die_at(project: Project, point: str) -> None:
 
 
 def die_with_a_commit_under_way(project: Project) -> None:
-    """The data files of a batch are written, and the catalog does not take the commit because somebody else holds its lock."""
+    """The data files of a batch are written, and the catalog does not take the commit because somebody else
+    holds its lock.
+    """
     folder = project.root / "lake"
     before = data_files(folder)
     catalog = sqlite3.connect(folder / "catalog.db", isolation_level=None, timeout=60)
@@ -106,7 +112,12 @@ def expect(project: Project) -> None:
     ids = [row["id"] for row in project.landed]
     latest = {key: max(one for one in ids if one % 10 == key) for key in range(10)}
     wanted = sorted((key, str(at * 2)) for key, at in latest.items())
-    project.until(lambda: len(project.rows("even")) + len(project.rows("odd")) >= len(ids), "every ride in even or odd")
-    project.until(lambda: sorted((row["id"], row["fare"]) for row in project.rows("kept")) == wanted, f"{wanted} in kept")
+    project.until(
+        lambda: len(project.rows("even")) + len(project.rows("odd")) >= len(ids), "every ride in even or odd"
+    )
+    project.until(
+        lambda: sorted((row["id"], row["fare"]) for row in project.rows("kept")) == wanted,
+        f"{wanted} in kept",
+    )
     assert project.ids("even") == [one for one in ids if one % 2 == 0]
     assert project.ids("odd") == [one for one in ids if one % 2 == 1]

@@ -1,4 +1,6 @@
-"""A step in Python from its folder to the table: declared, planned, applied, changed, broken and mended through the command line."""
+"""A step in Python from its folder to the table: declared, planned, applied, changed, broken and mended
+through the command line.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""Rows that go to another table from now on: a batch that the old table has already is not written into the new one too."""
+"""Rows that go to another table from now on: a batch that the old table has already is not written into the
+new one too.
+"""
 
 import re
 
@@ -22,7 +24,13 @@ def test_a_batch_in_flight_stays_where_it_was_begun(project: Project) -> None:
     blocked = project.run("plan", code=4)
     token = re.search(r'accept_result_change = "(\w+)"', blocked.out)
     assert token is not None, blocked.out
-    project.edit("rides", ('restart    = { backoff = "1s" }', f'restart    = {{ backoff = "1s" }}\n  accept_result_change = "{token[1]}"'))
+    project.edit(
+        "rides",
+        (
+            'restart    = { backoff = "1s" }',
+            f'restart    = {{ backoff = "1s" }}\n  accept_result_change = "{token[1]}"',
+        ),
+    )
     done = project.apply()
     assert "finishing batch" in done.text
     project.until(lambda: len(project.rows("second")) >= 4, "the last file in second")

@@ -1,4 +1,6 @@
-"""Bad input and bad surroundings: a diagnostic with reason and way out, exit codes as promised, what runs goes on."""
+"""Bad input and bad surroundings: a diagnostic with reason and way out, exit codes as promised, what runs
+goes on.
+"""
 
 import os
 import shutil
@@ -28,7 +30,9 @@ def running(project: Project) -> Iterator[Project]:
     project.write(rides=rides("rides"), counts=COUNTS)
     project.apply()
     project.expect_rides("rides")
-    project.until(lambda: sum(row["rides"] for row in project.rows("counts")) == len(project.landed), "the counts")
+    project.until(
+        lambda: sum(row["rides"] for row in project.rows("counts")) == len(project.landed), "the counts"
+    )
     yield project
     project.land(10)
     project.expect_rides("rides")
@@ -55,7 +59,9 @@ def test_sql_that_does_not_resolve_changes_nothing(own_project: Project) -> None
 
 
 def test_two_jobs_on_one_checkpoint(running: Project) -> None:
-    running.write(second=rides("second").replace("checkpoint = checkpoint.second", "checkpoint = checkpoint.rides"))
+    running.write(
+        second=rides("second").replace("checkpoint = checkpoint.second", "checkpoint = checkpoint.rides")
+    )
     try:
         done = running.run("plan", code=1)
         assert "job.rides and job.second use the same checkpoint" in done.err
@@ -90,7 +96,9 @@ def test_a_changed_aggregate_is_blocked(running: Project) -> None:
 def test_what_is_no_part_of_the_query_restarts_nothing(running: Project, change: tuple[str, str]) -> None:
     before = running.run_id("job.rides")
     running.edit("rides", change)
-    assert "No changes." in running.run("plan", "-detailed-exitcode").out  # at most the record is brought up to date
+    assert (
+        "No changes." in running.run("plan", "-detailed-exitcode").out
+    )  # at most the record is brought up to date
     running.apply()
     assert "No changes." in running.plan(0)
     assert running.run_id("job.rides") == before
@@ -98,7 +106,9 @@ def test_what_is_no_part_of_the_query_restarts_nothing(running: Project, change:
 
 def test_a_job_that_fails_at_runtime(running: Project) -> None:
     before = running.run_id("job.rides")
-    running.drop("rides", "spoiled", [{"id": -1, "ts": None, "city": None, "fare": "not a number", "rider": None}])
+    running.drop(
+        "rides", "spoiled", [{"id": -1, "ts": None, "city": None, "fare": "not a number", "rider": None}]
+    )
     running.landed.append({"id": -1, "ts": None, "city": None, "fare": "not a number", "rider": None})
     running.write(fares=FARES)
     try:
@@ -154,7 +164,9 @@ def test_a_damaged_control_file(own_project: Project, name: str) -> None:
 
 
 def test_a_damaged_checkpoint(running: Project) -> None:
-    found = list((running.root / ".flareiac").rglob("checkpoints/**/metadata")) or list(running.root.rglob("g0001/metadata"))
+    found = list((running.root / ".flareiac").rglob("checkpoints/**/metadata")) or list(
+        running.root.rglob("g0001/metadata")
+    )
     path = next(item for item in found if item.is_file() and "counts" in str(item))
     before = path.read_bytes()
     path.write_text("{")
@@ -189,7 +201,9 @@ def test_a_table_that_was_dropped_behind_the_back(running: Project) -> None:
         from pyiceberg.catalog.sql import SqlCatalog
 
         lake = running.root / "lake"
-        catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse")
+        catalog = SqlCatalog(
+            "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
+        )
         catalog.drop_table(("demo", "spare"))
         catalog.close()
         found = running.run("drift", code=3).out
@@ -201,7 +215,10 @@ def test_a_table_that_was_dropped_behind_the_back(running: Project) -> None:
         running.run("drift")
         running.land(10)
         # What had been read before is not read again.
-        running.until(lambda: running.ids("spare") == [row["id"] for row in running.landed[-10:]], "the last rides in spare")
+        running.until(
+            lambda: running.ids("spare") == [row["id"] for row in running.landed[-10:]],
+            "the last rides in spare",
+        )
     finally:
         running.remove("spare")
         running.apply()
@@ -216,13 +233,18 @@ def test_no_jars(own_project: Project) -> None:
 
 
 def test_a_port_in_use(own_project: Project) -> None:
-    """Spark tries the next ports by itself; with no retries left, the application cannot start and says why."""
+    """Spark tries the next ports by itself; with no retries left, the application cannot start and says
+    why.
+    """
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         ui = f'"spark.ui.enabled" = "true"\n    "spark.ui.port" = "{port}"\n    "spark.port.maxRetries" = "0"'
-        own_project.write(lake=LAKE.replace('{ "spark.sql.shuffle.partitions" = "1" }', f"{{\n    {ui}\n  }}"), rides=rides("rides"))
+        own_project.write(
+            lake=LAKE.replace('{ "spark.sql.shuffle.partitions" = "1" }', f"{{\n    {ui}\n  }}"),
+            rides=rides("rides"),
+        )
         done = own_project.apply(code=1)
     assert str(port) in done.err
     assert "BindException" in done.err
@@ -230,10 +252,14 @@ def test_a_port_in_use(own_project: Project) -> None:
 
 
 def test_a_full_disk(own_project: Project) -> None:
-    """The control directory is on a disk without space: nothing starts, and nothing but what was done before is recorded."""
+    """The control directory is on a disk without space: nothing starts, and nothing but what was done before
+    is recorded.
+    """
     place = own_project.root / "runtime"
     place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, text=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, text=True
+    )
     if mounted.returncode != 0:
         pytest.skip(f"a small disk cannot be mounted here: {mounted.stderr.strip()}")
     try:

@@ -1,4 +1,6 @@
-"""A job's block is removed and comes back while its checkpoint stays: what the checkpoint still needs is kept meanwhile."""
+"""A job's block is removed and comes back while its checkpoint stays: what the checkpoint still needs is kept
+meanwhile.
+"""
 
 import pytest
 
@@ -45,11 +47,15 @@ def _append(project: Project, number: int) -> None:
     import pyarrow as pa
 
     row = {"id": [number], "city": ["elsewhere"]}
-    project.table("rides").append(pa.table(row, schema=pa.schema([("id", pa.int64()), ("city", pa.string())])))
+    project.table("rides").append(
+        pa.table(row, schema=pa.schema([("id", pa.int64()), ("city", pa.string())]))
+    )
 
 
 def test_a_batch_in_flight_is_not_written_twice(own_project: Project) -> None:
-    """The driver dies between the table's commit and the checkpoint's; the mark that proves the commit outlives an expiry."""
+    """The driver dies between the table's commit and the checkpoint's; the mark that proves the commit
+    outlives an expiry.
+    """
     own_project.land(10)
     own_project.write(rides=_with_expiry(job=True))
     own_project.apply()

@@ -1,4 +1,6 @@
-"""What becomes of running jobs when their application is restarted, silent, cut off or shared, and how jobs that are not well are told."""
+"""What becomes of running jobs when their application is restarted, silent, cut off or shared, and how jobs
+that are not well are told.
+"""
 
 import json
 import os
@@ -16,7 +18,10 @@ pytestmark = pytest.mark.jvm
 
 GOOD = "SELECT id, city FROM rides"
 FAILS = "SELECT id, if(id >= 0, raise_error('no city today'), city) AS city FROM rides"
-SLEEPS = "SELECT id, concat(city, substr(java_method('java.lang.Thread', 'sleep', 600000L), 1, 0)) AS city FROM rides"
+SLEEPS = (
+    "SELECT id, concat(city, substr(java_method('java.lang.Thread', 'sleep', 600000L), 1, 0)) AS city "
+    "FROM rides"
+)
 EXITS = "SELECT id, concat(city, java_method('java.lang.System', 'exit', 1)) AS city FROM rides"
 
 
@@ -40,14 +45,24 @@ def application_id(project: Project) -> str:
 
 def test_a_setting_that_only_a_new_jvm_takes_restarts_the_application_once(pair: Project) -> None:
     before, runs = application_id(pair), {job: pair.run_id(job) for job in ("job.rides", "job.other")}
-    pair.edit("lake", ('"spark.sql.shuffle.partitions" = "1"', '"spark.sql.shuffle.partitions" = "1", "spark.locality.wait" = "1s"'))
+    pair.edit(
+        "lake",
+        (
+            '"spark.sql.shuffle.partitions" = "1"',
+            '"spark.sql.shuffle.partitions" = "1", "spark.locality.wait" = "1s"',
+        ),
+    )
     text = pair.plan(2)
     for job in runs:
         assert job in text
     assert "the application restarts with all its jobs" in text
     pair.land(3)
     done = pair.apply()
-    assert done.out.count("restarting the Spark application") + done.err.count("restarting the Spark application") <= 1
+    assert (
+        done.out.count("restarting the Spark application")
+        + done.err.count("restarting the Spark application")
+        <= 1
+    )
     assert application_id(pair) != before
     for job, run in runs.items():
         assert pair.run_id(job) != run
@@ -66,7 +81,11 @@ def test_a_setting_that_a_running_application_takes_restarts_nothing(pair: Proje
 def test_a_catalog_s_setting_restarts_its_jobs_and_not_the_application(pair: Project) -> None:
     before, run = application_id(pair), pair.run_id("job.rides")
     pair.edit(
-        "lake", ('warehouse = "lake/warehouse"', 'warehouse = "lake/warehouse"\n  properties = { "cache.expiration-interval-ms" = "10" }')
+        "lake",
+        (
+            'warehouse = "lake/warehouse"',
+            'warehouse = "lake/warehouse"\n  properties = { "cache.expiration-interval-ms" = "10" }',
+        ),
     )
     assert "catalogs" in pair.plan(2)
     pair.land(3)
@@ -110,13 +129,20 @@ def test_a_job_that_fails_at_every_batch(pair: Project) -> None:
 
 
 def test_health(pair: Project) -> None:
-    pair.edit("other", ("checkpoint = checkpoint.other", 'checkpoint = checkpoint.other\n  health = { max_idle = "2s" }'))
+    pair.edit(
+        "other",
+        ("checkpoint = checkpoint.other", 'checkpoint = checkpoint.other\n  health = { max_idle = "2s" }'),
+    )
     pair.apply()
     pair.until(lambda: bool(pair.status()["job.other"]["health"]), "a complaint")
     assert "quiet: it has committed no batch for" in pair.run("status").out
     assert "quiet" in pair.run("drift", code=3).out
     assert "No changes." in pair.quiet()
-    pair.edit("other", ('health = { max_idle = "2s" }', 'health = { max_batch_duration = "1s", max_lag = "1s" }'), (GOOD, SLEEPS))
+    pair.edit(
+        "other",
+        ('health = { max_idle = "2s" }', 'health = { max_batch_duration = "1s", max_lag = "1s" }'),
+        (GOOD, SLEEPS),
+    )
     pair.apply()  # without work it is stable
     pair.run("drift")
     pair.land(6)
@@ -197,10 +223,14 @@ def test_a_full_disk_under_a_running_driver(pair: Project) -> None:
     assert log.is_file()
 
 
-@pytest.mark.parametrize("content", ["", '{"version":1,"applica', '{"version":9}', "[]"], ids=["empty", "torn", "newer", "list"])
+@pytest.mark.parametrize(
+    "content", ["", '{"version":1,"applica', '{"version":9}', "[]"], ids=["empty", "torn", "newer", "list"]
+)
 @pytest.mark.parametrize("name", ["status.json", "lease.json", "desired.json"])
 def test_control_files_that_can_not_be_read(pair: Project, name: str, content: str) -> None:
-    """Beside a running driver its own files are written anew; what should run is the command line's, and is not guessed."""
+    """Beside a running driver its own files are written anew; what should run is the command line's, and is
+    not guessed.
+    """
     path, pid = pair.control / name, pair.driver_pid()
     kept = path.read_text()
     if name == "lease.json" and "9" in content:
@@ -217,11 +247,15 @@ def test_control_files_that_can_not_be_read(pair: Project, name: str, content: s
     pair.until(lambda: "No changes." in pair.run("plan").out, "a plan")
 
 
-def test_another_project_can_not_use_the_same_directory(pair: Project, tmp_path: Path, jar_lock: Path) -> None:
+def test_another_project_can_not_use_the_same_directory(
+    pair: Project, tmp_path: Path, jar_lock: Path
+) -> None:
     shutil.copy(jar_lock, tmp_path)
     second = Project(tmp_path)
     second.write(
-        lake=LAKE.replace('runtime_location = "runtime"', f'runtime_location = "{pair.control}"').replace('"60s"', '"50s"'),
+        lake=LAKE.replace('runtime_location = "runtime"', f'runtime_location = "{pair.control}"').replace(
+            '"60s"', '"50s"'
+        ),
         rides=rides("rides"),
     )
     (tmp_path / "landing" / "rides").mkdir(parents=True)

@@ -1,4 +1,6 @@
-"""A changed job that does not become stable: the definition before runs again, unless it could not; what was done is told either way."""
+"""A changed job that does not become stable: the definition before runs again, unless it could not; what was
+done is told either way.
+"""
 
 import json
 from collections.abc import Iterator
@@ -75,7 +77,11 @@ def odd(spark, inputs, params):
 @pytest.fixture(scope="module")
 def guarded(project: Project) -> Iterator[Project]:
     """A job that is to be rolled back, and another one that nothing of it may touch."""
-    project.write(lake=LAKE.replace('graceful_stop    = "60s"', 'graceful_stop    = "2s"'), rides=rides("rides"), other=rides("other"))
+    project.write(
+        lake=LAKE.replace('graceful_stop    = "60s"', 'graceful_stop    = "2s"'),
+        rides=rides("rides"),
+        other=rides("other"),
+    )
     project.edit("rides", GUARDED)
     project.land(20)
     project.apply()
@@ -110,14 +116,18 @@ def test_a_definition_that_fails_gives_way_to_the_one_before(guarded: Project) -
     guarded.run("drift")
 
 
-def test_one_that_is_at_work_on_its_first_batch_is_kept_and_is_nothing_to_go_back_to(guarded: Project) -> None:
+def test_one_that_is_at_work_on_its_first_batch_is_kept_and_is_nothing_to_go_back_to(
+    guarded: Project,
+) -> None:
     with_work(guarded)
     with guarded.edited("rides", (GOOD, SLEEPS), ('within = "60s"', 'within = "4s"')):
         kept = guarded.apply()
         assert "Warning: it runs, and its first batch is not committed after 4 s" in kept.out
         with guarded.edited("rides", (SLEEPS, FAILS), ('within = "4s"', 'within = "60s"')):
             failed = guarded.apply(code=1)
-            assert "it had not committed its first batch" in " ".join(failed.err.replace("\u2502", " ").split())
+            assert "it had not committed its first batch" in " ".join(
+                failed.err.replace("\u2502", " ").split()
+            )
     guarded.apply()
     guarded.expect_rides("rides")
     assert "No changes." in guarded.plan(0)
@@ -147,7 +157,9 @@ def test_after_a_batch_under_the_new_one_the_old_one_is_left(guarded: Project) -
     (guarded.root / "jobs" / "odd.py").write_text(ODD)
     guarded.write(pair=PAIR)
     guarded.apply()
-    guarded.until(lambda: len(guarded.ids("left")) + len(guarded.ids("right")) == len(guarded.landed), "both halves")
+    guarded.until(
+        lambda: len(guarded.ids("left")) + len(guarded.ids("right")) == len(guarded.landed), "both halves"
+    )
     guarded.run("stop", "job.pair")
     guarded.land(6)
     commits = guarded.root / ".flareiac" / "checkpoints" / "default" / "pair" / "left" / "g0001" / "commits"
@@ -161,23 +173,35 @@ def test_after_a_batch_under_the_new_one_the_old_one_is_left(guarded: Project) -
     assert str(commits) in set_to_run(guarded, "job.pair")
     guarded.edit("pair", (broken[1], broken[0]))
     guarded.apply()
-    guarded.until(lambda: sorted(guarded.ids("left") + guarded.ids("right")) == list(range(len(guarded.landed))), "each ride once")
+    guarded.until(
+        lambda: sorted(guarded.ids("left") + guarded.ids("right")) == list(range(len(guarded.landed))),
+        "each ride once",
+    )
     guarded.remove("pair")
     guarded.apply()
 
 
 def test_a_new_generation_and_a_changed_table_are_left(guarded: Project) -> None:
     with_work(guarded)
-    guarded.edit("rides", (f"{GOOD} WHERE id >= 0", FAILS), ('column "city" { type = "string" }', 'column "town" { type = "string" }'))
+    guarded.edit(
+        "rides",
+        (f"{GOOD} WHERE id >= 0", FAILS),
+        ('column "city" { type = "string" }', 'column "town" { type = "string" }'),
+    )
     guarded.edit("rides", ("city) AS city", "city) AS town"))
     failed = guarded.apply(code=7)
     assert "the columns of lake.demo.rides changed in the same apply" in failed.err
-    guarded.edit("rides", (FAILS.replace("AS city", "AS town"), "SELECT id, city AS town FROM rides WHERE id >= 0"))
+    guarded.edit(
+        "rides", (FAILS.replace("AS city", "AS town"), "SELECT id, city AS town FROM rides WHERE id >= 0")
+    )
     guarded.apply()
     guarded.expect_rides("rides")
 
     with_work(guarded)
-    guarded.edit("rides", ('checkpoint "rides" {}', 'checkpoint "rides" {\n  generation = 2\n  start_from = "earliest"\n}'))
+    guarded.edit(
+        "rides",
+        ('checkpoint "rides" {}', 'checkpoint "rides" {\n  generation = 2\n  start_from = "earliest"\n}'),
+    )
     guarded.edit("rides", ("SELECT id, city AS town FROM rides", FAILS.replace("AS city", "AS town")))
     failed = guarded.apply(code=7)
     assert "generation 2 of its checkpoint has begun" in failed.err

@@ -1,4 +1,6 @@
-"""Another program commits to a table while a job merges into it: Iceberg refuses what may meet, and nothing is lost or doubled."""
+"""Another program commits to a table while a job merges into it: Iceberg refuses what may meet, and nothing
+is lost or doubled.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -34,7 +36,9 @@ def _other_writer(project: Project, written: list[int]) -> Iterator[None]:
         while len(written) < 6 and not done.is_set():
             number += 1
             try:
-                project.table("merged").append(pa.table({"id": [number], "city": ["elsewhere"]}, schema=schema))
+                project.table("merged").append(
+                    pa.table({"id": [number], "city": ["elsewhere"]}, schema=schema)
+                )
             except CommitFailedException:  # the job was first
                 continue
             written.append(number)
@@ -58,7 +62,9 @@ def test_a_merge_beside_another_writer_is_exact(own_project: Project) -> None:
         for _ in range(8):
             own_project.land(10)
         wanted = {row["id"] for row in own_project.landed}
-        own_project.until(lambda: wanted <= set(own_project.ids("merged")), "every ride beside the other writer's rows")
+        own_project.until(
+            lambda: wanted <= set(own_project.ids("merged")), "every ride beside the other writer's rows"
+        )
     assert written
     assert own_project.ids("merged") == sorted([*wanted, *written])
     own_project.run("restart", "job.merged")

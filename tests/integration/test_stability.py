@@ -1,4 +1,6 @@
-"""What an apply calls stable: a query that did its first batch, or that asked its sources and found nothing."""
+"""What an apply calls stable: a query that did its first batch, or that asked its sources and found
+nothing.
+"""
 
 import pytest
 

@@ -30,22 +30,39 @@ job "cities" {
 }
 """
 JOINED = (
-    ('column "city" { type = "string" }', 'column "city" { type = "string" }\n  column "country" { type = "string" }'),
-    ('input "rides" { stream = stream.rides }', 'input "rides" { stream = stream.rides }\n  input "cities" { table = table.cities }'),
-    ("SELECT id, city FROM rides", "SELECT r.id, r.city, c.country FROM rides r LEFT JOIN cities c ON r.city = c.city"),
+    (
+        'column "city" { type = "string" }',
+        'column "city" { type = "string" }\n  column "country" { type = "string" }',
+    ),
+    (
+        'input "rides" { stream = stream.rides }',
+        'input "rides" { stream = stream.rides }\n  input "cities" { table = table.cities }',
+    ),
+    (
+        "SELECT id, city FROM rides",
+        "SELECT r.id, r.city, c.country FROM rides r LEFT JOIN cities c ON r.city = c.city",
+    ),
     ('"200ms" }', '"200ms" }\n  depends_on = [job.cities]'),
 )
 
 
 def expect_counts(project: Project) -> None:
-    wanted = sorted((city, len([row for row in project.landed if row["city"] == city])) for city in ("Rome", "Oslo", "Bern"))
-    project.until(lambda: sorted((row["city"], row["rides"]) for row in project.rows("counts")) == wanted, f"the counts {wanted}")
+    wanted = sorted(
+        (city, len([row for row in project.landed if row["city"] == city]))
+        for city in ("Rome", "Oslo", "Bern")
+    )
+    project.until(
+        lambda: sorted((row["city"], row["rides"]) for row in project.rows("counts")) == wanted,
+        f"the counts {wanted}",
+    )
 
 
 def test_the_whole_road(project: Project) -> None:
     project.write(cities=CITIES, counts=COUNTS, rides=rides("rides"))
     project.edit("rides", *JOINED)
-    project.drop("cities", "cities", [{"city": "Rome", "country": " Italy "}, {"city": "Oslo", "country": "Norway"}])
+    project.drop(
+        "cities", "cities", [{"city": "Rome", "country": " Italy "}, {"city": "Oslo", "country": "Norway"}]
+    )
     project.land(100)
 
     # It is not there, then it is, and then nothing is left to do.
@@ -54,7 +71,9 @@ def test_the_whole_road(project: Project) -> None:
     project.expect_rides("rides")
     assert {row["country"] for row in project.rows("rides") if row["city"] == "Rome"} == {"Italy"}
     expect_counts(project)
-    assert {job: row["phase"] for job, row in project.status().items() if job == "job.cities"} == {"job.cities": "completed"}
+    assert {job: row["phase"] for job, row in project.status().items() if job == "job.cities"} == {
+        "job.cities": "completed"
+    }
     runs = {job: project.run_id(job) for job in ("job.rides", "job.counts")}
     assert "No changes." in project.plan(0)
     project.apply()
@@ -65,7 +84,10 @@ def test_the_whole_road(project: Project) -> None:
     files = len(project.table("rides").inspect.files())
     project.edit(
         "rides",
-        ('column "country" { type = "string" }', 'column "country" { type = "string" }\n  column "rider" { type = "string" }'),
+        (
+            'column "country" { type = "string" }',
+            'column "country" { type = "string" }\n  column "rider" { type = "string" }',
+        ),
         ("c.country FROM", "c.country, r.rider FROM"),
         ('"200ms"', '"300ms"'),
     )
@@ -81,14 +103,20 @@ def test_the_whole_road(project: Project) -> None:
     project.land(50)
     project.expect_rides("rides")
     assert {row["rider"] for row in project.rows("rides") if row["id"] < 100} == {None}
-    assert sorted(row["rider"] for row in project.rows("rides") if row["id"] >= 100 and row["rider"]) == sorted(
-        row["rider"] for row in project.landed[100:] if row["rider"]
-    )
+    assert sorted(
+        row["rider"] for row in project.rows("rides") if row["id"] >= 100 and row["rider"]
+    ) == sorted(row["rider"] for row in project.landed[100:] if row["rider"])
 
     # Somebody changes a property and kills the driver, while data goes on landing.
     with project.table("rides").transaction() as transaction:
         transaction.set_properties({"write.parquet.compression-codec": "gzip"})
-    project.edit("rides", ('namespace = "demo"', 'namespace = "demo"\n  properties = { "write.parquet.compression-codec" = "zstd" }'))
+    project.edit(
+        "rides",
+        (
+            'namespace = "demo"',
+            'namespace = "demo"\n  properties = { "write.parquet.compression-codec" = "zstd" }',
+        ),
+    )
     project.run("plan", "-detailed-exitcode", code=2)
     project.apply()
     with project.table("rides").transaction() as transaction:

@@ -1,4 +1,5 @@
-"""Tables change under queries that write them, stream from them and look rows up in them: plan says who stops, and no row is lost.
+"""Tables change under queries that write them, stream from them and look rows up in them: plan says who
+stops, and no row is lost.
 
 One project for all: the changes follow each other on the same running jobs.
 """
@@ -80,8 +81,17 @@ CHANGES = (
         name="comment, property and a new column",
         file="rides",
         edits=(
-            (NAMED, f'  comment = "rides"\n  properties = {{ "write.parquet.row-group-limit" = "1000" }}\n{NAMED}'),
-            ('  column "city" { type = "string" }\n', '  column "note" { type = "string" }\n  column "city" { type = "string" }\n'),
+            (
+                NAMED,
+                (
+                    '  comment = "rides"\n  properties = { "write.parquet.row-group-limit" = "1000" '
+                    f"}}\n{NAMED}"
+                ),
+            ),
+            (
+                '  column "city" { type = "string" }\n',
+                '  column "note" { type = "string" }\n  column "city" { type = "string" }\n',
+            ),
         ),
     ),
     Change(
@@ -89,7 +99,13 @@ CHANGES = (
         file="rides",
         edits=(
             ('properties = { "write.parquet.row-group-limit" = "1000" }', "properties = {}"),
-            (NAMED, f'{NAMED}\n  partition_by = [bucket(2, "id")]\n  sort_by = [asc("fare")]\n  identifier = ["id"]'),
+            (
+                NAMED,
+                (
+                    f'{NAMED}\n  partition_by = [bucket(2, "id")]\n  sort_by = [asc("fare")]\n  identifier = '
+                    '["id"]'
+                ),
+            ),
         ),
     ),
     Change(
@@ -102,7 +118,10 @@ CHANGES = (
         file="rides",
         edits=(
             ('  column "note" { type = "string" }\n', ""),
-            ('  column "fare" { type = "int" }\n', '  column "fare" { type = "int" }\n  column "note" { type = "string" }\n'),
+            (
+                '  column "fare" { type = "int" }\n',
+                '  column "fare" { type = "int" }\n  column "note" { type = "string" }\n',
+            ),
         ),
     ),
     Change(
@@ -120,7 +139,10 @@ CHANGES = (
     Change(
         name="drop",
         file="rides",
-        edits=(('  column "remark" { type = "string" }\n', ""), ('renamed = { note = "remark" }', "renamed = {}")),
+        edits=(
+            ('  column "remark" { type = "string" }\n', ""),
+            ('renamed = { note = "remark" }', "renamed = {}"),
+        ),
         restarted=("job.copy", "job.rides"),
     ),
     Change(
@@ -151,13 +173,19 @@ CHANGES = (
     Change(
         name="rename an unread column of a lookup",
         file="zones",
-        edits=(('column "size"', 'column "people"'), (ZONES_NAMED, f'  renamed = {{ size = "people" }}\n{ZONES_NAMED}')),
+        edits=(
+            ('column "size"', 'column "people"'),
+            (ZONES_NAMED, f'  renamed = {{ size = "people" }}\n{ZONES_NAMED}'),
+        ),
         restarted=("job.zoned",),
     ),
     Change(
         name="drop an unread column of a lookup",
         file="zones",
-        edits=(('  column "people" { type = "long" }\n', ""), ('renamed = { size = "people" }', "renamed = {}")),
+        edits=(
+            ('  column "people" { type = "long" }\n', ""),
+            ('renamed = { size = "people" }', "renamed = {}"),
+        ),
         restarted=("job.zoned",),
     ),
     Change(
@@ -175,9 +203,15 @@ CHANGES = (
         edits=(
             (
                 '  namespace = "demo"\n',
-                '  namespace = "demo"\n  format_version = 3\n  branch "audit" { retain = "7d" }\n  tag "third" {}\n',
+                (
+                    '  namespace = "demo"\n  format_version = 3\n  branch "audit" { retain = "7d" }\n  tag '
+                    '"third" {}\n'
+                ),
             ),
-            ('}\ncheckpoint "rides"', '  column "kind" {\n    type = "string"\n    default = "web"\n  }\n}\ncheckpoint "rides"'),
+            (
+                '}\ncheckpoint "rides"',
+                '  column "kind" {\n    type = "string"\n    default = "web"\n  }\n}\ncheckpoint "rides"',
+            ),
         ),
     ),
 )
@@ -206,7 +240,9 @@ def exact(project: Project) -> None:
     for row in project.rows("rides"):
         wanted = landed[row["id"]]
         assert (row.get("city") or row.get("town"), row["fare"]) == (wanted["city"], int(wanted["fare"]))
-    assert {row["id"]: row["zone"] for row in project.rows("zoned")} == {number: CITIES[row["city"]] for number, row in landed.items()}
+    assert {row["id"]: row["zone"] for row in project.rows("zoned")} == {
+        number: CITIES[row["city"]] for number, row in landed.items()
+    }
 
 
 def runs(project: Project) -> dict[str, Any]:
@@ -253,7 +289,11 @@ def test_a_column_that_a_job_still_names_stays(running: Project) -> None:
     before = runs(running)
     with running.edited("zones", ('  column "zone" { type = "long" }\n', "")):
         assert "job.zoned" in running.run("plan", code=4).out
-    with running.edited("rides", ('  column "fare" { type = "long" }\n', ""), ('  sort_by = [asc("fare")]\n', "  sort_by = []\n")):
+    with running.edited(
+        "rides",
+        ('  column "fare" { type = "long" }\n', ""),
+        ('  sort_by = [asc("fare")]\n', "  sort_by = []\n"),
+    ):
         blocked = running.run("apply", "-auto-approve", code=4).out
         assert "job.rides still writes it" in blocked
     assert runs(running) == before

@@ -1,4 +1,6 @@
-"""``table snapshots`` and ``table rollback``: back to an earlier snapshot, refused where somebody would be hurt."""
+"""``table snapshots`` and ``table rollback``: back to an earlier snapshot, refused where somebody would be
+hurt.
+"""
 
 import json
 from pathlib import Path
@@ -42,13 +44,18 @@ def append(project: Project, *ids: int) -> int:
 
 
 def snapshots(project: Project) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(project.run("table", "snapshots", "table.orders", "-json").out)["snapshots"]
+    found: list[dict[str, Any]] = json.loads(project.run("table", "snapshots", "table.orders", "-json").out)[
+        "snapshots"
+    ]
     return found
 
 
 def test_a_table_goes_back_and_forth_and_plan_stays_quiet(plain: Project) -> None:
     first, second = append(plain, 1), append(plain, 2)
-    assert [(row["id"], row["current"], row["total"]) for row in snapshots(plain)] == [(second, True, 2), (first, False, 1)]
+    assert [(row["id"], row["current"], row["total"]) for row in snapshots(plain)] == [
+        (second, True, 2),
+        (first, False, 1),
+    ]
     said = plain.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve").out
     assert plain.ids("orders") == [1]
     assert f"flareiac table rollback table.orders -to={second}" in said
@@ -86,7 +93,9 @@ def test_going_to_where_it_stands_does_nothing(plain: Project) -> None:
         (("table.nothing",), "The state does not hold table.nothing"),
     ],
 )
-def test_what_can_not_be_is_refused_with_its_reason(plain: Project, words: tuple[str, ...], complaint: str) -> None:
+def test_what_can_not_be_is_refused_with_its_reason(
+    plain: Project, words: tuple[str, ...], complaint: str
+) -> None:
     append(plain, 1)
     assert complaint in plain.run("table", "rollback", *words, code=1).err
     assert plain.ids("orders") == [1]
@@ -117,22 +126,33 @@ def test_it_is_shown_and_asked_for_before_anything_happens(plain: Project) -> No
     before = plain.table("orders").metadata_location
     asked = plain.run("table", "rollback", "table.orders", f"-to={first}", code=8)
     assert f"table.orders goes back to snapshot {first} of " in asked.out
-    assert f"the 2 snapshots after it are no longer part of the table, with 3 rows; {last} is kept for 7 days" in asked.out
+    assert (
+        f"the 2 snapshots after it are no longer part of the table, with 3 rows; {last} is kept for 7 days"
+        in asked.out
+    )
     assert "Use -auto-approve" in asked.err
     assert plain.table("orders").metadata_location == before
     assert "No changes." in plain.plan(0)
 
 
 @pytest.mark.parametrize(
-    ("point", "told", "left"), [("apply.intent", "had not done this", [1, 2]), ("apply.before-result", "had done this", [1])]
+    ("point", "told", "left"),
+    [("apply.intent", "had not done this", [1, 2]), ("apply.before-result", "had done this", [1])],
 )
-def test_a_rollback_that_was_killed_is_found_out_by_the_next_apply(plain: Project, point: str, told: str, left: list[int]) -> None:
+def test_a_rollback_that_was_killed_is_found_out_by_the_next_apply(
+    plain: Project, point: str, told: str, left: list[int]
+) -> None:
     first = append(plain, 1)
     append(plain, 2)
     plain.killed(point, "table", "rollback", "table.orders", f"-to={first}", "-auto-approve")
     assert plain.ids("orders") == left
-    assert "interrupted while it worked on table.orders" in plain.run("plan").err.lower().replace("it ended while", "interrupted while")
-    assert "The last apply was interrupted" in plain.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve", code=1).err
+    assert "interrupted while it worked on table.orders" in plain.run("plan").err.lower().replace(
+        "it ended while", "interrupted while"
+    )
+    assert (
+        "The last apply was interrupted"
+        in plain.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve", code=1).err
+    )
     assert f"table.orders: the interrupted apply {told} (rollback)" in plain.apply().out
     assert plain.ids("orders") == left
     assert "No changes." in plain.plan(0)
@@ -140,7 +160,9 @@ def test_a_rollback_that_was_killed_is_found_out_by_the_next_apply(plain: Projec
 
 @pytest.mark.jvm
 def test_back_to_what_was_there_before_a_rebuild(own_project: Project) -> None:
-    """A table that a new generation emptied gets its old rows back, once the jobs that use it have stopped."""
+    """A table that a new generation emptied gets its old rows back, once the jobs that use it have
+    stopped.
+    """
     project = own_project
     project.write(rides=rides("rides"))
     project.land(20)
@@ -148,13 +170,20 @@ def test_back_to_what_was_there_before_a_rebuild(own_project: Project) -> None:
     project.expect_rides("rides")
     before = project.rows("rides")
 
-    project.edit("rides", ('checkpoint "rides" {}', 'checkpoint "rides" {\n  generation = 2\n  start_from = "earliest"\n}'))
+    project.edit(
+        "rides",
+        ('checkpoint "rides" {}', 'checkpoint "rides" {\n  generation = 2\n  start_from = "earliest"\n}'),
+    )
     project.edit(
         "rides",
         ("table = table.rides", 'table   = table.rides\n    rebuild = "truncate"'),
         ("SELECT id, city", "SELECT id + 1000 AS id, city"),
     )
-    project.edit("rides", ('output "rides" { table', 'output "rides" {\n    table'), ('"truncate" }', '"truncate"\n  }'))
+    project.edit(
+        "rides",
+        ('output "rides" { table', 'output "rides" {\n    table'),
+        ('"truncate" }', '"truncate"\n  }'),
+    )
     project.apply()
     project.until(lambda: len(project.rows("rides")) == 20, "the rebuilt table")
     assert min(project.ids("rides")) == 1000
@@ -164,7 +193,9 @@ def test_back_to_what_was_there_before_a_rebuild(own_project: Project) -> None:
     project.run("stop", "job.rides")
     said = project.run("table", "rollback", "table.rides", "-auto-approve").out
     assert "job.rides goes on where its checkpoint stands" in said
-    assert sorted(project.rows("rides"), key=lambda row: row["id"]) == sorted(before, key=lambda row: row["id"])
+    assert sorted(project.rows("rides"), key=lambda row: row["id"]) == sorted(
+        before, key=lambda row: row["id"]
+    )
     project.run("start", "job.rides")
     project.land(5)
     project.until(lambda: len(project.rows("rides")) == 25, "what came after the rollback")

@@ -1,4 +1,6 @@
-"""A query written by hand is taken over where it was killed: its checkpoint and its table are imported, and no row is lost or repeated."""
+"""A query written by hand is taken over where it was killed: its checkpoint and its table are imported, and
+no row is lost or repeated.
+"""
 
 import os
 import signal
@@ -65,7 +67,12 @@ def run_by_hand(project: Project, jars: tuple[Path, ...], java_home: Path, rows:
     """Runs the query until it has written that many rows, then kills it and its JVM."""
     script = project.root / "by_hand.py"
     script.write_text(textwrap.dedent(BY_HAND))
-    environment = {**os.environ, "JAVA_HOME": str(java_home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    environment = {
+        **os.environ,
+        "JAVA_HOME": str(java_home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
     with (project.root / "by_hand.log").open("wb") as log:
         command = [sys.executable, str(script), str(project.root), os.pathsep.join(map(str, jars))]
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
@@ -80,7 +87,9 @@ def run_by_hand(project: Project, jars: tuple[Path, ...], java_home: Path, rows:
         process.wait()
 
 
-def test_a_query_by_hand_goes_on_as_a_job(own_project: Project, jars: tuple[Path, ...], java_home: Path) -> None:
+def test_a_query_by_hand_goes_on_as_a_job(
+    own_project: Project, jars: tuple[Path, ...], java_home: Path
+) -> None:
     project = own_project
     for _ in range(4):
         project.land(5)
@@ -88,12 +97,17 @@ def test_a_query_by_hand_goes_on_as_a_job(own_project: Project, jars: tuple[Path
     project.apply()
     run_by_hand(project, jars, java_home, rows=10)
     # The commit of the last batch reached the table and not the checkpoint.
-    commits = sorted(int(item.name) for item in (project.root / "by-hand" / "commits").iterdir() if item.name.isdigit())
+    commits = sorted(
+        int(item.name) for item in (project.root / "by-hand" / "commits").iterdir() if item.name.isdigit()
+    )
     (project.root / "by-hand" / "commits" / str(commits[-1])).unlink()
     (project.root / "by-hand" / "commits" / f".{commits[-1]}.crc").unlink(missing_ok=True)
-    newest = max(int(item.name) for item in (project.root / "by-hand" / "offsets").iterdir() if item.name.isdigit())
+    newest = max(
+        int(item.name) for item in (project.root / "by-hand" / "offsets").iterdir() if item.name.isdigit()
+    )
     if newest > commits[-1]:
-        # It was killed with another batch in flight: then that one is the batch in flight, and the commit before it stays.
+        # It was killed with another batch in flight: then that one is the batch in flight, and the commit
+        # before it stays.
         (project.root / "by-hand" / "commits" / str(commits[-1])).write_text('v1\n{"nextBatchWatermarkMs":0}')
     query = (project.root / "by-hand" / "metadata").read_text()
 
@@ -115,7 +129,11 @@ def test_a_query_by_hand_goes_on_as_a_job(own_project: Project, jars: tuple[Path
     assert "files read, the last one rides-" in shown
 
     # The next generation is a folder of its own, beside what was imported.
-    project.write(old=TABLE + CHECKPOINT.replace('{ location = "by-hand" }', '{\n  location   = "by-hand"\n  generation = 2\n}') + JOB)
+    project.write(
+        old=TABLE
+        + CHECKPOINT.replace('{ location = "by-hand" }', '{\n  location   = "by-hand"\n  generation = 2\n}')
+        + JOB
+    )
     project.apply()
     project.land(5)
     project.expect_rides("old")

@@ -1,4 +1,6 @@
-"""``undrop``: what left the catalog comes back as it last was, whoever dropped it and whatever was recorded since."""
+"""``undrop``: what left the catalog comes back as it last was, whoever dropped it and whatever was recorded
+since.
+"""
 
 import json
 from collections.abc import Callable
@@ -73,7 +75,9 @@ def test_rows_written_after_an_undrop_come_back_with_the_next(shop: Project) -> 
     assert "The state has no dropped table.orders" in shop.run("undrop", "table.orders", code=1).err
 
 
-def test_a_table_dropped_by_another_program_comes_back_before_an_apply_and_plan_is_quiet(shop: Project) -> None:
+def test_a_table_dropped_by_another_program_comes_back_before_an_apply_and_plan_is_quiet(
+    shop: Project,
+) -> None:
     append(shop, 2)
     drop(shop)
     said = shop.run("undrop", "table.orders").out
@@ -136,9 +140,12 @@ def test_it_goes_where_it_was_and_not_to_what_the_catalog_means_now(shop: Projec
 
 
 @pytest.mark.parametrize(
-    ("point", "told", "back"), [("apply.intent", "had not done this", False), ("apply.before-result", "had done this", True)]
+    ("point", "told", "back"),
+    [("apply.intent", "had not done this", False), ("apply.before-result", "had done this", True)],
 )
-def test_an_undrop_that_was_killed_is_found_out_by_the_next_apply(shop: Project, point: str, told: str, back: bool) -> None:
+def test_an_undrop_that_was_killed_is_found_out_by_the_next_apply(
+    shop: Project, point: str, told: str, back: bool
+) -> None:
     old = uuid_of(shop)
     shop.remove("orders")
     shop.apply()
@@ -162,7 +169,10 @@ def test_an_instance_whose_key_has_an_at_sign(shop: Project) -> None:
     assert "is not dropped" in shop.run("undrop", 'table.orders["a@b"]', code=1).err
 
 
-@pytest.mark.parametrize("words", [("table", "snapshots", "table.orders"), ("table", "rollback", "table.orders", "-to=1", "-auto-approve")])
+@pytest.mark.parametrize(
+    "words",
+    [("table", "snapshots", "table.orders"), ("table", "rollback", "table.orders", "-to=1", "-auto-approve")],
+)
 def test_of_a_table_that_is_gone_or_another_the_truth_is_told(shop: Project, words: tuple[str, ...]) -> None:
     schema = shop.table("orders").schema()
     catalog = shop.table("orders").catalog

@@ -1,4 +1,6 @@
-"""What a stream can still read of a table, with real snapshots that expire, and who holds what a removed job needs."""
+"""What a stream can still read of a table, with real snapshots that expire, and who holds what a removed job
+needs.
+"""
 
 import json
 from pathlib import Path
@@ -73,7 +75,9 @@ def expect(project: Project, ids: list[int]) -> None:
     project.until(lambda: project.ids("dst") == ids, f"{ids} in dst")
 
 
-def test_a_start_is_blocked_where_rows_or_its_position_are_gone_and_a_removed_job_is_held(own_project: Project) -> None:
+def test_a_start_is_blocked_where_rows_or_its_position_are_gone_and_a_removed_job_is_held(
+    own_project: Project,
+) -> None:
     project = own_project
     project.write(tables=TABLES)
     project.run("apply", "-auto-approve")
@@ -90,7 +94,8 @@ def test_a_start_is_blocked_where_rows_or_its_position_are_gone_and_a_removed_jo
     project.run("apply", "-auto-approve", "-maintenance=exclude")
     expect(project, list(range(8, 15)))
 
-    # Its block is removed: what its checkpoint stands at stays through an expiry, and the block can come back.
+    # Its block is removed: what its checkpoint stands at stays through an expiry, and the block can come
+    # back.
     project.remove("job")
     removed = project.run("apply", "-auto-approve", "-maintenance=exclude")
     assert "checkpoint.copy" in removed.text
@@ -114,6 +119,12 @@ def test_a_start_is_blocked_where_rows_or_its_position_are_gone_and_a_removed_jo
     gone = project.run("plan", code=4)
     assert "The snapshot of table.src at which input src stands is gone" in gone.text
     assert 'rebuild = "truncate"' not in gone.text
-    project.edit("tables", ('checkpoint "copy" {}', 'checkpoint "copy" {\n  generation = 2\n  start_from = "oldest_snapshot"\n}'))
+    project.edit(
+        "tables",
+        (
+            'checkpoint "copy" {}',
+            'checkpoint "copy" {\n  generation = 2\n  start_from = "oldest_snapshot"\n}',
+        ),
+    )
     project.run("apply", "-auto-approve", "-maintenance=exclude")
     expect(project, [*range(8, 17), 18])

@@ -1,4 +1,6 @@
-"""Looking needs no Java: plan and drift say the same on a machine that has none. Starting says which to install."""
+"""Looking needs no Java: plan and drift say the same on a machine that has none. Starting says which to
+install.
+"""
 
 from pathlib import Path
 from typing import TypedDict

@@ -25,7 +25,22 @@ def test_any_text_is_an_address_or_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", ".", "a", "a.", ".a", "a.b.", "a..b", "a.b c", 'a.b["', "a.b[-1]", "a[0].b", f"a.b[{'9' * 5000}]", "a.b\n"]
+    "text",
+    [
+        "",
+        ".",
+        "a",
+        "a.",
+        ".a",
+        "a.b.",
+        "a..b",
+        "a.b c",
+        'a.b["',
+        "a.b[-1]",
+        "a[0].b",
+        f"a.b[{'9' * 5000}]",
+        "a.b\n",
+    ],
 )
 def test_what_is_no_address(text: str) -> None:
     assert parse_address(text) is None

@@ -16,7 +16,11 @@ BOOTED = 1000.0
     [
         (HERE, 1500.0, Sight.HERE),
         (replace(HERE, name="renamed"), 1500.0, Sight.HERE),
-        (replace(HERE, namespace="pid:[1]"), 900.0, Sight.ELSEWHERE),  # a container that was given the name of its host
+        (
+            replace(HERE, namespace="pid:[1]"),
+            900.0,
+            Sight.ELSEWHERE,
+        ),  # a container that was given the name of its host
         (replace(HERE, boot="b-1"), 900.0, Sight.BOOTED_SINCE),
         (replace(HERE, boot="b-1"), 1001.0, Sight.ELSEWHERE),  # a copy of this machine, which lives beside it
         (replace(HERE, boot="b-1", machine="m-2"), 900.0, Sight.ELSEWHERE),

@@ -1,4 +1,6 @@
-"""The codec of records: what is written comes back; what does not fit is refused by the place where it stands."""
+"""The codec of records: what is written comes back; what does not fit is refused by the place where it
+stands.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,6 @@
-"""The syntax cache of these tests is a directory of their own, and of no other test: the user's holds the jars."""
+"""The syntax cache of these tests is a directory of their own, and of no other test: the user's holds the
+jars.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -28,10 +28,17 @@ SCHEMA = Block(
     },
     blocks={
         "column": NestedBlock(
-            nesting=Nesting.MAP, block=Block(attributes={"type": Attribute(type=STRING, description="Its type.", required=True)})
+            nesting=Nesting.MAP,
+            block=Block(attributes={"type": Attribute(type=STRING, description="Its type.", required=True)}),
         ),
-        "stage": NestedBlock(nesting=Nesting.LIST, block=Block(attributes={"sql": Attribute(type=STRING, description="A query.")})),
-        "trigger": NestedBlock(nesting=Nesting.SINGLE, block=Block(attributes={"every": Attribute(type=STRING, description="When.")})),
+        "stage": NestedBlock(
+            nesting=Nesting.LIST,
+            block=Block(attributes={"sql": Attribute(type=STRING, description="A query.")}),
+        ),
+        "trigger": NestedBlock(
+            nesting=Nesting.SINGLE,
+            block=Block(attributes={"every": Attribute(type=STRING, description="When.")}),
+        ),
     },
     exactly_one_of=(("sql", "file"),),
 )
@@ -39,7 +46,12 @@ ROOTS = {
     "catalog": lazy_object({"lake": resource_value("catalog.lake", "catalog", {})}, "catalog"),
     "table": lazy_object({"t": resource_value("table.t", "table", {})}, "table"),
     "var": lazy_object(
-        {"columns": from_data({"a": "int", "b": "long"}), "later": unknown(), "secret": string("hush").with_sensitive()}, "var"
+        {
+            "columns": from_data({"a": "int", "b": "long"}),
+            "later": unknown(),
+            "secret": string("hush").with_sensitive(),
+        },
+        "var",
     ),
 }
 
@@ -57,8 +69,16 @@ def decoded(text: str, meta: frozenset[str] = frozenset()) -> tuple[DecodedBody,
 
 def test_data_and_spans() -> None:
     found, diagnostics = decoded(
-        'catalog = catalog.lake\nname = "o"\nversion = 2\ntags = { a = 1 }\nsql = "x"\n'
-        'column "ts" { type = "timestamp" }\nstage { sql = "a" }\nstage { sql = "b" }\ntrigger { every = "10s" }\nlifecycle {}',
+        "catalog = catalog.lake\n"
+        'name = "o"\n'
+        "version = 2\n"
+        "tags = { a = 1 }\n"
+        'sql = "x"\n'
+        'column "ts" { type = "timestamp" }\n'
+        'stage { sql = "a" }\n'
+        'stage { sql = "b" }\n'
+        'trigger { every = "10s" }\n'
+        "lifecycle {}",
         frozenset({"lifecycle"}),
     )
     assert not list(diagnostics)
@@ -107,7 +127,11 @@ def test_unknown_and_sensitive() -> None:
         ('name = "o"\nsql = ""\ncolum "x" {}', "FIL205", 'Did you mean "column"?'),
         ('name = "o"\nsql = ""\ncolumn {\n type = "int"\n}', "FIL207", "one label"),
         ('name = "o"\nsql = ""\ntrigger {}\ntrigger {}', "FIL208", "one block"),
-        ('name = "o"\nsql = ""\ncolumn "a" { type = "x" }\ncolumn "a" { type = "x" }', "FIL209", "of its own"),
+        (
+            'name = "o"\nsql = ""\ncolumn "a" { type = "x" }\ncolumn "a" { type = "x" }',
+            "FIL209",
+            "of its own",
+        ),
         ('name = "o"', "FIL210", "exactly one"),
         ('name = "o"\nsql = ""\nfile = ""', "FIL210", "exactly one"),
         ('name = "o"\nsql = ""\ncatalog = table.t', "FIL203", "table.t is a table"),

@@ -25,8 +25,13 @@ from flareiac.lang.values import (
 
 FUNCTIONS = functions(Path())
 VARIABLES = {
-    "var": lazy_object({"name": string("orders"), "secret": string("hush").with_sensitive(), "later": unknown()}, "var"),
-    "table": lazy_object({"orders": resource_value("table.orders", "table", {"name": string("orders"), "id": unknown()})}, "table"),
+    "var": lazy_object(
+        {"name": string("orders"), "secret": string("hush").with_sensitive(), "later": unknown()}, "var"
+    ),
+    "table": lazy_object(
+        {"orders": resource_value("table.orders", "table", {"name": string("orders"), "id": unknown()})},
+        "table",
+    ),
     "people": from_data([{"name": "Ann", "age": 41}, {"name": "Bob", "age": 7}]),
     "ages": object_value({"ann": from_data(41), "bob": from_data(7)}),
 }
@@ -66,7 +71,10 @@ def value_of(text: str) -> tuple[Value, Diagnostics]:
         ("<<-EOT\n    one\n      two ${1}\n    EOT\n", "one\n  two 1\n"),
         ("[for p in people : p.name if p.age > 18]", ["Ann"]),
         ("{for name, age in ages : upper(name) => age}", {"ANN": 41, "BOB": 7}),
-        ('{for p in people : (p.age > 18 ? "old" : "young") => p.name...}', {"old": ["Ann"], "young": ["Bob"]}),
+        (
+            '{for p in people : (p.age > 18 ? "old" : "young") => p.name...}',
+            {"old": ["Ann"], "young": ["Bob"]},
+        ),
         ("people[*].name", ["Ann", "Bob"]),
         ("people.*.name[1]", "Bob"),
         ("people[0].age", 41),
@@ -92,7 +100,15 @@ def test_value(text: str, wanted: Data) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["var.later", "var.later + 1", '"x${var.later}"', "var.later ? 1 : 2", "[for x in var.later : x]", "upper(var.later)"]
+    "text",
+    [
+        "var.later",
+        "var.later + 1",
+        '"x${var.later}"',
+        "var.later ? 1 : 2",
+        "[for x in var.later : x]",
+        "upper(var.later)",
+    ],
 )
 def test_unknown_travels(text: str) -> None:
     value, diagnostics = value_of(text)
@@ -101,7 +117,15 @@ def test_unknown_travels(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["var.secret", '"x${var.secret}"', "[var.secret]", "upper(var.secret)", 'var.secret == "a"', 'var.secret == "hush" ? 1 : 2']
+    "text",
+    [
+        "var.secret",
+        '"x${var.secret}"',
+        "[var.secret]",
+        "upper(var.secret)",
+        'var.secret == "a"',
+        'var.secret == "hush" ? 1 : 2',
+    ],
 )
 def test_sensitive_travels(text: str) -> None:
     value, diagnostics = value_of(text)

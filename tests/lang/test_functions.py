@@ -22,9 +22,16 @@ def half(number: int) -> float:
     return number / 2
 
 
-PROVIDED = Function(name="half", parameters=(("number", NUMBER),), returns=NUMBER, call=half, description="Half of it.")
+PROVIDED = Function(
+    name="half", parameters=(("number", NUMBER),), returns=NUMBER, call=half, description="Half of it."
+)
 NAMED = Function(
-    name="greet", parameters=(), returns=STRING, call=lambda *names: " ".join(names), description="", variadic=("names", STRING)
+    name="greet",
+    parameters=(),
+    returns=STRING,
+    call=lambda *names: " ".join(names),
+    description="",
+    variadic=("names", STRING),
 )
 
 
@@ -32,7 +39,9 @@ def result(text: str, root: Path = Path()) -> tuple[Data, Diagnostics]:
     diagnostics = Diagnostics()
     expr = parse_expression(Source("x", text), diagnostics)
     assert expr is not None
-    return to_data(evaluate(expr, Scope(functions=functions(root, (PROVIDED, NAMED))), diagnostics)), diagnostics
+    return to_data(
+        evaluate(expr, Scope(functions=functions(root, (PROVIDED, NAMED))), diagnostics)
+    ), diagnostics
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The grammar's table travels with the program: no command computes it, whatever the cache directory is like."""
+"""The grammar's table travels with the program: no command computes it, whatever the cache directory is
+like.
+"""
 
 import subprocess
 import sys
@@ -17,7 +19,9 @@ def test_the_table_is_that_of_the_grammar() -> None:
 def test_a_first_command_neither_computes_nor_keeps_it(tmp_path: Path) -> None:
     code = "import sys; from flareiac.lang.grammar import table; table(); print('lark' in sys.modules)"
     environment = {"XDG_CACHE_HOME": str(tmp_path), "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "False\n"
     assert not list(tmp_path.rglob("grammar*"))
 

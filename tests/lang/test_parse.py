@@ -89,7 +89,10 @@ def test_quoted_text_means_what_it_says() -> None:
     assert literal_text(body.attributes[0].expr) == 'tab\t quote" unié ${x}'
 
 
-@pytest.mark.parametrize("text", ['x "a" { a = 1, b = 2 }', "x {\n y { a = [1], b = 2 }\n}", "a = 1, b = 2", "x {\n a = 1, b = 2\n}"])
+@pytest.mark.parametrize(
+    "text",
+    ['x "a" { a = 1, b = 2 }', "x {\n y { a = [1], b = 2 }\n}", "a = 1, b = 2", "x {\n a = 1, b = 2\n}"],
+)
 def test_a_comma_between_attributes_is_told_what_stands_there_instead(text: str) -> None:
     diagnostics = Diagnostics()
     parse_file(Source("x", text + "\n"), diagnostics, cache=False)

@@ -1,4 +1,6 @@
-"""No text, however broken, ends in an exception; what is printed is read back; spans cut out what they name."""
+"""No text, however broken, ends in an exception; what is printed is read back; spans cut out what they
+name.
+"""
 
 from decimal import Decimal
 from pathlib import Path
@@ -45,13 +47,34 @@ PIECES = [
         "[*]",
         ".*",
     ),
-    *("<<EOT\n", "<<-EOT\n", "\nEOT\n", "/*", "*/", "//", "\r\n", "~}", '"x"', "dynamic", "a.b", "f(", "x = 1\n", "b {\n", "}\n"),
+    *(
+        "<<EOT\n",
+        "<<-EOT\n",
+        "\nEOT\n",
+        "/*",
+        "*/",
+        "//",
+        "\r\n",
+        "~}",
+        '"x"',
+        "dynamic",
+        "a.b",
+        "f(",
+        "x = 1\n",
+        "b {\n",
+        "}\n",
+    ),
     *("upper(", "[for x in ", "{for k, v in ", "b = <<A\n", '"a${', "\ufeff", "\u2028", "𝒳", "0x", "_", "-"),
 ]
 BROKEN = st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=60)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.text(max_size=20).filter(lambda text: "\x00" not in text),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(min_size=1, max_size=8), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.text(max_size=20).filter(lambda text: "\x00" not in text),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(min_size=1, max_size=8), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 PATIENT = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -116,7 +139,10 @@ def test_printed_literals_are_read_back(data: object) -> None:
 
 
 @PATIENT
-@given(st.lists(st.tuples(st.sampled_from(["x", "y", "z"]), VALUES), max_size=5), st.text(alphabet=" \n#", max_size=5))
+@given(
+    st.lists(st.tuples(st.sampled_from(["x", "y", "z"]), VALUES), max_size=5),
+    st.text(alphabet=" \n#", max_size=5),
+)
 def test_the_cache_changes_nothing(items: list[tuple[str, object]], filler: str) -> None:
     filler = filler.replace("#", "\n# note\n")
     text = "".join(f"{filler}\n{name} {{\n  value = {printed(value)}\n}}\n" for name, value in items)
@@ -178,7 +204,13 @@ def test_excess_is_refused(text: str) -> None:
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(VALUES | st.sampled_from(["/a(/", "%5d", "%[9]s", "(", "1e9999", "~/x", "\x00", 10**300, -1, "%.99999f"]), max_size=4))
+@given(
+    st.lists(
+        VALUES
+        | st.sampled_from(["/a(/", "%5d", "%[9]s", "(", "1e9999", "~/x", "\x00", 10**300, -1, "%.99999f"]),
+        max_size=4,
+    )
+)
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_functions_take_anything(name: str, arguments: list[object]) -> None:
     diagnostics = Diagnostics()

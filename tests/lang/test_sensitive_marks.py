@@ -1,7 +1,7 @@
 """What is sensitive is neither shown nor can it be told from what is shown.
 
-The law: an expression is evaluated with several secrets in the same place; what may be shown of its results is the same each time, and
-no complaint holds the secret.
+The law: an expression is evaluated with several secrets in the same place; what may be shown of its results
+is the same each time, and no complaint holds the secret.
 """
 
 from collections.abc import Iterator, Mapping
@@ -137,7 +137,8 @@ def test_functions(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "marked", [*MARKED, "var.nested", "merge(var.map, { a = 1 })", "zipmap([var.tok], [1])", "flatten([[var.nested]])"]
+    "marked",
+    [*MARKED, "var.nested", "merge(var.map, { a = 1 })", "zipmap([var.tok], [1])", "flatten([[var.nested]])"],
 )
 @pytest.mark.parametrize(
     "around",

@@ -38,7 +38,11 @@ def evaluated(text: str) -> tuple[Value, Diagnostics]:
         ('setproduct(tolist([]), tolist(["a"]))', [], "list(tuple([any, string]))"),
         ('setproduct(toset([]), toset(["a"]))', [], "set(tuple([any, string]))"),
         ("log(10, 0)", 0, "number"),
-        ('jsonencode([[], {}, [1, null], { b = [true], a = "<" }])', '[[],{},[1,null],{"a":"\\u003c","b":[true]}]', "string"),
+        (
+            'jsonencode([[], {}, [1, null], { b = [true], a = "<" }])',
+            '[[],{},[1,null],{"a":"\\u003c","b":[true]}]',
+            "string",
+        ),
         ('jsondecode("\\"\\\\ud800\\"")', "\ufffd", "string"),
         ('jsondecode("\\"\\\\ud83d\\\\ude00\\"")', "\U0001f600", "string"),
         ('"\\ud800"', "\ufffd", "string"),

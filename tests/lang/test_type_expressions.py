@@ -44,7 +44,11 @@ def test_types_are_spelled_as_written(text: str) -> None:
     [
         ("list(number)", ["1", 2], [1, 2]),
         ("map(string)", {"a": 1}, {"a": "1"}),
-        ("object({ a = string, b = optional(number, 5), c = optional(string) })", {"a": 1}, {"a": "1", "b": 5, "c": None}),
+        (
+            "object({ a = string, b = optional(number, 5), c = optional(string) })",
+            {"a": 1},
+            {"a": "1", "b": 5, "c": None},
+        ),
         ('list(object({ a = optional(string, "x") }))', [{}, {"a": "y"}], [{"a": "x"}, {"a": "y"}]),
         ("object({ o = optional(object({ n = optional(number, 1) }), {}) })", {}, {"o": {"n": 1}}),
         ("string", None, None),

@@ -14,18 +14,45 @@ from flareiac.kernel.diagnostics import warning
 from flareiac.kernel.records import decode
 from flareiac.kernel.sources import Position, Span
 from flareiac.model.desired import OutputValue
-from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Result, decode_entry, encode_entry, replay
+from flareiac.model.journal import (
+    Begun,
+    Ended,
+    Entry,
+    Intent,
+    Outputs,
+    Result,
+    decode_entry,
+    encode_entry,
+    replay,
+)
 from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedResource, Verb
 from flareiac.model.plan_file import decode_plan, encode_plan
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot
-from flareiac.sdk.changes import Action, AttributeChange, Blocker, Disturbance, Effect, Origin, Proposal, Reaction, Relation, Step
+from flareiac.sdk.changes import (
+    Action,
+    AttributeChange,
+    Blocker,
+    Disturbance,
+    Effect,
+    Origin,
+    Proposal,
+    Reaction,
+    Relation,
+    Step,
+)
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.state import Damaged
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ADDRESS = st.sampled_from(["table.a", 'table.b["x"]', "job.c[0]", "checkpoint.d"])
-LEAF = st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False), TEXT)
+LEAF = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False, allow_infinity=False),
+    TEXT,
+)
 KEY = st.one_of(TEXT, st.sampled_from(["$ref", "$unknown", "$absent", "$$ref", "$$$absent", "$references"]))
 DATA: st.SearchStrategy[Data] = st.recursive(
     st.one_of(LEAF, st.just(UNKNOWN), ADDRESS.map(Reference)),
@@ -58,7 +85,15 @@ SNAPSHOT = st.builds(
 ENTRY: st.SearchStrategy[Entry] = st.one_of(
     st.builds(Begun, apply=TEXT, plan=TEXT, time=st.floats(0, 1e10), lineage=TEXT),
     st.builds(Intent, apply=TEXT, id=TEXT, operation=ATTRIBUTES),
-    st.builds(Result, apply=TEXT, id=TEXT, address=ADDRESS, record=st.none() | RECORD, forgotten=st.booleans(), error=st.none() | TEXT),
+    st.builds(
+        Result,
+        apply=TEXT,
+        id=TEXT,
+        address=ADDRESS,
+        record=st.none() | RECORD,
+        forgotten=st.booleans(),
+        error=st.none() | TEXT,
+    ),
     st.builds(Outputs, apply=TEXT, outputs=st.dictionaries(TEXT, OUTPUT, max_size=2)),
     st.builds(Ended, apply=TEXT),
 )
@@ -73,7 +108,9 @@ CHANGE = st.builds(
     note=TEXT,
     sensitive=st.booleans(),
 )
-DISTURBANCE = st.builds(Disturbance, relation=st.sampled_from(Relation), reaction=st.sampled_from(Reaction), reason=TEXT)
+DISTURBANCE = st.builds(
+    Disturbance, relation=st.sampled_from(Relation), reaction=st.sampled_from(Reaction), reason=TEXT
+)
 WARNING = st.builds(
     warning,
     st.builds(Code, TEXT, TEXT),
@@ -86,9 +123,13 @@ PROPOSAL = st.builds(
     action=st.sampled_from(Action),
     planned=st.none() | ATTRIBUTES,
     changes=st.lists(CHANGE, max_size=2).map(tuple),
-    steps=st.lists(st.builds(Step, text=TEXT, effect=st.sampled_from(Effect), why=TEXT), max_size=2).map(tuple),
+    steps=st.lists(st.builds(Step, text=TEXT, effect=st.sampled_from(Effect), why=TEXT), max_size=2).map(
+        tuple
+    ),
     reasons=TEXTS,
-    blockers=st.lists(st.builds(Blocker, code=TEXT, summary=TEXT, why=TEXT, ways_out=TEXTS), max_size=2).map(tuple),
+    blockers=st.lists(st.builds(Blocker, code=TEXT, summary=TEXT, why=TEXT, ways_out=TEXTS), max_size=2).map(
+        tuple
+    ),
     disturbs=st.lists(DISTURBANCE, max_size=2).map(tuple),
     drift=TEXTS,
     fingerprint=DATA,
@@ -118,7 +159,9 @@ OPERATION = st.builds(
     id=TEXT,
     address=ADDRESS,
     verb=st.sampled_from(Verb),
-    edges=st.lists(st.builds(Edge, after=TEXT, kind=st.sampled_from(EdgeKind), reason=TEXT), max_size=2).map(tuple),
+    edges=st.lists(st.builds(Edge, after=TEXT, kind=st.sampled_from(EdgeKind), reason=TEXT), max_size=2).map(
+        tuple
+    ),
 )
 PLAN = st.builds(
     Plan,
@@ -138,7 +181,9 @@ PLAN = st.builds(
         }
     ),
     operations=st.lists(OPERATION, max_size=2).map(tuple),
-    outputs=st.dictionaries(TEXT, st.builds(OutputChange, before=st.none() | OUTPUT, after=st.none() | OUTPUT), max_size=2),
+    outputs=st.dictionaries(
+        TEXT, st.builds(OutputChange, before=st.none() | OUTPUT, after=st.none() | OUTPUT), max_size=2
+    ),
     diagnostics=st.lists(WARNING, max_size=2).map(tuple),
     variables=ATTRIBUTES,
 )
@@ -223,7 +268,9 @@ def test_a_mutated_plan_is_damaged(plan: Plan, choices: st.DataObject, junk: Any
             decode_plan(json.dumps(after).encode(), "here", "/r")
 
 
-@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 10_000, b'{"format_version": 1e999, "kind": NaN}'])
+@pytest.mark.parametrize(
+    "content", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 10_000, b'{"format_version": 1e999, "kind": NaN}']
+)
 def test_hostile_json_is_damage(content: bytes) -> None:
     for read in (decode_plan_here, decode_snapshot, decode_entry):
         with pytest.raises(Damaged):
@@ -234,7 +281,11 @@ def test_hostile_json_is_damage(content: bytes) -> None:
 def test_what_is_no_number_of_json_is_damage(number: str) -> None:
     """Python reads and writes these; what other programs then read from ``-json`` would not be JSON."""
     output = b'{"a":{"value":NUMBER,"sensitive":false}}'
-    document = b'{"format_version":1,"features":[],"lineage":"x","serial":1,"outputs":' + output + b',"resources":[]}'
+    document = (
+        b'{"format_version":1,"features":[],"lineage":"x","serial":1,"outputs":'
+        + output
+        + b',"resources":[]}'
+    )
     assert decode_snapshot(document.replace(b"NUMBER", b"1e99"), "here").outputs["a"].value == 1e99
     with pytest.raises(Damaged):
         decode_snapshot(document.replace(b"NUMBER", number.encode()), "here")

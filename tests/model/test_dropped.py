@@ -5,11 +5,21 @@ import json
 import pytest
 
 from flareiac.model.journal import Begun, Result, replay
-from flareiac.model.snapshot import KEPT_DROPPED, ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot, with_dropped
+from flareiac.model.snapshot import (
+    KEPT_DROPPED,
+    ResourceRecord,
+    Snapshot,
+    decode_snapshot,
+    encode_snapshot,
+    new_snapshot,
+    with_dropped,
+)
 
 
 def record(name: str, **identity: object) -> ResourceRecord:
-    return ResourceRecord(address=f"table.{name}", type="table", provider="iceberg", attributes={}, identity=identity)
+    return ResourceRecord(
+        address=f"table.{name}", type="table", provider="iceberg", attributes={}, identity=identity
+    )
 
 
 def test_a_snapshot_without_anything_dropped_is_as_before() -> None:
@@ -64,7 +74,10 @@ def test_what_is_recorded_again_is_not_dropped_any_more() -> None:
 @pytest.mark.parametrize("error", [None, "its branches could not be made"])
 def test_what_another_thing_takes_the_place_of_is_kept(error: str | None) -> None:
     old, new = record("t", uuid="1"), record("t", uuid="2")
-    state = after(Snapshot(lineage="l", resources={"table.t": old}), Result(apply="a", id="1", address="table.t", record=new, error=error))
+    state = after(
+        Snapshot(lineage="l", resources={"table.t": old}),
+        Result(apply="a", id="1", address="table.t", record=new, error=error),
+    )
     assert (state.resources["table.t"], state.dropped) == (new, (old,))
     changed = record("t", uuid="2", snapshot_id=7)
     assert after(state, Result(apply="a", id="2", address="table.t", record=changed)).dropped == (old,)

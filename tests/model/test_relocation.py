@@ -8,9 +8,32 @@ from hypothesis import strategies as st
 
 from flareiac.model.relocation import bound_places, holds, restored, stored
 
-PIECES = st.sampled_from(["/r", "/r/", "/r/lake", "r", "$", "$root", "$$root", "x", " ", ":", "/", ".", "-", "file://", "'", "/rx", "_"])
+PIECES = st.sampled_from(
+    [
+        "/r",
+        "/r/",
+        "/r/lake",
+        "r",
+        "$",
+        "$root",
+        "$$root",
+        "x",
+        " ",
+        ":",
+        "/",
+        ".",
+        "-",
+        "file://",
+        "'",
+        "/rx",
+        "_",
+    ]
+)
 TEXT = st.lists(PIECES, max_size=6).map("".join)
-DATA = st.recursive(TEXT | st.none() | st.integers(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3))
+DATA = st.recursive(
+    TEXT | st.none() | st.integers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+)
 
 
 @given(DATA)
@@ -62,7 +85,9 @@ def test_what_lies_below_the_root_follows_it(text: str, elsewhere: str) -> None:
     ],
 )
 def test_what_names_another_place_from_elsewhere_is_known(text: str, bound: bool) -> None:
-    assert [item.attribute for item in bound_places("table.x", {"a": [text]}, "/old/root")] == ([("a", 0)] if bound else [])
+    assert [item.attribute for item in bound_places("table.x", {"a": [text]}, "/old/root")] == (
+        [("a", 0)] if bound else []
+    )
 
 
 def test_a_climbing_path_is_the_same_place_for_a_neighbour_alone() -> None:

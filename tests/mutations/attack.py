@@ -1,4 +1,6 @@
-"""Damages files, many of them, in processes that are contained and may die, and says of each command how it ended."""
+"""Damages files, many of them, in processes that are contained and may die, and says of each command how it
+ended.
+"""
 
 import json
 import os
@@ -28,7 +30,9 @@ _KEPT = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damaged:
-    """One damaged file, repeated by its kind, seed and number, and how a command ended on it. ``wrong`` is empty where it ended well."""
+    """One damaged file, repeated by its kind, seed and number, and how a command ended on it. ``wrong`` is
+    empty where it ended well.
+    """
 
     kind: str
     number: int
@@ -125,7 +129,12 @@ class Range:
 
 def _others(kind: Kind, worlds: Sequence[World], choose: random.Random) -> list[bytes]:
     """Files to cross with, of the kind itself."""
-    return [world.files[name] for world in choose.sample(worlds, min(3, len(worlds))) for name in kind.files if name in world.files]
+    return [
+        world.files[name]
+        for world in choose.sample(worlds, min(3, len(worlds)))
+        for name in kind.files
+        if name in world.files
+    ]
 
 
 def attack(ground: Range, name: str, count: int, seed: int) -> Iterator[Damaged]:
@@ -160,7 +169,13 @@ def _batch(ground: Range, name: str, numbers: range, seed: int) -> Iterator[Dama
     if done < numbers.stop:
         case = ground.case(name, seed, done, contained=os.geteuid() == 0)
         how = f"exit {os.WEXITSTATUS(status)}" if os.WIFEXITED(status) else f"signal {os.WTERMSIG(status)}"
-        yield _item(name, done, case, code=-2, wrong=(f"no end after {HANGING:.0f} s, or the process ended by itself: {how}",))
+        yield _item(
+            name,
+            done,
+            case,
+            code=-2,
+            wrong=(f"no end after {HANGING:.0f} s, or the process ended by itself: {how}",),
+        )
 
 
 def _work(ground: Range, name: str, numbers: range, seed: int, writer: int) -> None:
@@ -199,11 +214,21 @@ def _one(ground: Range, tree: Tree, name: str, number: int, seed: int, *, contai
 
 
 def _item(name: str, number: int, case: Case, **rest: Any) -> Damaged:
-    return Damaged(kind=name, number=number, world=case.world.name, file=case.file, damages=case.damages, command=case.command, **rest)
+    return Damaged(
+        kind=name,
+        number=number,
+        world=case.world.name,
+        file=case.file,
+        damages=case.damages,
+        command=case.command,
+        **rest,
+    )
 
 
 def _is_ours(name: str) -> bool:
-    """What a command that reads may leave: a plan that was asked for, and the guard that keeps writers out while it reads."""
+    """What a command that reads may leave: a plan that was asked for, and the guard that keeps writers out
+    while it reads.
+    """
     return name == "new.plan" or name.endswith("lock.guard")
 
 
@@ -234,6 +259,7 @@ def keep(ground: Range, item: Damaged, seed: int, folder: Path) -> Path:
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_bytes(content)
     (place / "found.txt").write_text(
-        f"flareiac {' '.join(item.command)}\n{item.file}: {item.damages}\n{item.wrong}\n{item.told}\n", "utf-8"
+        f"flareiac {' '.join(item.command)}\n{item.file}: {item.damages}\n{item.wrong}\n{item.told}\n",
+        "utf-8",
     )
     return place

@@ -1,4 +1,6 @@
-"""Keeps a process from what it has no business with: other folders than its own, other hosts, all of the memory."""
+"""Keeps a process from what it has no business with: other folders than its own, other hosts, all of the
+memory.
+"""
 
 import contextlib
 import ctypes
@@ -12,7 +14,9 @@ _MEMORY = 4 * 2**30
 
 
 def contain(folder: Path) -> bool:
-    """From now on this process writes nothing outside of the folder and reaches no host. False where the system does not allow it."""
+    """From now on this process writes nothing outside of the folder and reaches no host. False where the
+    system does not allow it.
+    """
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.environ["PATH"] = str(folder / "nothing")  # no Java either
@@ -21,17 +25,25 @@ def contain(folder: Path) -> bool:
     if library.unshare(_NEW_MOUNTS | _NEW_NETWORK) != 0:
         return False
     own = os.fsencode(folder.resolve())
-    if library.mount(b"none", b"/", None, _RECURSIVE | _PRIVATE, None) or library.mount(own, own, None, _BIND, None):
+    if library.mount(b"none", b"/", None, _RECURSIVE | _PRIVATE, None) or library.mount(
+        own, own, None, _BIND, None
+    ):
         return False
     for mounted in _mounts():
         if mounted != own:
-            library.mount(b"none", mounted, None, _REMOUNT | _BIND | _READ_ONLY, None)  # some refuse, and hold no files
+            library.mount(
+                b"none", mounted, None, _REMOUNT | _BIND | _READ_ONLY, None
+            )  # some refuse, and hold no files
     return _is_closed(folder)
 
 
 def _mounts() -> list[bytes]:
     lines = Path("/proc/self/mounts").read_bytes().splitlines()
-    return [line.split()[1].replace(b"\\040", b" ") for line in lines if line.split()[2] not in (b"proc", b"sysfs", b"devtmpfs", b"devpts")]
+    return [
+        line.split()[1].replace(b"\\040", b" ")
+        for line in lines
+        if line.split()[2] not in (b"proc", b"sysfs", b"devtmpfs", b"devpts")
+    ]
 
 
 def _is_closed(folder: Path) -> bool:

@@ -1,4 +1,6 @@
-"""Damage to JSON documents, at any path of them, with or without a digest that fits again. Pure but for the chance it is given."""
+"""Damage to JSON documents, at any path of them, with or without a digest that fits again. Pure but for the
+chance it is given.
+"""
 
 import copy
 import json
@@ -13,8 +15,12 @@ Place = tuple[Any, Any]
 """A container and the key or index of a part of it."""
 
 
-def damaged_document(content: bytes, choose: random.Random, others: Sequence[bytes], *, sealed: bool) -> tuple[tuple[str, ...], bytes]:
-    """The names of the damages, and the document; ``sealed``: with a digest that fits it again, else without any."""
+def damaged_document(
+    content: bytes, choose: random.Random, others: Sequence[bytes], *, sealed: bool
+) -> tuple[tuple[str, ...], bytes]:
+    """The names of the damages, and the document; ``sealed``: with a digest that fits it again, else without
+    any.
+    """
     document = json.loads(content)
     document.pop("digest", None)
     names = damage_document(document, choose, [json.loads(other) for other in others])
@@ -40,7 +46,13 @@ def damage_document(document: Any, choose: random.Random, others: Sequence[Any])
 
 
 def _places(document: Any) -> Iterator[Place]:
-    keys = list(document) if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
+    keys = (
+        list(document)
+        if isinstance(document, dict)
+        else range(len(document))
+        if isinstance(document, list)
+        else ()
+    )
     for key in keys:
         yield document, key
         yield from _places(document[key])
@@ -77,7 +89,17 @@ def _other_type(place: Place, _places: list[Place], choose: random.Random, _othe
 def _renamed(place: Place, _places: list[Place], choose: random.Random, _others: Sequence[Any]) -> None:
     holder, key = place
     if isinstance(holder, dict):
-        new = choose.choice((key[1:], key + "s", key.upper(), "", "\x1b[31m", *list(holder), *(str(item) for item in JSON[14:20])))
+        new = choose.choice(
+            (
+                key[1:],
+                key + "s",
+                key.upper(),
+                "",
+                "\x1b[31m",
+                *list(holder),
+                *(str(item) for item in JSON[14:20]),
+            )
+        )
         holder[new] = holder.pop(key)
     else:
         holder.reverse()
@@ -120,7 +142,22 @@ def _within(place: Place, _places: list[Place], choose: random.Random, _others: 
     value = place[0][place[1]]
     if isinstance(value, str):
         at = choose.randrange(len(value) + 1)
-        texts = ("\x1b]0;x\x07", "\x00", "\ud800", "\u202e", "..", "/", '"', "'", "[", "${x}", "\n", " ", "é", "$root")
+        texts = (
+            "\x1b]0;x\x07",
+            "\x00",
+            "\ud800",
+            "\u202e",
+            "..",
+            "/",
+            '"',
+            "'",
+            "[",
+            "${x}",
+            "\n",
+            " ",
+            "é",
+            "$root",
+        )
         place[0][place[1]] = value[:at] + choose.choice(texts) + value[at + choose.randrange(2) :]
     elif isinstance(value, int | float) and not isinstance(value, bool):
         place[0][place[1]] = value + choose.choice((1, -1, 0.5, 2**64))

@@ -30,13 +30,25 @@ _READ_STATE: tuple[Command, ...] = (
     ("output", "-json"),
     (*_IN_MEMORY, "-destroy"),
 )
-_ASK: tuple[Command, ...] = (("plan",), ("drift",), ("drift", "-json"), ("status",), ("destroy", "-input=false"))
-_APPLY: tuple[Command, ...] = (("apply", "-auto-approve"), ("apply", "-auto-approve", "-json"), ("destroy", "-auto-approve"))
+_ASK: tuple[Command, ...] = (
+    ("plan",),
+    ("drift",),
+    ("drift", "-json"),
+    ("status",),
+    ("destroy", "-input=false"),
+)
+_APPLY: tuple[Command, ...] = (
+    ("apply", "-auto-approve"),
+    ("apply", "-auto-approve", "-json"),
+    ("destroy", "-auto-approve"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """``real``: further commands where systems can be asked. ``changing``: further ones where a process can be contained."""
+    """``real``: further commands where systems can be asked. ``changing``: further ones where a process can
+    be contained.
+    """
 
     files: tuple[str, ...]
     damage: Callable[[bytes, random.Random, Sequence[bytes]], tuple[tuple[str, ...], bytes]]
@@ -46,8 +58,10 @@ class Kind:
     only: tuple[str, ...] = ()
     """The worlds; all that have one of the files, where it is empty."""
     vouched: frozenset[str] = frozenset()
-    """The commands to which a digest or checksum that fits vouches for what only a provider knows the shape of: FlareIaC must have written
-    it, so that FIX099 is the true word for a part of another shape. All else is as strict as ever."""
+    """The commands to which a digest or checksum that fits vouches for what only a provider knows the shape
+    of: FlareIaC must have written it, so that FIX099 is the true word for a part of another shape. All else
+    is as strict as ever.
+    """
 
     def holds(self, world: World) -> bool:
         return world.name in self.only if self.only else any(name in world.files for name in self.files)
@@ -60,7 +74,9 @@ class Kind:
         return choose.choice((*self.commands, *self.real) if world.is_real else self.commands)
 
 
-def _in_records(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> tuple[tuple[str, ...], bytes]:
+def _in_records(
+    content: bytes, choose: random.Random, _others: Sequence[bytes]
+) -> tuple[tuple[str, ...], bytes]:
     """Records with another content, or others' order, in frames that are whole."""
     frames = list(decode_frames(content, "").items)
     records = [json.loads(frame.payload) for frame in frames if frame.kind is FrameKind.RECORD]
@@ -74,7 +90,12 @@ def _in_records(content: bytes, choose: random.Random, _others: Sequence[bytes])
     else:
         names = damage_document(records, choose, [records])
     made = [
-        Frame(kind=FrameKind.RECORD, payload=json.dumps(item).encode(errors="surrogatepass"), epoch=frames[0].epoch) for item in records
+        Frame(
+            kind=FrameKind.RECORD,
+            payload=json.dumps(item).encode(errors="surrogatepass"),
+            epoch=frames[0].epoch,
+        )
+        for item in records
     ]
     return names, b"".join(map(encode_frame, (frames[0], *made)))
 
@@ -94,17 +115,38 @@ KINDS: dict[str, Kind] = {
     "variables": Kind(files=("dev.vars.hcl",), damage=_hcl, commands=_WITH_FILE),
     "plan": Kind(files=(PLAN,), damage=_text, commands=_SHOW_PLAN, changing=_APPLY_PLAN, only=_APPLIED),
     "plan-sealed": Kind(
-        files=(PLAN,), damage=_sealed, commands=_SHOW_PLAN, changing=_APPLY_PLAN, only=_APPLIED, vouched=frozenset({"apply"})
+        files=(PLAN,),
+        damage=_sealed,
+        commands=_SHOW_PLAN,
+        changing=_APPLY_PLAN,
+        only=_APPLIED,
+        vouched=frozenset({"apply"}),
     ),
     "state": Kind(files=(STATE,), damage=_text, commands=_READ_STATE, real=_ASK, changing=_APPLY),
     "state-parts": Kind(files=(STATE,), damage=_unsealed, commands=_READ_STATE, real=_ASK, changing=_APPLY),
-    "state-sealed": Kind(files=(STATE,), damage=_sealed, commands=_READ_STATE, real=_ASK, changing=_APPLY, vouched=frozenset(CODES)),
+    "state-sealed": Kind(
+        files=(STATE,),
+        damage=_sealed,
+        commands=_READ_STATE,
+        real=_ASK,
+        changing=_APPLY,
+        vouched=frozenset(CODES),
+    ),
     "journal": Kind(files=(JOURNAL,), damage=_text, commands=_READ_STATE, real=_ASK, changing=_APPLY),
     "journal-records": Kind(
-        files=(JOURNAL,), damage=_in_records, commands=_READ_STATE, real=_ASK, changing=_APPLY, vouched=frozenset(CODES)
+        files=(JOURNAL,),
+        damage=_in_records,
+        commands=_READ_STATE,
+        real=_ASK,
+        changing=_APPLY,
+        vouched=frozenset(CODES),
     ),
-    "lock": Kind(files=(LOCK,), damage=_text, commands=(("plan",), ("state", "list")), real=_LOCKING, changing=_APPLY),
-    "lock-parts": Kind(files=(LOCK,), damage=_unsealed, commands=(("plan",),), real=_LOCKING, changing=_APPLY),
+    "lock": Kind(
+        files=(LOCK,), damage=_text, commands=(("plan",), ("state", "list")), real=_LOCKING, changing=_APPLY
+    ),
+    "lock-parts": Kind(
+        files=(LOCK,), damage=_unsealed, commands=(("plan",),), real=_LOCKING, changing=_APPLY
+    ),
     "lock-sealed": Kind(files=(LOCK,), damage=_sealed, commands=(("plan",),), real=_LOCKING, changing=_APPLY),
     "jars-lock": Kind(files=(JARS,), damage=_text, commands=(*_VALIDATE, *_PLAN)),
 }

@@ -1,4 +1,6 @@
-"""Damage to texts: bytes, tokens, lines, blocks and calls, by name. Pure but for the generator of random numbers it is given."""
+"""Damage to texts: bytes, tokens, lines, blocks and calls, by name. Pure but for the generator of random
+numbers it is given.
+"""
 
 import random
 import re
@@ -20,7 +22,9 @@ _DEPTHS = (3, 3, 10, 40, 40, 150, 150, 300, 3_000, 20_000)
 _TIMES = (2, 2, 5, 50, 50, 50, 300, 300, 2_000, 10_000)
 
 
-def damaged(content: bytes, choose: random.Random, others: Sequence[bytes], damages: Mapping[str, Damage]) -> tuple[tuple[str, ...], bytes]:
+def damaged(
+    content: bytes, choose: random.Random, others: Sequence[bytes], damages: Mapping[str, Damage]
+) -> tuple[tuple[str, ...], bytes]:
     """The names of one to three damages, and the content with them done."""
     names = tuple(choose.choice(list(damages)) for _ in range(choose.choice((1, 1, 1, 2, 3))))
     for name in names:
@@ -35,7 +39,11 @@ def _byte(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> by
 
 def _bit(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> bytes:
     at = choose.randrange(max(1, len(content)))
-    return content[:at] + bytes([content[at] ^ (1 << choose.randrange(8))]) + content[at + 1 :] if content else content
+    return (
+        content[:at] + bytes([content[at] ^ (1 << choose.randrange(8))]) + content[at + 1 :]
+        if content
+        else content
+    )
 
 
 def _token(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> bytes:
@@ -116,7 +124,16 @@ def _repeat(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> 
 def _deep(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> bytes:
     """A value inside many brackets, or only their opening ones."""
     before, after = choose.choice(
-        ((b"(", b")"), (b"[", b"]"), (b"{a=", b"}"), (b'"${', b'}"'), (b"!", b""), (b"-", b""), (b"upper(", b")"), (b"b {", b"}"))
+        (
+            (b"(", b")"),
+            (b"[", b"]"),
+            (b"{a=", b"}"),
+            (b'"${', b'}"'),
+            (b"!", b""),
+            (b"-", b""),
+            (b"upper(", b")"),
+            (b"b {", b"}"),
+        )
     )
     depth = choose.choice(_DEPTHS)
     closing = after * depth if choose.random() < 0.8 else b""
@@ -139,7 +156,9 @@ def _cross_lines(content: bytes, choose: random.Random, others: Sequence[bytes])
     other = (choose.choice(others) if others else content).splitlines(keepends=True) or [b""]
     start = choose.randrange(len(other))
     at = choose.randrange(len(lines))
-    return b"".join([*lines[:at], *other[start : start + choose.randrange(1, 8)], *lines[at + choose.randrange(2) :]])
+    return b"".join(
+        [*lines[:at], *other[start : start + choose.randrange(1, 8)], *lines[at + choose.randrange(2) :]]
+    )
 
 
 def _items(content: bytes, choose: random.Random, others: Sequence[bytes]) -> bytes:
@@ -178,7 +197,9 @@ def _call(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> by
             return f"{choose.choice(names)}({', '.join(argument(depth - 1) for _ in range(choose.randrange(4)))})"
         return choose.choice(ARGUMENTS)
 
-    call = f"{choose.choice(names)}({', '.join(argument(2) for _ in range(choose.choice((0, 1, 1, 2, 2, 3))))})"
+    call = (
+        f"{choose.choice(names)}({', '.join(argument(2) for _ in range(choose.choice((0, 1, 1, 2, 2, 3))))})"
+    )
     if choose.random() < 0.3:
         call = choose.choice(WRAPPED).replace("X", call)
     return _one_replaced(_VALUE, content, b"= " + call.encode(errors="surrogatepass"), choose)
@@ -187,15 +208,20 @@ def _call(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> by
 ARGUMENTS = (
     "null", "true", "0", "-1", "1.5", "1e400", "99999999999", "1e-400", '""', '"a"', '"é\\u0301"', '"(a+)+$"',
     '"aaaaaaaaaaaaaaaaaaaaaaaaaaaa!"', '"%s %d"', '"%99999999d"', '"%.99999f"', '"\\u0000"', '"\\u001b[31m"', '"2026-01-01T00:00:00Z"',
-    '"9999999999h"', '"[[[[1]]]]"', '"a: &a [*a]"', '"a: &a [1]\\nb: [*a,*a]"', '"H4sIAAAA"', '"10.0.0.0/8"', "[]", "[1, null]",
+    '"9999999999h"', '"[[[[1]]]]"', '"a: &a [*a]"', ('"a: &a [1]\\nb: '
+        '[*a,*a]"'), '"H4sIAAAA"', '"10.0.0.0/8"', "[]", "[1, null]",
     '["a", 1, [2]]', "{}", '{ a = 1, "b c" = [null] }', "[[1, 2], [3]]", "[for x in [1, 2, 3] : x * x]",
-    "{ for k, v in { a = 1 } : v => k... }", "var.tables", "var.env", "each.value", "each.key", "local.names", "self", "var",
+    ("{ for k, v in { a = 1 } : v => k... "
+    "}"), "var.tables", "var.env", "each.value", "each.key", "local.names", "self", "var",
     "path.root", "sensitive(\"s\")", "[[], {}]", "...", "[1, 2]...", "timestamp()", '"../../etc/passwd"', '"main.flare.hcl"', "table.t",
-    "9007199254740993", "0.1", "-0", '"\\\\d{1000}"', '"(?P<x>a)"', '"$${x}"', '"%{ for x in [1] }${x}%{ endfor }"',
+    "9007199254740993", "0.1", "-0", '"\\\\d{1000}"', '"(?P<x>a)"', '"$${x}"', ('"%{ for x in [1] }${x}%{ '
+        'endfor }"'),
 )  # fmt: skip
 WRAPPED = (
-    "[for i in [1, 2] : X]", "{ for k in [X] : k => k }", "X[0]", "X.a", "X[*].a", "X.*.b", "X ? X : X", "!X", "-X", "X + 1", "X == X",
-    "X % 0", '"${X}"', '"%{ if X }a%{ endif }"', "[X]...", "(X)", "{ (X) = X }", "{ (X) = 1, (X) = 2 }", "try(X, X)", "can(X)",
+    "[for i in [1, 2] : X]", ("{ for k in [X] : k => k "
+        "}"), "X[0]", "X.a", "X[*].a", "X.*.b", "X ? X : X", "!X", "-X", "X + 1", "X == X",
+    "X % 0", '"${X}"', '"%{ if X }a%{ endif }"', "[X]...", "(X)", "{ (X) = X }", ("{ (X) = 1, (X) = 2 "
+        "}"), "try(X, X)", "can(X)",
     "X && X", "1 / X", "X < X",
 )  # fmt: skip
 
@@ -236,4 +262,11 @@ ANY_TEXT: dict[str, Damage] = {
     "cross-bytes": _cross_bytes,
     "cross-lines": _cross_lines,
 }
-HCL: dict[str, Damage] = {**ANY_TEXT, "items": _items, "value": _value, "value again": _value, "call": _call, "call again": _call}
+HCL: dict[str, Damage] = {
+    **ANY_TEXT,
+    "items": _items,
+    "value": _value,
+    "value again": _value,
+    "call": _call,
+    "call again": _call,
+}

@@ -1,4 +1,6 @@
-"""One command in this process, and what is wrong with how it ended. Nothing but its files may say so: all that was asked for is told."""
+"""One command in this process, and what is wrong with how it ended. Nothing but its files may say so: all
+that was asked for is told.
+"""
 
 import contextlib
 import io
@@ -29,7 +31,16 @@ CODES: dict[str, frozenset[int]] = {
     "output": frozenset({ExitCode.DONE, ExitCode.ERROR}),
     "status": frozenset({ExitCode.DONE, ExitCode.ERROR}),
     "drift": frozenset({ExitCode.DONE, ExitCode.ERROR, ExitCode.DRIFT}),
-    "destroy": frozenset({ExitCode.DONE, ExitCode.ERROR, ExitCode.BLOCKED, ExitCode.LOCKED, ExitCode.PARTLY, ExitCode.CANCELLED}),
+    "destroy": frozenset(
+        {
+            ExitCode.DONE,
+            ExitCode.ERROR,
+            ExitCode.BLOCKED,
+            ExitCode.LOCKED,
+            ExitCode.PARTLY,
+            ExitCode.CANCELLED,
+        }
+    ),
     "apply": frozenset(ExitCode) - {ExitCode.CHANGES, ExitCode.DRIFT, ExitCode.USAGE},
 }
 """With which each command may end, whatever is in the files that it reads."""
@@ -56,17 +67,24 @@ def perform(root: Path, command: tuple[str, ...]) -> Ending:
     _prepare_once()
     out, err = _stream(), _stream()
     begun = time.process_time()
-    with _undisturbed(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+    with (
+        _undisturbed(),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        warnings.catch_warnings(),
+    ):
         try:
             code, trouble = run([f"-chdir={root}", *command]), ""
         except BaseException as problem:  # noqa: BLE001 - whatever it is, it is what is looked for
             code, trouble = -1, f"{type(problem).__name__}: {problem}"
-    return Ending(code=code, out=_content(out), err=_content(err) + trouble, seconds=time.process_time() - begun)
+    return Ending(
+        code=code, out=_content(out), err=_content(err) + trouble, seconds=time.process_time() - begun
+    )
 
 
 def wrong(ending: Ending, command: tuple[str, ...], changed: list[str], *, vouched: bool) -> tuple[str, ...]:
-    """What a user would call a bug. ``changed``: the files that are not as they were, where the command only reads. ``vouched``: only
-    FlareIaC itself can have written what it read.
+    """What a user would call a bug. ``changed``: the files that are not as they were, where the command only
+    reads. ``vouched``: only FlareIaC itself can have written what it read.
     """
     both = ending.out + ending.err
     found = []

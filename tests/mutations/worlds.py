@@ -1,4 +1,6 @@
-"""The projects whose files are damaged: small ones that were really applied, and the cases of the golden tests with their states."""
+"""The projects whose files are damaged: small ones that were really applied, and the cases of the golden
+tests with their states.
+"""
 
 import contextlib
 import io
@@ -75,7 +77,9 @@ output "secret" {
   sensitive = true
 }
 """
-_WITHOUT_JOB = CONFIGURATION.replace(CONFIGURATION[CONFIGURATION.index(b'stream "ticks"') : CONFIGURATION.index(b'output "names"')], b"")
+_WITHOUT_JOB = CONFIGURATION.replace(
+    CONFIGURATION[CONFIGURATION.index(b'stream "ticks"') : CONFIGURATION.index(b'output "names"')], b""
+)
 DECLARED = b"""variable "env"     { default = "dev" }
 variable "any"     { default = null }
 variable "count"   { type = number }
@@ -138,7 +142,9 @@ _ENGINE = b'engine "local" {\n  packages = ["org.apache.spark:spark-sql-kafka-0-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """All files of a project by their paths. ``is_real``: its catalog and tables are there, so that systems can be asked."""
+    """All files of a project by their paths. ``is_real``: its catalog and tables are there, so that systems
+    can be asked.
+    """
 
     name: str
     files: Mapping[str, bytes]
@@ -151,11 +157,24 @@ def make_worlds(root: Path) -> tuple[World, ...]:
 
 
 def _applied(root: Path) -> tuple[World, ...]:
-    """A project that was applied, with a saved plan; and one whose apply was killed between an intent and its result."""
+    """A project that was applied, with a saved plan; and one whose apply was killed between an intent and its
+    result.
+    """
     _write(root, {MAIN: _WITHOUT_JOB})
-    killed = [sys.executable, "-c", "from flareiac.cli.main import main; main()", f"-chdir={root}", "apply", "-auto-approve"]
+    killed = [
+        sys.executable,
+        "-c",
+        "from flareiac.cli.main import main; main()",
+        f"-chdir={root}",
+        "apply",
+        "-auto-approve",
+    ]
     code = subprocess.run(
-        killed, env={**os.environ, "FLAREIAC_KILL_AT": "apply.before-result:3"}, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        killed,
+        env={**os.environ, "FLAREIAC_KILL_AT": "apply.before-result:3"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
     ).returncode
     assert code == -9, f"the apply was not killed where it should be, it ended with {code}"
     interrupted = _read(root)
@@ -209,12 +228,16 @@ def _write(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _read(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files of one directory. It is set to a world by writing only what differs; folders that are left over stay."""
+    """The files of one directory. It is set to a world by writing only what differs; folders that are left
+    over stay.
+    """
 
     root: Path
     _there: dict[str, tuple[bytes, tuple[int, ...]]]
@@ -231,7 +254,11 @@ class Tree:
                 self._there.pop(name, None)
         for name, content in files.items():
             path = self.root / name
-            if name in self._there and self._there[name][0] == content and self._there[name][1] == _sign(path):
+            if (
+                name in self._there
+                and self._there[name][0] == content
+                and self._there[name][1] == _sign(path)
+            ):
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
@@ -241,7 +268,10 @@ class Tree:
     def changed(self, files: Mapping[str, bytes], ignored: Callable[[str], bool]) -> list[str]:
         """What is no longer as these files say."""
         found = set(self._found())
-        names = [*found - set(files), *(name for name in files if self._there[name][1] != _sign(self.root / name))]
+        names = [
+            *found - set(files),
+            *(name for name in files if self._there[name][1] != _sign(self.root / name)),
+        ]
         return sorted(name for name in names if not ignored(name))
 
     def _found(self) -> list[str]:

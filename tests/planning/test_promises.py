@@ -1,4 +1,6 @@
-"""A planner keeps the user's wishes; of a value that means what is recorded it may plan recorded parts, and nothing else."""
+"""A planner keeps the user's wishes; of a value that means what is recorded it may plan recorded parts, and
+nothing else.
+"""
 
 from pathlib import Path
 
@@ -28,7 +30,9 @@ WANTED: Attributes = {"query": {"a": "select 1", "new": 1}, "note": "is"}
         ({**WANTED, "note": "was"}, ("query",), False),
     ],
 )
-def test_only_what_is_kept_by_name_may_stay_as_it_was(planned: Attributes, keeps: tuple[str, ...], fine: bool) -> None:
+def test_only_what_is_kept_by_name_may_stay_as_it_was(
+    planned: Attributes, keeps: tuple[str, ...], fine: bool
+) -> None:
     kind = installed().registry.types["job"]
     request = PlanRequest(
         address="job.x",

@@ -9,10 +9,7 @@ import pytest
 from examples.quickstart.feeder import MARKER, feed
 from examples.quickstart.source import read_flights
 
-_HEADER = (
-    "year,month,day,dep_time,sched_dep_time,dep_delay,arr_time,sched_arr_time,arr_delay,carrier,flight,tailnum,origin,dest,air_time,"
-    "distance,hour,minute,time_hour"
-)
+_HEADER = "year,month,day,dep_time,sched_dep_time,dep_delay,arr_time,sched_arr_time,arr_delay,carrier,flight,tailnum,origin,dest,air_time,distance,hour,minute,time_hour"
 _ROWS = (
     "2013,10,2,NA,2359,NA,NA,345,NA,B6,739,NA,JFK,PSE,NA,1617,23,59,2013-10-03T03:00:00Z",
     "2013,1,1,517,515,2,830,819,11,UA,1545,N14228,EWR,IAH,227,1400,5,15,2013-01-01T10:00:00Z",
@@ -28,7 +25,10 @@ def archive(tmp_path: Path) -> Path:
     path = tmp_path / "source.tar.gz"
     with tarfile.open(path, "w:gz") as outer:
         airlines = b"carrier,name\nUA,United\nB6,JetBlue\n"
-        for name, content in (("p/data/flights.csv.zip", packed.getvalue()), ("p/data/airlines.csv", airlines)):
+        for name, content in (
+            ("p/data/flights.csv.zip", packed.getvalue()),
+            ("p/data/airlines.csv", airlines),
+        ):
             member = tarfile.TarInfo(name)
             member.size = len(content)
             outer.addfile(member, io.BytesIO(content))
@@ -72,7 +72,10 @@ def test_the_marker_is_of_no_carrier_and_later_than_everything(archive: Path, tm
     feed(archive, tmp_path / "landing", pace=0)
     (marker,) = _landed(tmp_path / "landing")[MARKER]
     assert marker.get("carrier") is None
-    assert str(marker["scheduled_departure"]) > max(flight.scheduled_departure for flight in read_flights(archive)).isoformat()
+    assert (
+        str(marker["scheduled_departure"])
+        > max(flight.scheduled_departure for flight in read_flights(archive)).isoformat()
+    )
 
 
 def test_started_again_it_goes_on(archive: Path, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""The story as a person plays it: the script itself, with the real data, in the environment that runs the tests."""
+"""The story as a person plays it: the script itself, with the real data, in the environment that runs the
+tests.
+"""
 
 import os
 import subprocess

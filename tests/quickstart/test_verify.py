@@ -9,7 +9,12 @@ from examples.quickstart.verify import Expected, compare_delays, compare_flights
 
 _HOUR = datetime(2013, 1, 1, 10, tzinfo=UTC)
 _EXPECTED = Expected(
-    {1: "UA", 2: "B6"}, {"UA": "United", "B6": "JetBlue"}, Counter({(_HOUR, "UA"): 1, (_HOUR, "B6"): 1}), {(_HOUR, "UA"): [3, 16]}, 1, 0
+    {1: "UA", 2: "B6"},
+    {"UA": "United", "B6": "JetBlue"},
+    Counter({(_HOUR, "UA"): 1, (_HOUR, "B6"): 1}),
+    {(_HOUR, "UA"): [3, 16]},
+    1,
+    0,
 )
 _FLIGHTS = [
     {"flight_id": 1, "carrier": "UA", "airline": "United", "cancelled": False},
@@ -44,7 +49,9 @@ def test_what_is_as_in_the_source_is_right(monkeypatch: pytest.MonkeyPatch) -> N
         ([_FLIGHTS[0], {**_FLIGHTS[1], "cancelled": True}], "1 flights are cancelled, in the source 0"),
     ],
 )
-def test_a_wrong_flight_is_found(monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]], says: str) -> None:
+def test_a_wrong_flight_is_found(
+    monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]], says: str
+) -> None:
     _with(monkeypatch, rows)
     (wrong,) = compare_flights(Path(), _EXPECTED)
     assert says in wrong
@@ -58,7 +65,9 @@ def test_a_wrong_flight_is_found(monkeypatch: pytest.MonkeyPatch, rows: list[dic
         ([{**_HOURS[0], "delayed": 0}, _HOURS[1]], "0 flights are delayed, in the source 1"),
     ],
 )
-def test_a_wrong_hour_is_found(monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]], says: str) -> None:
+def test_a_wrong_hour_is_found(
+    monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]], says: str
+) -> None:
     _with(monkeypatch, rows)
     (wrong, *_) = compare_delays(Path(), _EXPECTED, "sum")
     assert says in wrong

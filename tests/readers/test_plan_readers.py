@@ -1,7 +1,7 @@
 """terraform-compliance, checkov, conftest and tf-summarize read every kind of plan, unchanged.
 
-Installs them in an environment of its own, from PyPI and Go's module proxy, so only when FLAREIAC_TEST_READERS is set: to ``1``, or to a
-directory that keeps what was installed.
+Installs them in an environment of its own, from PyPI and Go's module proxy, so only when
+FLAREIAC_TEST_READERS is set: to ``1``, or to a directory that keeps what was installed.
 """
 
 import json
@@ -149,7 +149,9 @@ def _go_tool(place: Path, name: str) -> str:
         if shutil.which("go") is None:
             pytest.skip("there is no go")
         install = ["go", "install", GO[name]]
-        done = subprocess.run(install, capture_output=True, text=True, check=False, env={**os.environ, "GOBIN": str(place)})
+        done = subprocess.run(
+            install, capture_output=True, text=True, check=False, env={**os.environ, "GOBIN": str(place)}
+        )
         if done.returncode:
             pytest.skip(f"{GO[name]} cannot be installed here: {done.stderr.strip().rpartition(': ')[2]}")
     return str(program)
@@ -157,7 +159,9 @@ def _go_tool(place: Path, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Plans of a project as ``show -json`` writes them, and one golden case for each other set of things that can happen."""
+    """Plans of a project as ``show -json`` writes them, and one golden case for each other set of things that
+    can happen.
+    """
     root = tmp_path_factory.mktemp("plans")
     make_lake(root)
     found: dict[str, Path] = {}
@@ -209,7 +213,9 @@ def _golden(root: Path, known: set[frozenset[tuple[str, ...]]]) -> dict[str, Pat
 def _shape(plan: Path) -> frozenset[tuple[str, ...]]:
     """What happens to resources, and what stands beside it."""
     changes = _read(plan)["resource_changes"]
-    return frozenset((*item["change"]["actions"], *sorted(set(item) | set(item["change"]))) for item in changes)
+    return frozenset(
+        (*item["change"]["actions"], *sorted(set(item) | set(item["change"]))) for item in changes
+    )
 
 
 def _read(plan: Path) -> dict[str, Any]:
@@ -220,7 +226,9 @@ def _read(plan: Path) -> dict[str, Any]:
 def _run(*command: str) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert "Traceback" not in done.stdout + done.stderr, done
-    return subprocess.CompletedProcess(done.args, done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout), done.stderr)
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout), done.stderr
+    )
 
 
 def _actions(plan: Path) -> dict[str, list[str]]:
@@ -228,7 +236,9 @@ def _actions(plan: Path) -> dict[str, list[str]]:
 
 
 def _planned(plan: Path, kind: str) -> list[dict[str, Any]]:
-    return [item for item in _read(plan)["planned_values"]["root_module"]["resources"] if item["type"] == kind]
+    return [
+        item for item in _read(plan)["planned_values"]["root_module"]["resources"] if item["type"] == kind
+    ]
 
 
 def test_the_plans_are_what_they_are_called(plans: dict[str, Path]) -> None:
@@ -239,12 +249,29 @@ def test_the_plans_are_what_they_are_called(plans: dict[str, Path]) -> None:
     assert _actions(plans["lose"])["table.u"] == ["delete", "create"]
     assert _actions(plans["delete"])["table.u"] == ["delete"]
     assert _actions(plans["forget"])["table.t"] == ["forget"]
-    assert {item["address"] for item in _read(plans["drift"])["resource_drift"]} == {"table.t", 'table.each["eu"]'}
-    assert "importing" in next(item for item in _read(plans["import"])["resource_changes"] if item["address"] == "table.events")["change"]
-    deleted = [item["change"] for plan in plans.values() for item in _read(plan)["resource_changes"] if item["change"]["after"] is None]
+    assert {item["address"] for item in _read(plans["drift"])["resource_drift"]} == {
+        "table.t",
+        'table.each["eu"]',
+    }
+    assert (
+        "importing"
+        in next(
+            item for item in _read(plans["import"])["resource_changes"] if item["address"] == "table.events"
+        )["change"]
+    )
+    deleted = [
+        item["change"]
+        for plan in plans.values()
+        for item in _read(plan)["resource_changes"]
+        if item["change"]["after"] is None
+    ]
     assert deleted
     assert all(item["after_unknown"] == {} for item in deleted)
-    hidden = [plan.name for name, plan in plans.items() if "golden" not in name and VALUE in plan.read_text(encoding="utf-8")]
+    hidden = [
+        plan.name
+        for name, plan in plans.items()
+        if "golden" not in name and VALUE in plan.read_text(encoding="utf-8")
+    ]
     assert hidden == []
 
 
@@ -254,14 +281,27 @@ def test_terraform_compliance(place: Path, plans: dict[str, Path], tmp_path: Pat
         done = _run(_python_tool(place, "terraform-compliance"), "-p", str(plan), "-f", str(tmp_path))
         assert "1 features" in done.stdout, (name, done)
         assert done.returncode == 0, (name, done)
-        ran = ("1 scenarios (1 passed)",) if _planned(plan, "table") else ("1 scenarios (1 passed)", "1 scenarios (0 passed, 1 skipped)")
+        ran = (
+            ("1 scenarios (1 passed)",)
+            if _planned(plan, "table")
+            else ("1 scenarios (1 passed)", "1 scenarios (0 passed, 1 skipped)")
+        )
         assert any(text in done.stdout for text in ran), (name, done)  # what is destroyed is looked at, too
 
 
 def test_checkov(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "check.yaml").write_text(CHECK, encoding="utf-8")
     for name, plan in plans.items():
-        words = ("--framework", "terraform_plan", "-o", "json", "--compact", "--skip-download", "--external-checks-dir", str(tmp_path))
+        words = (
+            "--framework",
+            "terraform_plan",
+            "-o",
+            "json",
+            "--compact",
+            "--skip-download",
+            "--external-checks-dir",
+            str(tmp_path),
+        )
         done = _run(_python_tool(place, "checkov"), "-f", str(plan), *words)
         assert done.returncode in (0, 1), (name, done)
         results = json.loads(done.stdout).get("results", {})
@@ -277,7 +317,10 @@ def test_conftest(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
     for name, plan in plans.items():
         done = _run(_go_tool(place, "conftest"), "test", "--policy", str(tmp_path), "-o", "json", str(plan))
         denied = {item["msg"] for result in json.loads(done.stdout) for item in result.get("failures", [])}
-        assert denied == {address for address, verbs in _actions(plan).items() if "delete" in verbs}, (name, done)
+        assert denied == {address for address, verbs in _actions(plan).items() if "delete" in verbs}, (
+            name,
+            done,
+        )
 
 
 def test_tf_summarize(place: Path, plans: dict[str, Path]) -> None:

@@ -17,9 +17,13 @@ _VERBS = {
 }
 
 
-def change(path: Path, old: Data, new: Data, *, live: Data = ..., origin: Origin = Origin.CONFIG, note: str = "") -> AttributeChange:
+def change(
+    path: Path, old: Data, new: Data, *, live: Data = ..., origin: Origin = Origin.CONFIG, note: str = ""
+) -> AttributeChange:
     """One changed attribute; it is live as it was recorded unless told otherwise."""
-    return AttributeChange(path=path, origin=origin, old=old, new=new, live=old if live is ... else live, note=note)
+    return AttributeChange(
+        path=path, origin=origin, old=old, new=new, live=old if live is ... else live, note=note
+    )
 
 
 def secret(path: Path, old: Data, new: Data) -> AttributeChange:
@@ -47,7 +51,15 @@ def resource(
         address=address,
         type=address.split("[")[0].split(".")[-2],
         provider="toy",
-        proposal=Proposal(action=action, planned=planned, changes=changes, steps=steps, reasons=reasons, blockers=blockers, drift=drift),
+        proposal=Proposal(
+            action=action,
+            planned=planned,
+            changes=changes,
+            steps=steps,
+            reasons=reasons,
+            blockers=blockers,
+            drift=drift,
+        ),
         desired=planned,
         recorded=recorded,
         observed=recorded if observed is None and action is not Action.CREATE else observed,
@@ -57,7 +69,10 @@ def resource(
 
 
 def plan(
-    *resources: PlannedResource, outputs: dict[str, OutputChange] | None = None, destroy: bool = False, targeted: bool = False
+    *resources: PlannedResource,
+    outputs: dict[str, OutputChange] | None = None,
+    destroy: bool = False,
+    targeted: bool = False,
 ) -> Plan:
     """A plan with one operation for each verb, each waiting for the one before it."""
     operations: list[Operation] = []
@@ -65,7 +80,9 @@ def plan(
         for verb in _VERBS[item.action]:
             after = operations[-1].id if operations else None
             edges = (Edge(after=after, kind=EdgeKind.REFERENCE, reason="it refers to it"),) if after else ()
-            operations.append(Operation(id=f"{verb.value}:{item.address}", address=item.address, verb=verb, edges=edges))
+            operations.append(
+                Operation(id=f"{verb.value}:{item.address}", address=item.address, verb=verb, edges=edges)
+            )
     return Plan(
         lineage="b2c0f9f4-0000-4000-8000-000000000000",
         serial=3,

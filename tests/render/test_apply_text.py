@@ -28,19 +28,30 @@ def operation(verb: Verb, address: str = "job.a") -> Operation:
             Progressed(operation=operation(Verb.CREATE), message="waiting for the first batch", elapsed=10.7),
             "job.a: Still creating... [10s elapsed] waiting for the first batch",
         ),
-        (Progressed(operation=operation(Verb.QUIESCE), message="", elapsed=65), "job.a: Still stopping... [1m05s elapsed]"),
+        (
+            Progressed(operation=operation(Verb.QUIESCE), message="", elapsed=65),
+            "job.a: Still stopping... [1m05s elapsed]",
+        ),
         (Completed(operation=operation(Verb.CREATE), elapsed=2.9), "job.a: Creation complete after 2s"),
         (
             Completed(operation=operation(Verb.UPDATE), elapsed=2.9, messages=("run 1f2e",)),
             "job.a: Modifications complete after 2s\n  run 1f2e",
         ),
-        (Completed(operation=operation(Verb.DELETE), elapsed=0, resumed=True), "job.a: Destruction was completed by the interrupted apply"),
+        (
+            Completed(operation=operation(Verb.DELETE), elapsed=0, resumed=True),
+            "job.a: Destruction was completed by the interrupted apply",
+        ),
         (Completed(operation=operation(Verb.RECORD), elapsed=0), None),
         (
-            Failed(operation=operation(Verb.CREATE), elapsed=3, diagnostics=(error(Code("TOY001", "No room")),)),
+            Failed(
+                operation=operation(Verb.CREATE), elapsed=3, diagnostics=(error(Code("TOY001", "No room")),)
+            ),
             "job.a: Creation errored after 3s: No room",
         ),
-        (Skipped(operation=operation(Verb.CREATE), reason="table.b did not succeed"), "job.a: Skipped (create): table.b did not succeed"),
+        (
+            Skipped(operation=operation(Verb.CREATE), reason="table.b did not succeed"),
+            "job.a: Skipped (create): table.b did not succeed",
+        ),
         (Note(message="Settled 1 operation"), "Settled 1 operation"),
     ],
 )
@@ -48,7 +59,9 @@ def test_each_event_has_its_line(event: Event, line: str | None) -> None:
     assert event_line(event, colour=False) == line
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.9, "0s"), (59.9, "59s"), (60, "1m00s"), (3599, "59m59s"), (3660, "1h01m")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.9, "0s"), (59.9, "59s"), (60, "1m00s"), (3599, "59m59s"), (3660, "1h01m")]
+)
 def test_elapsed_time_reads_as_a_clock(seconds: float, text: str) -> None:
     assert elapsed_text(seconds) == text
 

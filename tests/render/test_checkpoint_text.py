@@ -26,7 +26,15 @@ def inside() -> Attributes:
         "pinned": {"spark.sql.shuffle.partitions": "4"},
     }
     folders = [
-        {"number": 1, "in_use": False, "removable": True, "standing": "used", "bytes": 1_500_000, "damage": None, "began": None},
+        {
+            "number": 1,
+            "in_use": False,
+            "removable": True,
+            "standing": "used",
+            "bytes": 1_500_000,
+            "damage": None,
+            "began": None,
+        },
         {
             "number": 2,
             "in_use": True,
@@ -36,7 +44,15 @@ def inside() -> Attributes:
             "damage": None,
             "began": {"start_from": "carry_over", "query_id": "q-1", "batch": 9},
         },
-        {"number": 3, "in_use": False, "removable": False, "standing": "prepared", "bytes": 0, "damage": None, "began": None},
+        {
+            "number": 3,
+            "in_use": False,
+            "removable": False,
+            "standing": "prepared",
+            "bytes": 0,
+            "damage": None,
+            "began": None,
+        },
         {
             "number": 4,
             "in_use": False,
@@ -57,7 +73,9 @@ def inside() -> Attributes:
 
 
 def test_a_person_reads_what_was_read_and_what_is_open() -> None:
-    lines = checkpoint_text("checkpoint.x", inside(), {"job.x": {"phase": "idle", "lag": {}}}, now=NOW).splitlines()
+    lines = checkpoint_text(
+        "checkpoint.x", inside(), {"job.x": {"phase": "idle", "lag": {}}}, now=NOW
+    ).splitlines()
     assert lines == [
         "checkpoint.x: /data/x",
         "generation 2 is in use",
@@ -94,5 +112,9 @@ def test_an_unused_checkpoint_says_so() -> None:
 
 def test_a_program_reads_everything() -> None:
     found = json.loads(json.dumps(checkpoint_json("checkpoint.x", inside(), {"job.x": {"phase": "idle"}})))
-    assert (found["format_version"], found["address"], found["jobs"]) == ("1.0", "checkpoint.x", {"job.x": {"phase": "idle"}})
+    assert (found["format_version"], found["address"], found["jobs"]) == (
+        "1.0",
+        "checkpoint.x",
+        {"job.x": {"phase": "idle"}},
+    )
     assert found["queries"][0]["sources"][0]["offset"] == "{}"

@@ -46,7 +46,10 @@ def _text(*diagnostics: Diagnostic, width: int = 80) -> str:
 
 
 def test_an_error_shows_its_place_lines_values_and_reason() -> None:
-    detail = 'The type "lnog" is none that Iceberg has. Did you mean "long"?\n\nSee also:\n    flareiac explain table.column'
+    detail = (
+        'The type "lnog" is none that Iceberg has. Did you mean "long"?\n\nSee also:\n    flareiac '
+        "explain table.column"
+    )
     item = Diagnostic(
         code="FIL007",
         summary="Unknown type",
@@ -85,7 +88,11 @@ def test_several_lines_a_context_and_a_second_place() -> None:
         related=(Related(span=_span('catalog "lake"'), message="first declared here"),),
     )
     around = Diagnostic(
-        code="FIC002", severity=Severity.WARNING, summary="Odd", subject=_span("2,"), context=_span("a = [\n    1,\n    2,\n")
+        code="FIC002",
+        severity=Severity.WARNING,
+        summary="Odd",
+        subject=_span("2,"),
+        context=_span("a = [\n    1,\n    2,\n"),
     )
     assert (
         _text(item, around)
@@ -140,7 +147,11 @@ def test_a_line_of_any_length_is_cut_around_the_subject() -> None:
 
 
 def test_a_complaint_without_a_place_is_short() -> None:
-    item = Diagnostic(code="FIX001", summary="No Java", detail="Install Java 17 or 21, or set JAVA_HOME, and run the command again. " * 2)
+    item = Diagnostic(
+        code="FIX001",
+        summary="No Java",
+        detail="Install Java 17 or 21, or set JAVA_HOME, and run the command again. " * 2,
+    )
     assert (
         _text(item, width=60)
         == """╷
@@ -161,7 +172,13 @@ def test_a_source_that_is_not_at_hand_is_named() -> None:
 
 def test_what_users_wrote_can_not_steer_the_terminal() -> None:
     source = Source("x.hcl", 'a = "\x1b[2J\u202e"\n')
-    item = Diagnostic(code="FIL001", summary="\x1b[31m", detail="\x07", subject=source.span(4, 9), values=(("a", "\x1b]0;x"),))
+    item = Diagnostic(
+        code="FIL001",
+        summary="\x1b[31m",
+        detail="\x07",
+        subject=source.span(4, 9),
+        values=(("a", "\x1b]0;x"),),
+    )
     shown = text([item], {"x.hcl": source}, width=80, colour=False)
     assert "\x1b" not in shown
     assert "\x07" not in shown
@@ -179,8 +196,16 @@ def test_colour_changes_nothing_but_the_colour() -> None:
 
 
 def test_json_has_terraforms_shape_with_bytes() -> None:
-    item = Diagnostic(code="FIL010", summary="Unsuitable", detail="why", subject=_span("var.region"), values=(("var.region", '"eu"'),))
-    shown = validate_json([item, Diagnostic(code="FIC002", severity=Severity.WARNING, summary="Odd")], SOURCES)
+    item = Diagnostic(
+        code="FIL010",
+        summary="Unsuitable",
+        detail="why",
+        subject=_span("var.region"),
+        values=(("var.region", '"eu"'),),
+    )
+    shown = validate_json(
+        [item, Diagnostic(code="FIC002", severity=Severity.WARNING, summary="Odd")], SOURCES
+    )
     start = MAIN.text.encode().index(b"var.region")
     line = '  über = "größe ${var.region}" + 1'
     assert json.loads(json.dumps(shown)) == {
@@ -216,7 +241,9 @@ def test_json_has_terraforms_shape_with_bytes() -> None:
 @pytest.mark.parametrize("width", [0, 20, 80])
 @given(st.data())
 def test_any_span_of_any_text_is_shown(width: int, data: st.DataObject) -> None:
-    source = Source("x.hcl", data.draw(st.text(alphabet=st.sampled_from('ab {}\n\t\r"é数\u0301\x1b'), max_size=80)))
+    source = Source(
+        "x.hcl", data.draw(st.text(alphabet=st.sampled_from('ab {}\n\t\r"é数\u0301\x1b'), max_size=80))
+    )
     start = data.draw(st.integers(min_value=0, max_value=len(source.text)))
     end = data.draw(st.integers(min_value=start, max_value=len(source.text)))
     context = data.draw(st.sampled_from([None, source.span(0, len(source.text))]))
@@ -226,7 +253,10 @@ def test_any_span_of_any_text_is_shown(width: int, data: st.DataObject) -> None:
     assert all(line[0] in "╷│╵" for line in shown.splitlines())
     [found] = as_json([item], {"x.hcl": source})
     snippet = found["snippet"]
-    assert snippet["code"][snippet["highlight_start_offset"] : snippet["highlight_end_offset"]] == source.text[start:end]
+    assert (
+        snippet["code"][snippet["highlight_start_offset"] : snippet["highlight_end_offset"]]
+        == source.text[start:end]
+    )
 
 
 class _Counted(str):
@@ -253,8 +283,14 @@ def test_a_text_with_a_complaint_on_each_line_is_gone_through_a_few_times() -> N
     content = _Counted("ü }\n" * 1_000)
     content.times = 0
     source = Source("main.hcl", content)
-    items = [Diagnostic(code="FIL010", summary=str(line), subject=source.span(4 * line + 2, 4 * line + 3)) for line in range(1_000)]
+    items = [
+        Diagnostic(code="FIL010", summary=str(line), subject=source.span(4 * line + 2, 4 * line + 3))
+        for line in range(1_000)
+    ]
     assert text(items, {source.path: source}, width=100, colour=False).count("ü }") == 1_000
     shown = as_json(items, {source.path: source})
-    assert [item["range"]["start"] for item in shown[:2]] == [{"line": 1, "column": 3, "byte": 3}, {"line": 2, "column": 3, "byte": 8}]
+    assert [item["range"]["start"] for item in shown[:2]] == [
+        {"line": 1, "column": 3, "byte": 3},
+        {"line": 2, "column": 3, "byte": 8},
+    ]
     assert content.times <= 4

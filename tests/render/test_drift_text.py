@@ -18,7 +18,12 @@ def report() -> DriftReport:
     return DriftReport(
         entries=(
             DriftEntry(address="table.a", kind=DriftClass.UNMANAGED, texts=('column "extra"',)),
-            DriftEntry(address="table.a", kind=DriftClass.CHANGED, texts=("two attributes were changed",), changes=changes),
+            DriftEntry(
+                address="table.a",
+                kind=DriftClass.CHANGED,
+                texts=("two attributes were changed",),
+                changes=changes,
+            ),
             DriftEntry(address="job.b", kind=DriftClass.MISSING, texts=("the driver is dead",)),
         ),
         checked=4,

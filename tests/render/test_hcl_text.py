@@ -16,18 +16,32 @@ from flareiac.lang.values import to_data
 from flareiac.render.hcl_text import file_text
 from flareiac.sdk.importing import Call, WrittenBlock
 
-TEXTS = st.text(st.one_of(st.sampled_from('"\\${}%#\n\r\t\x00\x1f\u2028\ufeff '), st.characters(exclude_categories=["Cs"])), max_size=20)
+TEXTS = st.text(
+    st.one_of(
+        st.sampled_from('"\\${}%#\n\r\t\x00\x1f\u2028\ufeff '), st.characters(exclude_categories=["Cs"])
+    ),
+    max_size=20,
+)
 NAMES = st.text(string.ascii_lowercase, min_size=1, max_size=8).filter(
     lambda name: name not in ("for", "if", "in", "null", "true", "false")
 )
 SCALARS = st.none() | st.booleans() | st.integers(-(10**12), 10**12) | TEXTS
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=8)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
 BLOCKS = st.builds(
-    lambda kind, label, attributes, inner: WrittenBlock(type=kind, label=label, attributes=attributes, blocks=tuple(inner)),
+    lambda kind, label, attributes, inner: WrittenBlock(
+        type=kind, label=label, attributes=attributes, blocks=tuple(inner)
+    ),
     NAMES,
     st.none() | TEXTS,
     st.dictionaries(NAMES, VALUES, max_size=3),
-    st.lists(st.builds(lambda label: WrittenBlock(type="column", label=label, attributes={"type": label}), TEXTS), max_size=2),
+    st.lists(
+        st.builds(lambda label: WrittenBlock(type="column", label=label, attributes={"type": label}), TEXTS),
+        max_size=2,
+    ),
 )
 
 
@@ -44,14 +58,21 @@ def meaning(body: Body) -> list[Data]:
     scope = Scope(lookup=lambda _name: None, functions={}, roots=list)
     parts: list[Data] = []
     for block in body.blocks:
-        values: Attributes = {item.name: to_data(evaluate(item.expr, scope, found)) for item in block.body.attributes}
+        values: Attributes = {
+            item.name: to_data(evaluate(item.expr, scope, found)) for item in block.body.attributes
+        }
         parts.append([block.type, list(block.labels), values, meaning(block.body)])
     assert not list(found)
     return parts
 
 
 def told(block: WrittenBlock) -> Data:
-    return [block.type, [] if block.label is None else [block.label], dict(block.attributes), [told(item) for item in block.blocks]]
+    return [
+        block.type,
+        [] if block.label is None else [block.label],
+        dict(block.attributes),
+        [told(item) for item in block.blocks],
+    ]
 
 
 @given(st.lists(BLOCKS, max_size=3), st.lists(TEXTS, max_size=2))
@@ -67,7 +88,9 @@ def test_it_is_written_as_a_person_would() -> None:
             "catalog": Reference("catalog.lake"),
             "partition_by": [Call("day", ("ts",)), Call("bucket", (16, "id"))],
             "sort_by": [Call("desc", (Call("day", ("ts",)), "first"))],
-            "properties": {f"a.rather.long.name.of.a.property.{number}": "with a value" for number in range(2)},
+            "properties": {
+                f"a.rather.long.name.of.a.property.{number}": "with a value" for number in range(2)
+            },
         },
         blocks=(
             WrittenBlock(type="column", label="id", attributes={"type": "long"}),
@@ -77,7 +100,8 @@ def test_it_is_written_as_a_person_would() -> None:
     )
     assert file_text([block]) == (
         "# One line.\n"
-        "# a comment that cannot end and goes on and goes on and goes on and goes on and goes on and goes on and goes on\n"
+        "# a comment that cannot end and goes on and goes on and goes on and goes on and goes on and goes "
+        "on and goes on\n"
         "# and goes on and goes on and goes on\n"
         'table "orders" {\n'
         "  catalog      = catalog.lake\n"

@@ -11,7 +11,10 @@ def lost(made: Plan) -> list[str]:
 
 
 def test_a_plan_that_loses_nothing_has_nothing_to_list() -> None:
-    steps = (Step(text="add column a", effect=Effect.METADATA), Step(text="widen column b", effect=Effect.IRREVERSIBLE))
+    steps = (
+        Step(text="add column a", effect=Effect.METADATA),
+        Step(text="widen column b", effect=Effect.IRREVERSIBLE),
+    )
     made = plan(
         resource("table.a", Action.CREATE),
         resource("table.b", Action.UPDATE, steps=steps),

@@ -1,4 +1,6 @@
-"""Markdown on a terminal: nothing is lost, code can be copied, and colours are those that a terminal may get."""
+"""Markdown on a terminal: nothing is lost, code can be copied, and colours are those that a terminal may
+get.
+"""
 
 from pathlib import Path
 

@@ -18,7 +18,16 @@ from flareiac.sdk.changes import Action, Blocker, Effect, Origin, Step
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from tests.render.plans import change, plan, resource
 
-TERRAFORM_ACTIONS = [["no-op"], ["create"], ["read"], ["update"], ["delete"], ["delete", "create"], ["create", "delete"], ["forget"]]
+TERRAFORM_ACTIONS = [
+    ["no-op"],
+    ["create"],
+    ["read"],
+    ["update"],
+    ["delete"],
+    ["delete", "create"],
+    ["create", "delete"],
+    ["forget"],
+]
 
 
 def rendered(made: Plan, schemas: dict[str, Block] | None = None) -> dict[str, Any]:
@@ -30,8 +39,15 @@ def rendered(made: Plan, schemas: dict[str, Block] | None = None) -> dict[str, A
 
 def everything() -> Plan:
     return plan(
-        *(resource(f"table.{action.name.lower()}", action, planned={"name": "n"}, recorded={"name": "o"}) for action in Action),
-        resource('module.sales["eu"].table.orders[0]', Action.CREATE, planned={"catalog": Reference("catalog.lake"), "id": UNKNOWN}),
+        *(
+            resource(f"table.{action.name.lower()}", action, planned={"name": "n"}, recorded={"name": "o"})
+            for action in Action
+        ),
+        resource(
+            'module.sales["eu"].table.orders[0]',
+            Action.CREATE,
+            planned={"catalog": Reference("catalog.lake"), "id": UNKNOWN},
+        ),
     )
 
 
@@ -50,10 +66,27 @@ def test_every_entry_has_what_readers_need_and_only_known_actions() -> None:
         assert keys <= entry["change"].keys()
         assert entry["change"]["actions"] in TERRAFORM_ACTIONS
     for entry in data["configuration"]["root_module"]["resources"]:
-        assert {"address", "mode", "type", "name", "provider_config_key", "expressions", "schema_version"} <= entry.keys()
+        assert {
+            "address",
+            "mode",
+            "type",
+            "name",
+            "provider_config_key",
+            "expressions",
+            "schema_version",
+        } <= entry.keys()
         assert entry["provider_config_key"] in data["configuration"]["provider_config"]
     for entry in data["planned_values"]["root_module"]["resources"]:
-        assert {"address", "mode", "type", "name", "provider_name", "schema_version", "values", "sensitive_values"} <= entry.keys()
+        assert {
+            "address",
+            "mode",
+            "type",
+            "name",
+            "provider_name",
+            "schema_version",
+            "values",
+            "sensitive_values",
+        } <= entry.keys()
 
 
 def test_modules_and_keys_stand_where_terraform_has_them() -> None:
@@ -98,14 +131,19 @@ def test_before_is_what_is_there_and_drift_has_its_own_list() -> None:
 
 
 def test_an_object_that_is_gone_is_drift_that_deletes() -> None:
-    made = replace(resource("table.a", Action.CREATE, planned={"n": 1}, recorded={"n": 1}, drift=("it is gone",)), observed=None)
+    made = replace(
+        resource("table.a", Action.CREATE, planned={"n": 1}, recorded={"n": 1}, drift=("it is gone",)),
+        observed=None,
+    )
     data = rendered(plan(made))
     assert data["resource_drift"][0]["change"]["actions"] == ["delete"]
     assert data["resource_changes"][0]["change"]["before"] is None
 
 
 def test_a_restart_is_an_update() -> None:
-    made = resource("job.a", Action.UPDATE, planned={}, recorded={}, steps=(Step(text="restart", effect=Effect.RESTART),))
+    made = resource(
+        "job.a", Action.UPDATE, planned={}, recorded={}, steps=(Step(text="restart", effect=Effect.RESTART),)
+    )
     [entry] = rendered(plan(made))["resource_changes"]
     assert entry["change"]["actions"] == ["update"]
     assert entry["change"]["flareiac"]["restart"] is True
@@ -113,7 +151,12 @@ def test_a_restart_is_an_update() -> None:
 
 @pytest.mark.parametrize("effect", [Effect.NEW_GENERATION, Effect.LOSES_DATA])
 def test_what_loses_state_or_data_can_be_found_by_the_word_delete(effect: Effect) -> None:
-    made = resource("job.a", Action.UPDATE, changes=(change(("generation",), 1, 2),), steps=(Step(text="reset", effect=effect),))
+    made = resource(
+        "job.a",
+        Action.UPDATE,
+        changes=(change(("generation",), 1, 2),),
+        steps=(Step(text="reset", effect=effect),),
+    )
     [entry] = rendered(plan(made))["resource_changes"]
     assert "delete" in entry["change"]["actions"]
     assert entry["change"]["replace_paths"] == [["generation"]]
@@ -132,11 +175,27 @@ def test_sensitive_values_are_replaced_everywhere() -> None:
     inner = Block(attributes={"token": Attribute(type=STRING, description="", sensitive=True)})
     schema = Block(
         attributes={"password": Attribute(type=STRING, description="", sensitive=True)},
-        blocks={"input": NestedBlock(nesting=Nesting.MAP, block=inner), "part": NestedBlock(nesting=Nesting.LIST, block=inner)},
+        blocks={
+            "input": NestedBlock(nesting=Nesting.MAP, block=inner),
+            "part": NestedBlock(nesting=Nesting.LIST, block=inner),
+        },
     )
-    before = {"password": "hunter1", "input": {"a": {"token": "hunter2", "x": 1}}, "part": [{"token": "hunter3"}], "open": "o"}
-    after = {"password": "hunter4", "input": {"a": {"token": "hunter5", "x": 1}}, "part": [{"token": "hunter6"}], "open": "o"}
-    changes = (change(("password",), "hunter1", "hunter4"), change(("input",), before["input"], after["input"]))
+    before = {
+        "password": "hunter1",
+        "input": {"a": {"token": "hunter2", "x": 1}},
+        "part": [{"token": "hunter3"}],
+        "open": "o",
+    }
+    after = {
+        "password": "hunter4",
+        "input": {"a": {"token": "hunter5", "x": 1}},
+        "part": [{"token": "hunter6"}],
+        "open": "o",
+    }
+    changes = (
+        change(("password",), "hunter1", "hunter4"),
+        change(("input",), before["input"], after["input"]),
+    )
     made = plan(
         resource("link.a", Action.UPDATE, planned=after, recorded=before, changes=changes),
         outputs={"s": OutputChange(before=None, after=OutputValue(value=None, sensitive=True))},
@@ -145,7 +204,11 @@ def test_sensitive_values_are_replaced_everywhere() -> None:
     assert "hunter" not in json.dumps(data)
     body = data["resource_changes"][0]["change"]
     assert body["after"]["open"] == "o"
-    assert body["after_sensitive"] == {"password": True, "input": {"a": {"token": True}}, "part": [{"token": True}]}
+    assert body["after_sensitive"] == {
+        "password": True,
+        "input": {"a": {"token": True}},
+        "part": [{"token": True}],
+    }
     assert data["output_changes"]["s"]["after_sensitive"] is True
 
 
@@ -164,13 +227,21 @@ def test_outputs_have_actions_and_values() -> None:
         "d": ["no-op"],
     }
     assert data["output_changes"]["b"]["after_unknown"] is True
-    assert data["planned_values"]["outputs"]["d"] == {"sensitive": False, "type": ["tuple", ["string"]], "value": ["x"]}
+    assert data["planned_values"]["outputs"]["d"] == {
+        "sensitive": False,
+        "type": ["tuple", ["string"]],
+        "value": ["x"],
+    }
 
 
 def test_what_can_not_be_applied_says_so() -> None:
     blocker = Blocker(code="TOY001", summary="no", why="because", ways_out=("undo",))
     blocked = rendered(plan(resource("job.a", Action.UPDATE, blockers=(blocker,))))
-    assert (blocked["applyable"], blocked["errored"], blocked["flareiac"]["blocked"]) == (False, False, ["job.a"])
+    assert (blocked["applyable"], blocked["errored"], blocked["flareiac"]["blocked"]) == (
+        False,
+        False,
+        ["job.a"],
+    )
     assert blocked["resource_changes"][0]["change"]["flareiac"]["blockers"][0]["ways_out"] == ["undo"]
     failed = rendered(replace(plan(), diagnostics=(error(Code("TOY002", "broken")),)))
     assert (failed["errored"], failed["complete"]) == (True, False)
@@ -178,13 +249,17 @@ def test_what_can_not_be_applied_says_so() -> None:
 
 
 def test_what_ends_has_no_unknown_values_as_an_object() -> None:
-    for entry in rendered(plan(resource("table.a", Action.DELETE), resource("table.b", Action.FORGET)))["resource_changes"]:
+    for entry in rendered(plan(resource("table.a", Action.DELETE), resource("table.b", Action.FORGET)))[
+        "resource_changes"
+    ]:
         assert entry["change"]["after_unknown"] == {}
 
 
 def test_metadata_that_cannot_be_set_back_is_an_update() -> None:
     steps = (Step(text="widen", effect=Effect.IRREVERSIBLE),)
-    data = rendered(plan(resource("table.a", Action.UPDATE, planned={"a": 1}, recorded={"a": 2}, steps=steps)))
+    data = rendered(
+        plan(resource("table.a", Action.UPDATE, planned={"a": 1}, recorded={"a": 2}, steps=steps))
+    )
     assert data["resource_changes"][0]["change"]["actions"] == ["update"]
     assert data["flareiac"]["summary"]["lose"] == 0
 
@@ -195,4 +270,6 @@ def test_the_text_counts_what_the_json_calls_a_delete() -> None:
     data = rendered(made)
     assert data["resource_changes"][0]["change"]["actions"] == ["delete", "create"]
     assert data["flareiac"]["summary"]["lose"] == 1
-    assert "Plan: 0 to add, 1 to change, 0 to destroy. Lose data or state: 1.\n" in plan_text(made, colour=False, width=100)
+    assert "Plan: 0 to add, 1 to change, 0 to destroy. Lose data or state: 1.\n" in plan_text(
+        made, colour=False, width=100
+    )

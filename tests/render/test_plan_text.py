@@ -23,7 +23,10 @@ def shown(made: Plan, detail: Detail = "changes", *, show_steps: bool = False) -
 
 
 def test_a_plan_without_changes_says_so() -> None:
-    assert shown(plan(resource("table.a", Action.NO_OP))) == "No changes. What is there matches the configuration.\n"
+    assert (
+        shown(plan(resource("table.a", Action.NO_OP)))
+        == "No changes. What is there matches the configuration.\n"
+    )
 
 
 def test_a_new_resource_is_shown_whole_without_what_is_not_managed() -> None:
@@ -31,7 +34,10 @@ def test_a_new_resource_is_shown_whole_without_what_is_not_managed() -> None:
         "catalog": Reference("catalog.lake"),
         "name": "orders",
         "comment": None,
-        "columns": {"id": {"type": "long", "required": True, "comment": None}, "ts": {"type": "timestamptz", "required": False}},
+        "columns": {
+            "id": {"type": "long", "required": True, "comment": None},
+            "ts": {"type": "timestamptz", "required": False},
+        },
         "uuid": UNKNOWN,
     }
     assert shown(plan(resource("table.orders", Action.CREATE, planned=planned))) == (
@@ -61,10 +67,20 @@ def test_a_restart_shows_what_changes_and_why() -> None:
         planned={"mode": "stream"},
         changes=(
             change(("trigger", "processing_time"), "30s", "10s", note="restart"),
-            change(("steps", "clean", "sql"), "SELECT a,\n  b\nFROM flights\n", "SELECT a,\n  b, c\nFROM flights\n"),
+            change(
+                ("steps", "clean", "sql"),
+                "SELECT a,\n  b\nFROM flights\n",
+                "SELECT a,\n  b, c\nFROM flights\n",
+            ),
             change(("conf", "a.b"), "1", ABSENT),
         ),
-        steps=(Step(text="stop and start on the same checkpoint", effect=Effect.RESTART, why="Spark 4.1 takes a changed projection"),),
+        steps=(
+            Step(
+                text="stop and start on the same checkpoint",
+                effect=Effect.RESTART,
+                why="Spark 4.1 takes a changed projection",
+            ),
+        ),
         reasons=("its SQL changed",),
     )
     assert shown(plan(made)) == (
@@ -101,7 +117,9 @@ def test_what_is_blocked_comes_first_with_its_ways_out_to_paste() -> None:
     )
     made = plan(
         resource("table.new", Action.CREATE, planned={"name": "new"}),
-        resource("job.agg", Action.UPDATE, changes=(change(("sql",), "sum(x)", "max(x)"),), blockers=(blocker,)),
+        resource(
+            "job.agg", Action.UPDATE, changes=(change(("sql",), "sum(x)", "max(x)"),), blockers=(blocker,)
+        ),
     )
     assert shown(made) == (
         """\
@@ -135,7 +153,10 @@ Blocked: 1. Nothing can be applied. Plan: 1 to add, 0 to change, 0 to destroy.
 
 
 def test_destructive_items_come_before_restarts_and_these_before_the_rest() -> None:
-    restart, loss = Step(text="restart", effect=Effect.RESTART), Step(text="drop column x", effect=Effect.LOSES_DATA)
+    restart, loss = (
+        Step(text="restart", effect=Effect.RESTART),
+        Step(text="drop column x", effect=Effect.LOSES_DATA),
+    )
     text = shown(
         plan(
             resource("table.plain", Action.UPDATE, changes=(change(("a",), 1, 2),)),
@@ -164,7 +185,9 @@ def test_destructive_items_come_before_restarts_and_these_before_the_rest() -> N
 def test_the_phrases_are_those_that_tools_look_for(action: Action, phrase: str) -> None:
     text = shown(plan(resource("table.a", action)))
     assert f"\n  {phrase}" in text
-    assert re.search(r"^Plan: (\d+ to import, )?\d+ to add, \d+ to change, \d+ to destroy\.", text, re.MULTILINE)
+    assert re.search(
+        r"^Plan: (\d+ to import, )?\d+ to add, \d+ to change, \d+ to destroy\.", text, re.MULTILINE
+    )
 
 
 def test_drift_shows_the_live_value_and_is_told_apart_from_a_change_of_both() -> None:
@@ -187,7 +210,10 @@ def test_drift_shows_the_live_value_and_is_told_apart_from_a_change_of_both() ->
 
 
 def test_equal_changes_are_folded_and_every_address_is_still_named() -> None:
-    tables = [resource(f"table.t{number}", Action.UPDATE, changes=(change(("retention",), "5d", "7d"),)) for number in range(3)]
+    tables = [
+        resource(f"table.t{number}", Action.UPDATE, changes=(change(("retention",), "5d", "7d"),))
+        for number in range(3)
+    ]
     other = resource("table.other", Action.UPDATE, changes=(change(("retention",), "5d", "9d"),))
     assert shown(plan(tables[0], other, *tables[1:])) == (
         """\
@@ -213,7 +239,8 @@ Plan: 0 to add, 4 to change, 0 to destroy.
 def test_what_is_only_recorded_is_one_line_and_no_change() -> None:
     text = shown(plan(resource("job.a", Action.RECORD), resource("job.b", Action.RECORD)))
     assert text == (
-        "The state is brought up to date for job.a, job.b; nothing else happens.\n\nNo changes. What is there matches the configuration.\n"
+        "The state is brought up to date for job.a, job.b; nothing else happens.\n\nNo changes. What is "
+        "there matches the configuration.\n"
     )
 
 
@@ -222,7 +249,9 @@ def test_sensitive_values_are_never_shown() -> None:
     made = plan(
         resource("link.new", Action.CREATE, planned={"password": "hunter2", "user": "me"}),
         resource(
-            "link.old", Action.UPDATE, changes=(change(("password",), "hunter2", "hunter3"), secret(("token",), "hunter2", "hunter4"))
+            "link.old",
+            Action.UPDATE,
+            changes=(change(("password",), "hunter2", "hunter3"), secret(("token",), "hunter2", "hunter4")),
         ),
         outputs={"secret": OutputChange(before=None, after=OutputValue(value="hunter5", sensitive=True))},
     )
@@ -265,24 +294,42 @@ Operations, in order:
 
 
 def test_summary_names_the_resources_and_full_shows_what_stays() -> None:
-    made = plan(resource("table.a", Action.UPDATE, planned={"kept": "k", "x": 2}, changes=(change(("x",), 1, 2),), reasons=("because",)))
+    made = plan(
+        resource(
+            "table.a",
+            Action.UPDATE,
+            planned={"kept": "k", "x": 2},
+            changes=(change(("x",), 1, 2),),
+            reasons=("because",),
+        )
+    )
     assert shown(made, "summary") == (
-        "Changes:\n\n  # table.a will be updated in-place\n  # (because)\n\nPlan: 0 to add, 1 to change, 0 to destroy.\n"
+        "Changes:\n\n  # table.a will be updated in-place\n  # (because)\n\nPlan: 0 to add, 1 to change, 0 "
+        "to destroy.\n"
     )
     assert '\n        kept = "k"\n' in shown(made, "full")
 
 
 def test_a_partial_and_a_failed_plan_say_so() -> None:
     assert "This plan is partial" in shown(plan(targeted=True))
-    failed = replace(plan(resource("table.a", Action.CREATE, planned={})), diagnostics=(error(Code("TOY001", "No")),))
+    failed = replace(
+        plan(resource("table.a", Action.CREATE, planned={})), diagnostics=(error(Code("TOY001", "No")),)
+    )
     assert shown(failed).endswith("Planning failed: this plan has errors and cannot be applied.\n")
 
 
 def test_colour_adds_escapes_and_changes_nothing_else() -> None:
     made = plan(
         resource("table.a", Action.CREATE, planned={"x": "1", "sql": "a\nb\n"}),
-        resource("table.b", Action.UPDATE, changes=(change(("x",), 1, 2, note="metadata only"),), drift=("it moved",)),
-        resource("table.c", Action.DELETE, steps=(Step(text="drop", effect=Effect.IRREVERSIBLE, why="asked for"),)),
+        resource(
+            "table.b",
+            Action.UPDATE,
+            changes=(change(("x",), 1, 2, note="metadata only"),),
+            drift=("it moved",),
+        ),
+        resource(
+            "table.c", Action.DELETE, steps=(Step(text="drop", effect=Effect.IRREVERSIBLE, why="asked for"),)
+        ),
     )
     coloured = plan_text(made, colour=True, width=100, show_steps=True)
     assert "\x1b[32m" in coloured
@@ -292,8 +339,17 @@ def test_colour_adds_escapes_and_changes_nothing_else() -> None:
 def test_values_can_not_steer_the_terminal() -> None:
     text = shown(
         plan(
-            resource('table.a["\x1b[2J"]', Action.CREATE, planned={"x": "\x1b[2J\u202e", "y": "line\n\x07bell", "\x1b": 1}),
-            resource("table.b", Action.UPDATE, changes=(change(("x",), "a\nb", "a\n\x1b[31mc"),), reasons=("\x1b]0;title\x07",)),
+            resource(
+                'table.a["\x1b[2J"]',
+                Action.CREATE,
+                planned={"x": "\x1b[2J\u202e", "y": "line\n\x07bell", "\x1b": 1},
+            ),
+            resource(
+                "table.b",
+                Action.UPDATE,
+                changes=(change(("x",), "a\nb", "a\n\x1b[31mc"),),
+                reasons=("\x1b]0;title\x07",),
+            ),
         )
     )
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text)
@@ -308,7 +364,13 @@ def test_long_texts_keep_to_the_width() -> None:
             Action.UPDATE,
             steps=(Step(text="restart", effect=Effect.RESTART, why=why),),
             reasons=(why,),
-            changes=(change(("tags",), [f"tag-{number:02d}" for number in range(30)], [f"tag-{number:02d}" for number in range(31)]),),
+            changes=(
+                change(
+                    ("tags",),
+                    [f"tag-{number:02d}" for number in range(30)],
+                    [f"tag-{number:02d}" for number in range(31)],
+                ),
+            ),
         )
     )
     text = plan_text(made, colour=False, width=80)
@@ -319,10 +381,18 @@ def test_long_texts_keep_to_the_width() -> None:
 
 @pytest.mark.parametrize(
     ("actions", "alone"),
-    [((Action.RECORD, Action.NO_OP), True), ((Action.RECORD, Action.UPDATE), False), ((Action.FORGET,), False)],
+    [
+        ((Action.RECORD, Action.NO_OP), True),
+        ((Action.RECORD, Action.UPDATE), False),
+        ((Action.FORGET,), False),
+    ],
 )
-def test_a_plan_that_only_brings_the_state_up_to_date_needs_no_approval(actions: tuple[Action, ...], alone: bool) -> None:
-    resources = [resource(f"table.t{at}", action, planned={}, recorded={}) for at, action in enumerate(actions)]
+def test_a_plan_that_only_brings_the_state_up_to_date_needs_no_approval(
+    actions: tuple[Action, ...], alone: bool
+) -> None:
+    resources = [
+        resource(f"table.t{at}", action, planned={}, recorded={}) for at, action in enumerate(actions)
+    ]
     assert plan(*resources).state_only is alone
     changed = OutputChange(before=None, after=OutputValue(value=1))
     assert not plan(*resources, outputs={"n": changed}).state_only

@@ -11,7 +11,9 @@ from flareiac.render.progress import ProgressView, Running
 
 def drawn(view: ProgressView, *, width: int = 80, height: int = 24) -> list[str]:
     stream = io.StringIO()
-    Console(file=stream, width=width, height=height, color_system=None, force_terminal=True, legacy_windows=False).print(view)
+    Console(
+        file=stream, width=width, height=height, color_system=None, force_terminal=True, legacy_windows=False
+    ).print(view)
     return [line.rstrip() for line in stream.getvalue().splitlines()]
 
 
@@ -27,17 +29,25 @@ def view(*items: Running, ended: int = 3, total: int = 9, now: float = 100.0) ->
 
 def test_the_longest_in_progress_comes_first_with_its_step() -> None:
     lines = drawn(view(running("table.b", 98.0), running("job.a", 25.0, "starting the query")))
-    assert [line[2:] for line in lines[:-1]] == ["job.a: Modifying   1m15s starting the query", "table.b: Modifying    2s"]
+    assert [line[2:] for line in lines[:-1]] == [
+        "job.a: Modifying   1m15s starting the query",
+        "table.b: Modifying    2s",
+    ]
     assert lines[-1] == "3 of 9 operations done, 2 in progress, 1m40s"
 
 
 def test_maintenance_names_its_kind() -> None:
-    assert "table.a (compaction): Maintaining 1s" in drawn(view(running("table.a", 99.0, duty="compaction")))[0]
+    assert (
+        "table.a (compaction): Maintaining 1s" in drawn(view(running("table.a", 99.0, duty="compaction")))[0]
+    )
 
 
 @pytest.mark.parametrize("width", [20, 40, 60])
 def test_no_line_is_longer_than_the_terminal_is_wide(width: int) -> None:
-    lines = drawn(view(running("job.with_a_long_name", 1.0, "waiting for the first batch of the query " * 3)), width=width)
+    lines = drawn(
+        view(running("job.with_a_long_name", 1.0, "waiting for the first batch of the query " * 3)),
+        width=width,
+    )
     assert len(lines) == 2
     assert max(map(len, lines)) <= width
 

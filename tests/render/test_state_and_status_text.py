@@ -14,7 +14,12 @@ RECORD = ResourceRecord(
     address='table.orders["eu"]',
     type="table",
     provider="iceberg",
-    attributes={"catalog": Reference("catalog.lake"), "name": "orders", "comment": None, "columns": {"id": {"type": "long", "doc": None}}},
+    attributes={
+        "catalog": Reference("catalog.lake"),
+        "name": "orders",
+        "comment": None,
+        "columns": {"id": {"type": "long", "doc": None}},
+    },
     identity={"uuid": "1f2e", "schema_id": 0},
     dependencies=("namespace.sales",),
 )
@@ -39,7 +44,10 @@ table "orders" {
 
 def test_the_state_is_all_records_and_the_outputs() -> None:
     snapshot = Snapshot(lineage="l", resources={RECORD.address: RECORD}, outputs=OUTPUTS)
-    assert state_text(snapshot) == f"{record_text(RECORD)}\nOutputs:\n\na = {{ x = [1, true] }}\nb = (sensitive value)\n"
+    assert (
+        state_text(snapshot)
+        == f"{record_text(RECORD)}\nOutputs:\n\na = {{ x = [1, true] }}\nb = (sensitive value)\n"
+    )
     assert state_text(Snapshot(lineage="l")) == "The state is empty: nothing was applied yet.\n"
 
 
@@ -56,7 +64,11 @@ def test_the_state_as_json_has_terraforms_shape() -> None:
     assert json.loads(json.dumps(data)) == data
     assert (data["format_version"], data["terraform_version"]) == ("1.0", "1.11.4")
     [resource] = data["values"]["root_module"]["resources"]
-    assert (resource["address"], resource["index"], resource["values"]["catalog"]) == ('table.orders["eu"]', "eu", "catalog.lake")
+    assert (resource["address"], resource["index"], resource["values"]["catalog"]) == (
+        'table.orders["eu"]',
+        "eu",
+        "catalog.lake",
+    )
     assert data["flareiac"] == {"format_version": "1.0", "lineage": "l", "serial": 7}
 
 
@@ -107,5 +119,8 @@ job.b: last error
     )
     data = status_json(rows)
     assert json.loads(json.dumps(data)) == data
-    assert (data["format_version"], [item["address"] for item in data["jobs"]]) == ("1.0", ["job.flights", "job.b"])
+    assert (data["format_version"], [item["address"] for item in data["jobs"]]) == (
+        "1.0",
+        ["job.flights", "job.b"],
+    )
     assert status_text([], now=0.0) == "No jobs are recorded.\n"

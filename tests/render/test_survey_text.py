@@ -24,7 +24,15 @@ EMPTY: dict[str, Any] = {
 
 
 def run(name: str, last: float | None = None, following: float | None = None, **more: Any) -> dict[str, Any]:
-    return {"name": name, "declared": True, "last": last, "next": following, "failed": None, "result": None, **more}
+    return {
+        "name": name,
+        "declared": True,
+        "last": last,
+        "next": following,
+        "failed": None,
+        "result": None,
+        **more,
+    }
 
 
 FULL = EMPTY | {
@@ -45,15 +53,23 @@ FULL = EMPTY | {
 
 
 def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
-    surveys = {"table.full": FULL, "table.empty": EMPTY, "table.gone": {"trouble": "It is gone: look."}, "table.due": EMPTY | due()}
+    surveys = {
+        "table.full": FULL,
+        "table.empty": EMPTY,
+        "table.gone": {"trouble": "It is gone: look."},
+        "table.due": EMPTY | due(),
+    }
     assert survey_text(surveys, now=NOW) == (
-        "TABLE              ROWS   SIZE  FILES  SMALL FILES  DELETE FILES  SNAPSHOTS  LAST COMMIT  LAST MAINTENANCE            NEXT\n"
-        "table.full   12,345,678  5.3GB    400           8%             3         21  1m a"
-        "go       compaction 2h ago (failed)  compaction in 1h\n"
-        "table.empty           0     0B      0            -             0          0  -            -                           -\n"
-        "table.gone            -      -      -            -             -          -  -            -                           -\n"
-        "table.due             0     0B      0            -             0          0  -   "
-        "         manifest_rewrite 59m ago    next apply, if due\n"
+        "TABLE              ROWS   SIZE  FILES  SMALL FILES  DELETE FILES  SNAPSHOTS  LAST COMMIT  LAST "
+        "MAINTENANCE            NEXT\n"
+        "table.full   12,345,678  5.3GB    400           8%             3         21  1m ago       "
+        "compaction 2h ago (failed)  compaction in 1h\n"
+        "table.empty           0     0B      0            -             0          0  -            -        "
+        "                   -\n"
+        "table.gone            -      -      -            -             -          -  -            -        "
+        "                   -\n"
+        "table.due             0     0B      0            -             0          0  -            "
+        "manifest_rewrite 59m ago    next apply, if due\n"
         "\n"
         "SMALL FILES: the share of data files that compaction would rewrite; - where it was not measured.\n"
         "\n"
@@ -68,11 +84,16 @@ def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
 def test_a_share_of_an_earlier_time_says_so() -> None:
     aged = FULL | {"looked_at": (NOW - 7200) * 1000}
     assert "  8% (2h ago)  " in survey_text({"table.full": aged}, now=NOW)
-    assert next(survey_lines(aged, now=NOW)) == "12,345,678 rows, 5.3GB in 400 data files (8% small, 2h ago), 3 delete files"
+    assert (
+        next(survey_lines(aged, now=NOW))
+        == "12,345,678 rows, 5.3GB in 400 data files (8% small, 2h ago), 3 delete files"
+    )
 
 
 def due() -> dict[str, Any]:
-    return {"maintenance": [run("manifest_rewrite", NOW - 3599), run("retention", NOW - 9999, declared=False)]}
+    return {
+        "maintenance": [run("manifest_rewrite", NOW - 3599), run("retention", NOW - 9999, declared=False)]
+    }
 
 
 def test_one_table_is_told_in_sentences() -> None:

@@ -29,7 +29,9 @@ def test_a_plan_is_told_from_version_to_complaints() -> None:
         outputs={"o": OutputChange(before=None, after=OutputValue(value=None, sensitive=True))},
     )
     complaint = warning(Code("TOY001", "Careful"), "Or else.", subject=source.span(12, 17))
-    lines: list[dict[str, Any]] = plan_lines(made, [complaint], {source.path: source}, tool_version="0.1.0", clock=clock)
+    lines: list[dict[str, Any]] = plan_lines(
+        made, [complaint], {source.path: source}, tool_version="0.1.0", clock=clock
+    )
     assert json.loads(json.dumps(lines)) == lines
     assert [item["type"] for item in lines] == [
         "version",
@@ -50,7 +52,16 @@ def test_a_plan_is_told_from_version_to_complaints() -> None:
     ]
     assert lines[3]["change"]["resource"]["resource_key"] == "eu"
     assert lines[5]["@message"] == "Plan: 2 to add, 0 to change, 1 to destroy. To forget: 1."
-    counted = {"add": 2, "change": 0, "import": 0, "remove": 1, "forget": 1, "restart": 0, "lose": 0, "due": 0}
+    counted = {
+        "add": 2,
+        "change": 0,
+        "import": 0,
+        "remove": 1,
+        "forget": 1,
+        "restart": 0,
+        "lose": 0,
+        "due": 0,
+    }
     assert lines[5]["changes"] == {**counted, "operation": "plan"}
     assert lines[6]["outputs"] == {"o": {"sensitive": True, "action": "create"}}
     assert lines[7]["@level"] == "warn"
@@ -59,7 +70,10 @@ def test_a_plan_is_told_from_version_to_complaints() -> None:
 
 def test_without_a_plan_only_complaints_follow_the_version() -> None:
     lines = plan_lines(None, [error(Code("TOY001", "Broken"))], {}, tool_version="0.1.0", clock=clock)
-    assert [(item["type"], item["@message"]) for item in lines] == [("version", "FlareIaC 0.1.0"), ("diagnostic", "Error: Broken")]
+    assert [(item["type"], item["@message"]) for item in lines] == [
+        ("version", "FlareIaC 0.1.0"),
+        ("diagnostic", "Error: Broken"),
+    ]
 
 
 def test_each_event_of_an_apply_has_its_line() -> None:
@@ -99,17 +113,39 @@ def test_each_event_of_an_apply_has_its_line() -> None:
 
 
 def test_the_summary_counts_what_was_done() -> None:
-    made = plan(resource("table.a", Action.CREATE, planned={}), resource("table.b", Action.UPDATE, changes=(change(("x",), 1, 2),)))
+    made = plan(
+        resource("table.a", Action.CREATE, planned={}),
+        resource("table.b", Action.UPDATE, changes=(change(("x",), 1, 2),)),
+    )
     whole = summary_record(made, {"create:table.a", "update:table.b"}, clock=clock)
     assert whole["@message"] == "Apply complete! Resources: 1 added, 1 changed, 0 destroyed."
     part = summary_record(made, {"create:table.a"}, clock=clock)
     assert part["@message"] == "Apply incomplete: 1 of 2 operations done."
-    assert (part["changes"]["add"], part["changes"]["change"], part["changes"]["operation"]) == (1, 0, "apply")
+    assert (part["changes"]["add"], part["changes"]["change"], part["changes"]["operation"]) == (
+        1,
+        0,
+        "apply",
+    )
 
 
 def test_each_drift_is_a_line() -> None:
-    report = DriftReport(entries=(DriftEntry(address="job.a", kind=DriftClass.MISSING, texts=("the driver is dead",)),), checked=3)
+    report = DriftReport(
+        entries=(DriftEntry(address="job.a", kind=DriftClass.MISSING, texts=("the driver is dead",)),),
+        checked=3,
+    )
     _, line, summary = drift_lines(report, tool_version="0.1.0", clock=clock)
-    assert (line["type"], line["change"]["action"], line["change"]["flareiac"]["class"]) == ("resource_drift", "delete", "missing")
+    assert (line["type"], line["change"]["action"], line["change"]["flareiac"]["class"]) == (
+        "resource_drift",
+        "delete",
+        "missing",
+    )
     assert (summary["type"], summary["@message"]) == ("drift_summary", "Drift: 1 missing; 3 checked.")
-    assert summary["drift"] == {"drifted": True, "checked": 3, "unchecked": 0, "changed": 0, "missing": 1, "unmanaged": 0, "unhealthy": 0}
+    assert summary["drift"] == {
+        "drifted": True,
+        "checked": 3,
+        "unchecked": 0,
+        "changed": 0,
+        "missing": 1,
+        "unmanaged": 0,
+        "unhealthy": 0,
+    }

@@ -15,7 +15,11 @@ PLACES = st.builds(
 @given(st.lists(PLACES, max_size=8), PLACES)
 def test_sharing_finds_what_is_inside_and_around(places: list[str], place: str) -> None:
     found = Occupied((item, number) for number, item in enumerate(places)).sharing(place)
-    expected = {(item, number) for number, item in enumerate(places) if is_within(item, place) or is_within(place, item)}
+    expected = {
+        (item, number)
+        for number, item in enumerate(places)
+        if is_within(item, place) or is_within(place, item)
+    }
     listed = list(found)
     assert set(listed) == expected
     assert len(listed) == len(expected)

@@ -17,15 +17,27 @@ def table(position: int) -> str:
 
 
 def sample(
-    folder: Path, sources: tuple[str, ...] = ("files",), *, started: int = 3, committed: int = 3, operator: str | None = None
+    folder: Path,
+    sources: tuple[str, ...] = ("files",),
+    *,
+    started: int = 3,
+    committed: int = 3,
+    operator: str | None = None,
 ) -> Path:
     """A checkpoint of a query over these kinds of sources; batch N of files is entry N of their log."""
     for part in ("offsets", "commits"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     (folder / "metadata").write_text(json.dumps({"id": QUERY}))
     for batch in range(started + 1):
-        header = {"batchWatermarkMs": batch * 1000, "batchTimestampMs": 1_700_000_000_000 + batch, "conf": PINNED}
-        positions = [files(batch) if kind == "files" else table(batch) if kind == "table" else str(batch) for kind in sources]
+        header = {
+            "batchWatermarkMs": batch * 1000,
+            "batchTimestampMs": 1_700_000_000_000 + batch,
+            "conf": PINNED,
+        }
+        positions = [
+            files(batch) if kind == "files" else table(batch) if kind == "table" else str(batch)
+            for kind in sources
+        ]
         (folder / "offsets" / str(batch)).write_text("\n".join(["v1", json.dumps(header), *positions]))
         (folder / "offsets" / f".{batch}.crc").write_bytes(b"crc")
         for index, kind in enumerate(sources):
@@ -50,7 +62,9 @@ def sample(
 
 
 def changes(folder: Path, committed: int) -> None:
-    """The change files of both partitions of the one stateful operator, as an HDFS-backed store writes them: one more than batches."""
+    """The change files of both partitions of the one stateful operator, as an HDFS-backed store writes them:
+    one more than batches.
+    """
     for partition in ("0", "1"):
         store = folder / "state" / "0" / partition
         store.mkdir(parents=True, exist_ok=True)
@@ -60,11 +74,17 @@ def changes(folder: Path, committed: int) -> None:
 
 
 def seen(batch: int) -> dict[str, object]:
-    return {"path": f"file:///data/in/day={batch}/a%20b.json", "timestamp": 1_700_000_000_000 + batch, "batchId": batch}
+    return {
+        "path": f"file:///data/in/day={batch}/a%20b.json",
+        "timestamp": 1_700_000_000_000 + batch,
+        "batchId": batch,
+    }
 
 
 def compact(log: Path, batch: int) -> None:
-    """Folds a file source's log up to an entry, as Spark does every tenth time, and later deletes what it folded."""
+    """Folds a file source's log up to an entry, as Spark does every tenth time, and later deletes what it
+    folded.
+    """
     lines = [json.dumps(seen(number)) for number in range(batch + 1)]
     (log / f"{batch}.compact").write_text("\n".join(["v1", *lines]))
     for number in range(batch + 1):

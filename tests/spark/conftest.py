@@ -1,4 +1,6 @@
-"""A small lake with a control directory beside it, and applications that are ended when the tests are over."""
+"""A small lake with a control directory beside it, and applications that are ended when the tests are
+over.
+"""
 
 import json
 import time
@@ -29,7 +31,9 @@ FLIGHTS = (("ts", "timestamptz"), ("carrier", "string"), ("delay", "long"))
 
 
 class Lake:
-    """A SQLite catalog ``lake`` with the namespace ``demo``, an application beside it, and short words for what tests do with them."""
+    """A SQLite catalog ``lake`` with the namespace ``demo``, an application beside it, and short words for
+    what tests do with them.
+    """
 
     def __init__(self, root: Path, jars: tuple[Path, ...], java_home: Path) -> None:
         from pyiceberg.catalog.sql import SqlCatalog
@@ -39,11 +43,18 @@ class Lake:
         self.catalog = SqlCatalog("lake", uri=f"sqlite:///{root}/catalog.db", warehouse=self.warehouse)
         self.catalog.create_namespace("demo")
         options = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
-        self.launch = Launch(java_home=java_home, jars=jars, java_options=options, master="local[2]", memory="512m")
+        self.launch = Launch(
+            java_home=java_home, jars=jars, java_options=options, master="local[2]", memory="512m"
+        )
 
     # The lake
 
-    def table(self, name: str, *columns: tuple[str, str] | tuple[str, str, bool], rows: list[dict[str, Any]] | None = None) -> str:
+    def table(
+        self,
+        name: str,
+        *columns: tuple[str, str] | tuple[str, str, bool],
+        rows: list[dict[str, Any]] | None = None,
+    ) -> str:
         """Creates a table and returns its uuid."""
         import pyarrow as pa
         from pyiceberg.schema import Schema
@@ -72,9 +83,21 @@ class Lake:
 
     # Specs
 
-    def output(self, name: str, source: str, uuid: str | None, columns: list[tuple[Any, ...]], **more: Any) -> dict[str, Any]:
-        spelled = [{"name": column[0], "type": column[1], "required": len(column) > 2 and bool(column[2])} for column in columns]
-        base = {"name": name, "from": source, "identifier": ["lake", "demo", name], "uuid": uuid, "mode": "append", "columns": spelled}
+    def output(
+        self, name: str, source: str, uuid: str | None, columns: list[tuple[Any, ...]], **more: Any
+    ) -> dict[str, Any]:
+        spelled = [
+            {"name": column[0], "type": column[1], "required": len(column) > 2 and bool(column[2])}
+            for column in columns
+        ]
+        base = {
+            "name": name,
+            "from": source,
+            "identifier": ["lake", "demo", name],
+            "uuid": uuid,
+            "mode": "append",
+            "columns": spelled,
+        }
         return {**base, "checkpoint": str(self.root / "checkpoints" / name / "g0001"), **more}
 
     def flights_input(self, folder: str, **more: Any) -> dict[str, Any]:
@@ -96,7 +119,9 @@ class Lake:
             f"{catalog}.cache-enabled": "false",
             "spark.sql.shuffle.partitions": "2",
         }
-        return ApplicationSettings(**{"digest": "a1", "name": "test", "conf": conf, "graceful_stop_ms": 20_000, **more})
+        return ApplicationSettings(
+            **{"digest": "a1", "name": "test", "conf": conf, "graceful_stop_ms": 20_000, **more}
+        )
 
     def change(self, edit: Callable[[Desired], Desired]) -> Desired:
         return self.control.update_desired(edit, lineage=LINEAGE, workspace=WORKSPACE)
@@ -104,7 +129,10 @@ class Lake:
     def put(self, *specs: dict[str, Any], **more: Any) -> None:
         """Has jobs run, each spec with a digest of its own."""
         jobs = {
-            spec["address"]: DesiredJob(digest=uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(spec)).hex, spec=spec, **more) for spec in specs
+            spec["address"]: DesiredJob(
+                digest=uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(spec)).hex, spec=spec, **more
+            )
+            for spec in specs
         }
         self.change(lambda desired: replace(desired, jobs={**desired.jobs, **jobs}))
 

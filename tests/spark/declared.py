@@ -174,4 +174,6 @@ def _observed(recorded: Recorded | None, facts: JobFacts | None) -> Observation:
         return Present(attributes=recorded.attributes, identity=recorded.identity)
     by_hand = {"stopped": True} if facts.state == "stopped" else {}
     attributes = {**recorded.attributes, **by_hand} if recorded else {}
-    return Present(attributes=attributes, identity={**(recorded.identity if recorded else {}), KEY: encode(facts)})
+    return Present(
+        attributes=attributes, identity={**(recorded.identity if recorded else {}), KEY: encode(facts)}
+    )

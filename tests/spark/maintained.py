@@ -83,7 +83,9 @@ class Kept:
     def _request(self, work: Work, key: str) -> PerformRequest:
         catalog = Resolved(address="catalog.lake", type="catalog", attributes={"name": "lake"})
         attributes = {"catalog": Reference("catalog.lake"), "namespace": "demo", "name": self.name}
-        subject = Resolved(address=f"table.{self.name}", type="table", attributes=attributes, identity={"uuid": self.uuid})
+        subject = Resolved(
+            address=f"table.{self.name}", type="table", attributes=attributes, identity={"uuid": self.uuid}
+        )
         return PerformRequest(
             key=key,
             subject=subject,

@@ -22,7 +22,10 @@ def test_an_instance_of_count_is_told_by_its_index() -> None:
 
 def test_an_instance_of_for_each_is_told_by_its_key() -> None:
     assert line('checkpoint.clicks["us"]', "generation", 2, 1) == 'generation = each.key == "us" ? 2 : 1'
-    assert line('job.clicks["us"]', "accept_result_change", "t0k") == 'accept_result_change = each.key == "us" ? "t0k" : null'
+    assert (
+        line('job.clicks["us"]', "accept_result_change", "t0k")
+        == 'accept_result_change = each.key == "us" ? "t0k" : null'
+    )
 
 
 @pytest.mark.parametrize("key", ["us", 'a"b', "a\\b", "${x}", "%{if}", "é"])
@@ -31,6 +34,8 @@ def test_the_line_means_this_instance_and_no_other(key: str) -> None:
     diagnostics = Diagnostics()
     body = parse_file(Source("a.flare.hcl", line(address, "generation", 2, 1) + "\n"), diagnostics)
     scopes = {each: Scope().child({"each": object_value({"key": string(each)})}) for each in (key, "another")}
-    found = {each: to_data(evaluate(body.attributes[0].expr, scope, diagnostics)) for each, scope in scopes.items()}
+    found = {
+        each: to_data(evaluate(body.attributes[0].expr, scope, diagnostics)) for each, scope in scopes.items()
+    }
     assert not list(diagnostics)
     assert found == {key: 2, "another": 1}

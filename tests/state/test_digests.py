@@ -1,4 +1,6 @@
-"""A state or a lock that was edited or damaged is told, whichever byte it is; files from before there were digests are read."""
+"""A state or a lock that was edited or damaged is told, whichever byte it is; files from before there were
+digests are read.
+"""
 
 import json
 import random
@@ -16,12 +18,23 @@ STATE = Snapshot(
     lineage="l",
     serial=3,
     resources={
-        "table.x": ResourceRecord(address="table.x", type="table", provider="iceberg", attributes={"name": "é", "n": [1, 2.5, None]})
+        "table.x": ResourceRecord(
+            address="table.x", type="table", provider="iceberg", attributes={"name": "é", "n": [1, 2.5, None]}
+        )
     },
 )
 LOCK = LockRecord(
     info=LockInfo(
-        id="i", owner="me", host="here", pid=7, process_started=1.5, job="", operation="apply", created=1.0, expires=2.0, epoch=4
+        id="i",
+        owner="me",
+        host="here",
+        pid=7,
+        process_started=1.5,
+        job="",
+        operation="apply",
+        created=1.0,
+        expires=2.0,
+        epoch=4,
     ),
     held=True,
     boot="b",
@@ -43,7 +56,8 @@ def test_every_flipped_bit_of_a_state_is_told() -> None:
             found = decode_snapshot(damaged, "here")
         except Damaged:
             continue
-        # What is left reads as the same state: white space, or a key that no version knows instead of the digest's.
+        # What is left reads as the same state: white space, or a key that no version knows instead of the
+        # digest's.
         assert found == STATE, damaged
 
 

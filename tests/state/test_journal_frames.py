@@ -11,7 +11,9 @@ PAYLOADS = st.lists(st.binary(max_size=60), min_size=1, max_size=6)
 
 
 def _frames(payloads: list[bytes]) -> list[Frame]:
-    return [Frame(kind=FrameKind.RECORD, payload=payload, epoch=number) for number, payload in enumerate(payloads)]
+    return [
+        Frame(kind=FrameKind.RECORD, payload=payload, epoch=number) for number, payload in enumerate(payloads)
+    ]
 
 
 @given(PAYLOADS)
@@ -48,7 +50,9 @@ def test_a_tail_of_zeros_is_a_cut(payloads: list[bytes], zeros: int) -> None:
 
 
 @given(PAYLOADS, st.binary(min_size=1, max_size=60), st.data())
-def test_a_changed_byte_before_the_last_record_is_damage(payloads: list[bytes], last: bytes, data: st.DataObject) -> None:
+def test_a_changed_byte_before_the_last_record_is_damage(
+    payloads: list[bytes], last: bytes, data: st.DataObject
+) -> None:
     content = bytearray(b"".join(map(encode_frame, _frames(payloads))))
     at = data.draw(st.integers(min_value=0, max_value=len(content) - 1))
     content[at] ^= data.draw(st.integers(min_value=1, max_value=255))

@@ -1,4 +1,6 @@
-"""The local store after kills and on a full disk: what was acknowledged is there, and nothing is half there."""
+"""The local store after kills and on a full disk: what was acknowledged is there, and nothing is half
+there.
+"""
 
 import errno
 import os
@@ -51,8 +53,12 @@ while True:
 
 
 def _killed_after(script: str, directory: Path, lines: int) -> int:
-    """Runs the script until it acknowledged some lines, kills it, and returns the last acknowledged number."""
-    with subprocess.Popen([sys.executable, "-c", script, str(directory)], stdout=subprocess.PIPE, text=True) as process:
+    """Runs the script until it acknowledged some lines, kills it, and returns the last acknowledged
+    number.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(directory)], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         acknowledged = [next(process.stdout) for _ in range(lines)]
         process.send_signal(signal.SIGKILL)
@@ -85,7 +91,9 @@ def test_a_step_counts_once_however_the_snapshot_was_interrupted(tmp_path: Path)
 
 
 @pytest.mark.parametrize("leave", ["at the seal", "after the move"])
-def test_a_snapshot_interrupted_around_its_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leave: str) -> None:
+def test_a_snapshot_interrupted_around_its_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leave: str
+) -> None:
     store = _store(tmp_path)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     first = store.write_snapshot(b"0", expect=None, lease=lease)
@@ -94,7 +102,9 @@ def test_a_snapshot_interrupted_around_its_move(tmp_path: Path, monkeypatch: pyt
     def stop(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("flareiac_state.local." + ("move_into_place" if leave == "at the seal" else "remove_file"), stop)
+    monkeypatch.setattr(
+        "flareiac_state.local." + ("move_into_place" if leave == "at the seal" else "remove_file"), stop
+    )
     with pytest.raises(KeyboardInterrupt):
         store.write_snapshot(b"1", expect=first, lease=lease)
     monkeypatch.undo()
@@ -144,7 +154,10 @@ def test_a_journal_of_another_snapshot_is_damage(tmp_path: Path) -> None:
 def test_a_lock_file_of_something_else_is_told_with_a_way_out(tmp_path: Path) -> None:
     for content in (b"", b"{", b"[]", b'{"info": 3}', b'{"info": {"id": "x"}}'):
         (tmp_path / "lock.json").write_bytes(content)
-        for ask in (lambda: _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait), lambda: _store(tmp_path).lock_info()):
+        for ask in (
+            lambda: _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait),
+            lambda: _store(tmp_path).lock_info(),
+        ):
             with pytest.raises(Failure) as told:
                 ask()
             [found] = told.value.diagnostics
@@ -161,7 +174,13 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
     store.append_journal(b"one", lease)
     lease.release()
     paths = [directory.parent, directory, *directory.rglob("*")]
-    assert {path.name for path in paths} >= {"snapshot.json", "journal.jsonl", "lock.json", "lock.guard", "history"}
+    assert {path.name for path in paths} >= {
+        "snapshot.json",
+        "journal.jsonl",
+        "lock.json",
+        "lock.guard",
+        "history",
+    }
     for path in paths:
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
 
@@ -214,7 +233,12 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A real file system of 256 KiB, where the tests may make one."""
     place = tmp_path / "disk"
     place.mkdir()
-    if os.getuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", place], capture_output=True).returncode:
+    if (
+        os.getuid() != 0
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "none", place], capture_output=True
+        ).returncode
+    ):
         pytest.skip("mounting a small file system needs root")
     yield place
     subprocess.run(["umount", "--lazy", place], check=True)

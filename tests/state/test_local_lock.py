@@ -67,13 +67,20 @@ def test_one_holder_at_a_time_between_processes(tmp_path: Path) -> None:
 
 def test_a_killed_owner_is_taken_over_at_once_a_living_one_is_not(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as holder:
         assert holder.stdout is not None
         lock_id = holder.stdout.readline().strip()
         with pytest.raises(LockHeld) as held:
             _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait)
-        assert (held.value.info.id, held.value.info.owner, held.value.info.pid) == (lock_id, "holder", holder.pid)
+        assert (held.value.info.id, held.value.info.owner, held.value.info.pid) == (
+            lock_id,
+            "holder",
+            holder.pid,
+        )
         holder.send_signal(signal.SIGKILL)
     lease = _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait)
     assert lease.took_over is not None
@@ -94,7 +101,9 @@ def test_another_process_with_the_same_number_is_not_the_owner(tmp_path: Path) -
 
 
 def test_the_heartbeat_keeps_the_lease_alive(tmp_path: Path) -> None:
-    lease = _store(tmp_path, terms=Terms(length=60, heartbeat=0.01)).lock("apply", timeout=0, on_wait=ignore_wait)
+    lease = _store(tmp_path, terms=Terms(length=60, heartbeat=0.01)).lock(
+        "apply", timeout=0, on_wait=ignore_wait
+    )
     first = lease.info.expires
     _wait_until(lambda: lease.info.expires > first)
     assert _store(tmp_path).lock_info() == lease.info
@@ -112,7 +121,9 @@ def test_a_lock_file_overwritten_by_something_else_is_a_loss(tmp_path: Path) -> 
 
 
 def test_the_heartbeat_notices_the_loss(tmp_path: Path) -> None:
-    lease = _store(tmp_path, terms=Terms(length=0, heartbeat=3600)).lock("apply", timeout=0, on_wait=ignore_wait)
+    lease = _store(tmp_path, terms=Terms(length=0, heartbeat=3600)).lock(
+        "apply", timeout=0, on_wait=ignore_wait
+    )
     other = _store(tmp_path).lock("destroy", timeout=0, on_wait=ignore_wait)
     with pytest.raises(LockLost, match=r"taken over by .*destroy"):
         lease.renew()
@@ -157,7 +168,12 @@ def test_a_lease_of_another_machine_ends_by_its_own_clock(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("differs", "is_taken"),
-    [({}, True), ({"machine": "another"}, False), ({"namespace": "pid:[1]"}, False), ({"renewed": time.time()}, False)],
+    [
+        ({}, True),
+        ({"machine": "another"}, False),
+        ({"namespace": "pid:[1]"}, False),
+        ({"renewed": time.time()}, False),
+    ],
     ids=["before the boot", "another machine", "a container", "a copy that lives"],
 )
 def test_what_this_machine_locked_before_its_boot_is_taken_over_at_once(
@@ -184,14 +200,21 @@ def test_what_this_machine_locked_before_its_boot_is_taken_over_at_once(
 def test_a_silent_lease_from_a_clock_far_ahead_ends_while_we_watch(tmp_path: Path) -> None:
     _written_elsewhere(tmp_path, expires_in=1_000_000)
     waited: list[LockInfo] = []
-    lease = _store(tmp_path, terms=Terms(length=0.2, heartbeat=3600)).lock("apply", timeout=60, on_wait=waited.append)
+    lease = _store(tmp_path, terms=Terms(length=0.2, heartbeat=3600)).lock(
+        "apply", timeout=60, on_wait=waited.append
+    )
     assert [holder.host for holder in waited] == ["elsewhere"]
     assert lease.took_over is not None
     lease.release()
 
 
 def test_the_holder_is_described(tmp_path: Path) -> None:
-    environment = {"GITHUB_SERVER_URL": "https://github.example", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "7", "USER": "ann"}
+    environment = {
+        "GITHUB_SERVER_URL": "https://github.example",
+        "GITHUB_REPOSITORY": "a/b",
+        "GITHUB_RUN_ID": "7",
+        "USER": "ann",
+    }
     lease = LocalStore(tmp_path, environment=environment).lock("apply", timeout=0, on_wait=ignore_wait)
     assert (lease.info.owner, lease.info.operation) == ("ann", "apply")
     assert lease.info.job == "https://github.example/a/b/actions/runs/7"

@@ -46,4 +46,6 @@ class TestLocal(StateStoreConformance):
         file.write_text(json.dumps(lock))
 
     def _open(self) -> StateStore:
-        return local_backend().open({}, root=str(self.path), workspace="default", environment={"USER": "tester"})
+        return local_backend().open(
+            {}, root=str(self.path), workspace="default", environment={"USER": "tester"}
+        )

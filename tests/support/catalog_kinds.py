@@ -30,14 +30,18 @@ VARIABLES: Final = {
 }
 SECRETS: Final = {
     f"secret.{name.lower()}": Resolved(
-        address=f"secret.{name.lower()}", type="secret", attributes={"env": name, "reference": reference("env", name)}
+        address=f"secret.{name.lower()}",
+        type="secret",
+        attributes={"env": name, "reference": reference("env", name)},
     )
     for name in VARIABLES
 }
 
 
 class KindLake(Lake):
-    """A project whose catalog may be of any kind. ``namespace`` is used by no other: a server may serve many tests."""
+    """A project whose catalog may be of any kind. ``namespace`` is used by no other: a server may serve many
+    tests.
+    """
 
     namespace: str
 
@@ -104,7 +108,11 @@ def body(kind: str, servers: Servers, request: pytest.FixtureRequest) -> dict[st
             files["properties"] |= {"glue.endpoint": servers.aws()}
             return {"type": "glue", **files}
         case _:
-            return {"type": "rest", "uri": servers.rest(request.getfixturevalue("java_home")), "credential": Reference("secret.lake_login")}
+            return {
+                "type": "rest",
+                "uri": servers.rest(request.getfixturevalue("java_home")),
+                "credential": Reference("secret.lake_login"),
+            }
 
 
 def s3(endpoint: str, bucket: str) -> dict[str, Any]:
@@ -120,7 +128,9 @@ def s3(endpoint: str, bucket: str) -> dict[str, Any]:
 
 
 @contextmanager
-def kind_lake(kind: str, root: Path, servers: Servers, request: pytest.FixtureRequest, name: str = "lake") -> Iterator[KindLake]:
+def kind_lake(
+    kind: str, root: Path, servers: Servers, request: pytest.FixtureRequest, name: str = "lake"
+) -> Iterator[KindLake]:
     """A project on a fresh catalog of a kind, with the variables that its secrets are in."""
     with pytest.MonkeyPatch.context() as patch, aws_keys():
         for variable, value in VARIABLES.items():

@@ -1,4 +1,6 @@
-"""Runs the command line as a user does: a process of its own in a project directory, with the toy provider beside the real ones."""
+"""Runs the command line as a user does: a process of its own in a project directory, with the toy provider
+beside the real ones.
+"""
 
 import contextlib
 import io
@@ -47,14 +49,22 @@ def arguments(*words: str) -> list[str]:
 def flareiac(root: Path, *words: str, **extra: str) -> Ended:
     """Runs one command in a directory and waits for it."""
     done = subprocess.run(
-        arguments(*words), cwd=root, env=environment(**extra), capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
+        arguments(*words),
+        cwd=root,
+        env=environment(**extra),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        stdin=subprocess.DEVNULL,
     )
     return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
 
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """One process that runs many commands in a directory, one after the other: a story of twenty commands costs one start."""
+    """One process that runs many commands in a directory, one after the other: a story of twenty commands
+    costs one start.
+    """
 
     process: "subprocess.Popen[str]"
 
@@ -77,7 +87,9 @@ def shell(root: Path, **extra: str) -> Iterator[Shell]:
     variables = environment(**extra)
     variables["PYTHONPATH"] = os.pathsep.join([variables["PYTHONPATH"], str(Path(__file__).parents[2])])
     command = [sys.executable, "-W", "ignore", "-c", serve]
-    with subprocess.Popen(command, cwd=root, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=root, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield Shell(process)
         finally:
@@ -85,7 +97,9 @@ def shell(root: Path, **extra: str) -> Iterator[Shell]:
 
 
 def serve(requests: IO[str], answers: IO[str]) -> None:
-    """The other end of ``Shell``: a line of words in, a line of exit code, standard output and standard error out."""
+    """The other end of ``Shell``: a line of words in, a line of exit code, standard output and standard error
+    out.
+    """
     from flareiac.cli.main import run
 
     lines = iter(requests.readline, "")

@@ -1,11 +1,15 @@
-"""JSON for people who read a diff: a value that fits on its line stands there whole, any other one is taken apart. Pure."""
+"""JSON for people who read a diff: a value that fits on its line stands there whole, any other one is taken
+apart. Pure.
+"""
 
 import json
 from typing import Any
 
 
 def laid_out(data: Any, width: int = 110) -> str:
-    """The JSON text of data, without an end of line. Only a text without a place to break is longer than the width."""
+    """The JSON text of data, without an end of line. Only a text without a place to break is longer than the
+    width.
+    """
     return _laid_out(data, "", 0, width)
 
 

@@ -1,4 +1,6 @@
-"""S3, Glue and Secrets Manager of one process on the loopback, and the variables under which clients find keys for them."""
+"""S3, Glue and Secrets Manager of one process on the loopback, and the variables under which clients find
+keys for them.
+"""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -35,7 +37,9 @@ def moto_server() -> Iterator[str]:
 
 @cache
 def _guard_versions() -> None:
-    """Lets Glue refuse an update of a version that is no longer the current one, as AWS does; moto takes it."""
+    """Lets Glue refuse an update of a version that is no longer the current one, as AWS does; moto takes
+    it.
+    """
     from moto.core.exceptions import JsonRESTError
     from moto.glue.responses import GlueResponse
 
@@ -44,7 +48,9 @@ def _guard_versions() -> None:
     def update_table(self: Any) -> Any:
         with lock:
             wanted = self.parameters.get("VersionId")
-            table = self.glue_backend.get_table(self.parameters["DatabaseName"], self.parameters["TableInput"]["Name"])
+            table = self.glue_backend.get_table(
+                self.parameters["DatabaseName"], self.parameters["TableInput"]["Name"]
+            )
             if wanted is not None and wanted != table.as_dict()["VersionId"]:
                 raise JsonRESTError("ConcurrentModificationException", "the table is of another version")
             return taken(self)
@@ -58,7 +64,11 @@ def aws_keys() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
             patch.delenv(name, raising=False)
-        for name, value in {**KEYS, "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}.items():
+        for name, value in {
+            **KEYS,
+            "AWS_CONFIG_FILE": "/dev/null",
+            "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+        }.items():
             patch.setenv(name, value)
         patch.setattr(boto3, "DEFAULT_SESSION", None)  # it remembers the keys of its first use
         yield

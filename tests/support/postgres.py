@@ -44,22 +44,37 @@ class Postgres:
             return list(cursor.fetchall()) if cursor.description else []
 
     def _connect(self, database: str) -> Any:
-        return psycopg2.connect(host="127.0.0.1", port=self.port, user=USER, password=PASSWORD, dbname=database, connect_timeout=5)
+        return psycopg2.connect(
+            host="127.0.0.1", port=self.port, user=USER, password=PASSWORD, dbname=database, connect_timeout=5
+        )
 
 
 def binaries() -> Path | None:
     """Where ``initdb`` and ``postgres`` are, or None."""
     listed = shutil.which("pg_config")
-    found = [subprocess.run([listed, "--bindir"], capture_output=True, text=True, check=True).stdout.strip()] if listed else []
+    found = (
+        [subprocess.run([listed, "--bindir"], capture_output=True, text=True, check=True).stdout.strip()]
+        if listed
+        else []
+    )
     found += map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
-    return next((Path(item) for item in found if (Path(item) / "initdb").exists() and (Path(item) / "postgres").exists()), None)
+    return next(
+        (
+            Path(item)
+            for item in found
+            if (Path(item) / "initdb").exists() and (Path(item) / "postgres").exists()
+        ),
+        None,
+    )
 
 
 @contextmanager
 def postgres(directory: Path) -> Iterator[Postgres]:
     """A running server with its data below ``directory``; passwords are asked for."""
     bindir = binaries()
-    assert bindir is not None, "PostgreSQL's server is needed: apt-get install postgresql (tests/run.sh does it)"
+    assert bindir is not None, (
+        "PostgreSQL's server is needed: apt-get install postgresql (tests/run.sh does it)"
+    )
     data, secret = directory / "data", directory / "password"
     directory.mkdir(parents=True, exist_ok=True)
     secret.write_text(PASSWORD)
@@ -68,15 +83,36 @@ def postgres(directory: Path) -> Iterator[Postgres]:
         os.chown(directory, who["user"], who["group"])  # it refuses to run as root
         os.chown(secret, who["user"], who["group"])
         _open_parents(directory)
-    options = ["-U", USER, "-A", "scram-sha-256", f"--pwfile={secret}", "--no-sync", "-E", "UTF8", "--locale=C"]
-    subprocess.run([bindir / "initdb", "-D", data, *options], check=True, capture_output=True, cwd="/", **_as(who))
+    options = [
+        "-U",
+        USER,
+        "-A",
+        "scram-sha-256",
+        f"--pwfile={secret}",
+        "--no-sync",
+        "-E",
+        "UTF8",
+        "--locale=C",
+    ]
+    subprocess.run(
+        [bindir / "initdb", "-D", data, *options], check=True, capture_output=True, cwd="/", **_as(who)
+    )
     port = _free_port()
-    settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off", "synchronous_commit": "off"}
+    settings = {
+        "listen_addresses": "127.0.0.1",
+        "unix_socket_directories": "",
+        "fsync": "off",
+        "synchronous_commit": "off",
+    }
     settings |= {"full_page_writes": "off", "shared_buffers": "16MB"}
     arguments = [item for name, value in settings.items() for item in ("-c", f"{name}={value}")]
     with (directory / "server.log").open("wb") as log:
         process = subprocess.Popen(
-            [bindir / "postgres", "-D", data, "-p", str(port), *arguments], stdout=log, stderr=log, cwd="/", **_as(who)
+            [bindir / "postgres", "-D", data, "-p", str(port), *arguments],
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            **_as(who),
         )
     server = Postgres(port=port, process=process)
     try:

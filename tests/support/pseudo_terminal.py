@@ -95,7 +95,9 @@ class Screen:
 
 
 @contextmanager
-def on_terminal(root: Path, *words: str, columns: int = 80, rows: int = 24, variables: Mapping[str, str] | None = None) -> Iterator[Screen]:
+def on_terminal(
+    root: Path, *words: str, columns: int = 80, rows: int = 24, variables: Mapping[str, str] | None = None
+) -> Iterator[Screen]:
     """Runs a command with a terminal for all its streams; it ends with the block."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -1,4 +1,6 @@
-"""Iceberg's own REST catalog server in a JVM on a free port, from the jars of its releases; its tables are kept in SQLite and files."""
+"""Iceberg's own REST catalog server in a JVM on a free port, from the jars of its releases; its tables are
+kept in SQLite and files.
+"""
 
 import contextlib
 import os
@@ -42,7 +44,9 @@ POM = f"""\
 
 @cache
 def server_jars() -> tuple[Path, ...]:
-    """The jars of the server, fetched once into the user's cache. Its dependencies are many, so that Maven resolves them."""
+    """The jars of the server, fetched once into the user's cache. Its dependencies are many, so that Maven
+    resolves them.
+    """
     from flareiac_spark.runtime.cache import cache_directory
 
     folder = cache_directory(os.environ) / "rest-server" / f"{ICEBERG}-{JETTY}"
@@ -62,7 +66,11 @@ def _class_path() -> str:
     import pyspark
 
     spark = Path(pyspark.__file__).parent / "jars"
-    hadoop = [*spark.glob("hadoop-client-api-*.jar"), *spark.glob("hadoop-client-runtime-*.jar"), *spark.glob("commons-logging*.jar")]
+    hadoop = [
+        *spark.glob("hadoop-client-api-*.jar"),
+        *spark.glob("hadoop-client-runtime-*.jar"),
+        *spark.glob("commons-logging*.jar"),
+    ]
     return os.pathsep.join(map(str, [*server_jars(), *sorted(hadoop)]))
 
 

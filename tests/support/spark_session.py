@@ -21,7 +21,9 @@ _SMALL = {
 
 
 @contextmanager
-def spark_session(conf: Mapping[str, str], jars: Sequence[Path], java_home: Path, root: Path) -> Iterator[Any]:
+def spark_session(
+    conf: Mapping[str, str], jars: Sequence[Path], java_home: Path, root: Path
+) -> Iterator[Any]:
     """A session with this configuration; ``root`` is for what Spark writes itself."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -33,7 +35,9 @@ def spark_session(conf: Mapping[str, str], jars: Sequence[Path], java_home: Path
     builder = SparkSession.builder.appName("tests")
     for key, value in {**_SMALL, **own, **conf}.items():
         builder = builder.config(key, value)
-    with pytest.MonkeyPatch.context() as environment:  # read when the JVM starts, and no business of other tests
+    with (
+        pytest.MonkeyPatch.context() as environment
+    ):  # read when the JVM starts, and no business of other tests
         environment.setenv("JAVA_HOME", str(java_home))
         environment.setenv("PYSPARK_PYTHON", sys.executable)
         session = builder.getOrCreate()
@@ -44,4 +48,6 @@ def spark_session(conf: Mapping[str, str], jars: Sequence[Path], java_home: Path
     gateway.shutdown()
     gateway.proc.stdin.close()
     gateway.proc.wait(60)
-    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+    SparkContext._gateway = SparkContext._jvm = (
+        None  # another suite of the same process starts a JVM of its own
+    )

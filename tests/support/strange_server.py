@@ -52,7 +52,10 @@ def strange_server(answer: Callable[[Asked], Answer]) -> Iterator[Strange]:
         def _serve(self) -> None:
             form = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
             asked = Asked(
-                verb=self.command, path=self.path, headers={name.lower(): value for name, value in self.headers.items()}, form=form
+                verb=self.command,
+                path=self.path,
+                headers={name.lower(): value for name, value in self.headers.items()},
+                form=form,
             )
             server.asked.append(asked)
             try:

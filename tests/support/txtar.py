@@ -1,4 +1,6 @@
-"""The txtar format: a comment, then files, each after a line ``-- name --``. Text in, text out, nothing lost."""
+"""The txtar format: a comment, then files, each after a line ``-- name --``. Text in, text out, nothing
+lost.
+"""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +11,9 @@ _MARKER = re.compile(r"^-- (\S(?:.*\S)?) --[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """A parsed archive. ``files`` is in the order of the text; each content ends with a newline unless it is empty."""
+    """A parsed archive. ``files`` is in the order of the text; each content ends with a newline unless it is
+    empty.
+    """
 
     comment: str
     files: Mapping[str, str]
@@ -36,7 +40,9 @@ def parse_txtar(text: str) -> Archive:
 
 def format_txtar(archive: Archive) -> str:
     """The text of an archive; ``parse_txtar`` gives it back."""
-    return _ended(archive.comment) + "".join(f"-- {name} --\n{_ended(content)}" for name, content in archive.files.items())
+    return _ended(archive.comment) + "".join(
+        f"-- {name} --\n{_ended(content)}" for name, content in archive.files.items()
+    )
 
 
 def _ended(text: str) -> str:

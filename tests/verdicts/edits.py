@@ -1,4 +1,6 @@
-"""Random edits of a query: some keep what it means and some do not. Spark says which; an edit promises nothing."""
+"""Random edits of a query: some keep what it means and some do not. Spark says which; an edit promises
+nothing.
+"""
 
 import copy
 import random
@@ -45,7 +47,9 @@ def edited(dice: random.Random, tree: Tree, name: str) -> Edited:
 
 def _slots(tree: Tree) -> Iterator[tuple[Select, Expr]]:
     for select in tree.selects():
-        heads = [item.expr for item in select.items] + select.where + select.group + select.having + select.order
+        heads = (
+            [item.expr for item in select.items] + select.where + select.group + select.having + select.order
+        )
         heads += [each for join in select.joins for each in join.on]
         for head in heads:
             for expr in head.walk():
@@ -86,7 +90,9 @@ def _copy(expr: Expr) -> Expr:
 
 def _columns(select: Select, kind: str) -> list[str]:
     """Columns of a kind that a SELECT names, and those of the input that it reads."""
-    found = {expr.text for item in select.items for expr in item.expr.walk() if expr.column and expr.kind == kind}
+    found = {
+        expr.text for item in select.items for expr in item.expr.walk() if expr.column and expr.kind == kind
+    }
     found |= {expr.text for head in select.where for expr in head.walk() if expr.column and expr.kind == kind}
     if isinstance(select.relation.of, str) and not select.joins:
         found |= {name for name, each in COLUMNS.get(select.relation.of, {}).items() if each == kind}
@@ -103,7 +109,11 @@ def _other_literal(dice: random.Random, tree: Tree) -> None:
 
 def _other_inner_literal(dice: random.Random, tree: Tree) -> None:
     """Of a literal that stands in a template: a key, a path, a format, a bound."""
-    _, expr = _pick(dice, tree, lambda each: bool(re.search(r"'[^']*'|(?<![\w$.])\d+(?![\w.])", each.text)) and not each.column)
+    _, expr = _pick(
+        dice,
+        tree,
+        lambda each: bool(re.search(r"'[^']*'|(?<![\w$.])\d+(?![\w.])", each.text)) and not each.column,
+    )
     found = list(re.finditer(r"'[^']*'|(?<![\w$.])\d+(?![\w.])", expr.text))
     place = dice.choice(found)
     text = place[0]
@@ -127,7 +137,9 @@ def _exchange_columns(dice: random.Random, tree: Tree) -> None:
     """Two columns of one kind in each other's place, everywhere in one SELECT's items."""
     select = _select(dice, tree, lambda each: each.items)
     kind = dice.choice(["long", "string"])
-    names = {expr.text for item in select.items for expr in item.expr.walk() if expr.column and expr.kind == kind}
+    names = {
+        expr.text for item in select.items for expr in item.expr.walk() if expr.column and expr.kind == kind
+    }
     if len(names) < 2:
         raise NotHere
     first, second = dice.sample(sorted(names), 2)
@@ -149,7 +161,8 @@ _SIBLINGS: Final = (
     ("nullif(", "coalesce("), ("window(", "session_window("),
     ("array_union(", "array_intersect("), ("map_values(", "map_keys("), ("size(", "array_size("), ("$.a", "$.A"), (":a", ":A"),
     (".a", ".A"), ("INT", "BIGINT"), ("rand() < 0.5", "rand() < 0.25"),
-    ("PARTITION BY", "ORDER BY"), ("FILTER (WHERE $1)", ""), ("sort_array(", "array_sort("), (" AS p", " AS P", " AS q", ""),
+    ("PARTITION BY", "ORDER BY"), (("FILTER (WHERE "
+        "$1)"), ""), ("sort_array(", "array_sort("), (" AS p", " AS P", " AS q", ""),
     ("('p',", "('P',", "('q',"), ("'HH:mm'", "'hh:mm'"),
 )  # fmt: skip
 
@@ -173,7 +186,9 @@ def _other_function(dice: random.Random, tree: Tree) -> None:
 
 def _other_field_name(dice: random.Random, tree: Tree) -> None:
     """Of a struct that a SELECT makes."""
-    _, expr = _pick(dice, tree, lambda each: "struct($" in each.text and " AS " not in each.text and bool(each.parts))
+    _, expr = _pick(
+        dice, tree, lambda each: "struct($" in each.text and " AS " not in each.text and bool(each.parts)
+    )
     place = dice.choice(re.findall(r"struct\(\$(\d)", expr.text))
     name = dice.choice(["p", "P", "amount", expr.parts[int(place)].text.upper(), expr.parts[int(place)].text])
     if not name.isidentifier():
@@ -185,7 +200,9 @@ def _replaced(dice: random.Random, tree: Tree) -> None:
     select, expr = _pick(dice, tree, lambda each: each.kind in ("long", "string", "boolean"))
     scope = {name: kind for kind in ("long", "string", "boolean") for name in _columns(select, kind)}
     if any(word in expr.text for word in ("sum(", "max(", "count(", "min(")):
-        new = Expressions(dice, scope).filled(dice.choice(AGGREGATES.get(expr.kind, ("count(*)",))), expr.kind, 1)
+        new = Expressions(dice, scope).filled(
+            dice.choice(AGGREGATES.get(expr.kind, ("count(*)",))), expr.kind, 1
+        )
     else:
         new = Expressions(dice, scope).of(expr.kind, 1)
     expr.text, expr.parts, expr.column = new.text, new.parts, new.column
@@ -215,33 +232,46 @@ def _in_brackets(dice: random.Random, tree: Tree) -> None:
 _TURNED: Final = (
     (r"^\$0 \+ \$1$", "$1 + $0"), (r"^\$0 \* \$1$", "$1 * $0"), (r"^\$0 = \$1$", "$1 = $0"), (r"^\$0 <> \$1$", "$1 <> $0"),
     (r"^\$0 != \$1$", "$0 <> $1"), (r"^\$0 <> \$1$", "NOT $0 = $1"),
-    (r"^\$0 = \$1$", "NOT ($0 <> $1)"), (r"^\$0 < \$1$", "$1 > $0"), (r"^\$0 > \$1$", "$1 < $0"), (r"^\$0 <= \$1$", "$1 >= $0"),
+    (r"^\$0 = \$1$", ("NOT ($0 <> "
+        "$1)")), (r"^\$0 < \$1$", "$1 > $0"), (r"^\$0 > \$1$", "$1 < $0"), (r"^\$0 <= \$1$", "$1 >= $0"),
     (r"^\$0 >= \$1$", "NOT ($0 < $1)"), (r"^\$0 <=> \$1$", "$1 <=> $0"),
     (r"^\$0 AND \$1$", "$1 AND $0"), (r"^\$0 OR \$1$", "$1 OR $0"), (r"^NOT \(\$0 = \$1\)$", "$0 <> $1"),
     (r"^NOT \(\$0 = \$1\)$", "$0 != $1"), (r"^\$0 BETWEEN 1 AND 5$", "$0 >= 1 AND $0 <= 5"),
-    (r"IN \('a', 'b'\)", "IN ('b', 'a')"), (r"IN \('A', 'b', 'c'\)", "IN ('c', 'A', 'b')"), (r"IN \(1, 2, 3\)", "IN (3, 1, 2)"),
+    (r"IN \('a', 'b'\)", "IN ('b', 'a')"), (r"IN \('A', 'b', 'c'\)", "IN ('c', 'A', 'b')"), ((r"IN \(1, 2, "
+        r"3\)"), "IN (3, 1, 2)"),
     (r"IN \(1, 2, 3\)", "IN (1, 2, 3, 3)"), (r"NOT IN \('a', 'z'\)", "NOT IN ('z', 'a')"),
     (r"^CASE WHEN \$0 THEN \$1 END$", "CASE WHEN $0 THEN $1 ELSE NULL END"),
-    (r"^if\(\$0, \$1, \$2\)$", "CASE WHEN $0 THEN $1 ELSE $2 END"), (r"^CASE WHEN \$0 THEN \$1 ELSE \$2 END$", "if($0, $1, $2)"),
+    (r"^if\(\$0, \$1, \$2\)$", "CASE WHEN $0 THEN $1 ELSE $2 END"), ((r"^CASE WHEN \$0 THEN \$1 ELSE \$2 "
+        r"END$"), "if($0, $1, $2)"),
     (r"^count\(\*\)$", "count(1)"), (r"^count\(1\)$", "count(*)"), (r"^\$0 \|\| \$1$", "concat($0, $1)"),
-    (r"^concat\(\$0, \$1\)$", "$0 || $1"), (r"substr\(", "substring("), (r"^count_if\(\$0\)$", "count(CASE WHEN $0 THEN 1 END)"),
-    (r"x -> ", "y -> "), (r"x -> x ", "item -> item "), (r"\(acc, x\) -> acc \+ x", "(sum_, each) -> sum_ + each"),
+    (r"^concat\(\$0, \$1\)$", "$0 || $1"), (r"substr\(", "substring("), (r"^count_if\(\$0\)$", ("count(CASE "
+        "WHEN $0 THEN 1 END)")),
+    (r"x -> ", "y -> "), (r"x -> x ", "item -> item "), (r"\(acc, x\) -> acc \+ x", ("(sum_, each) -> sum_ "
+        "+ each")),
     (r"\(acc, x\) -> acc \+ x", "(acc, x) -> x + acc"), (r"x -> struct\(x\)", "y -> struct(y)"),
     (r"INTERVAL 5 MINUTES", "INTERVAL '5' MINUTE"), (r"INTERVAL 10 MINUTES", "INTERVAL '10 minutes'"),
-    (r"INTERVAL 10 MINUTES", "INTERVAL 600 SECONDS"), (r"'5 minutes'", "'300 seconds'"), (r"'(\d+) minutes'", r"'\1 minute'"),
-    (r"'10 minutes'", "'600 seconds'"), (r"CAST\(\$0 AS STRING\)", "$0::STRING"), (r"CAST\(\$0 AS BIGINT\)", "bigint($0)"),
+    (r"INTERVAL 10 MINUTES", ("INTERVAL 600 "
+        "SECONDS")), (r"'5 minutes'", "'300 seconds'"), (r"'(\d+) minutes'", r"'\1 minute'"),
+    (r"'10 minutes'", "'600 seconds'"), (r"CAST\(\$0 AS STRING\)", "$0::STRING"), ((r"CAST\(\$0 AS "
+        r"BIGINT\)"), "bigint($0)"),
     (r"CAST\(\$0 AS INT\)", "CAST($0 AS INTEGER)"), (r"CAST\(\$0 AS BIGINT\)", "CAST($0 AS LONG)"),
     (r"^struct\(\$0 AS p, \$1 AS q\)", "named_struct('p', $0, 'q', $1)"),
     (r"named_struct\('p', \$0, 'q', \$1\)", "struct($0 AS p, $1 AS q)"), (r"TIMESTAMP'", "TIMESTAMP '"),
     (r"\$0 IS NOT NULL", "NOT ($0 IS NULL)"),
-    (r"^sum\(\$0\) FILTER \(WHERE \$1\)$", "sum(CASE WHEN $1 THEN $0 END)"), (r"e -> e \* \$1", "e -> $1 * e"),
-    (r"hour\(ts\)", "extract(HOUR FROM ts)"), (r"minute\(ts\)", "date_part('MINUTE', ts)"), (r"size\(", "cardinality("),
+    (r"^sum\(\$0\) FILTER \(WHERE \$1\)$", ("sum(CASE WHEN $1 THEN $0 "
+        "END)")), (r"e -> e \* \$1", "e -> $1 * e"),
+    (r"hour\(ts\)", "extract(HOUR FROM ts)"), (r"minute\(ts\)", ("date_part('MINUTE', "
+        "ts)")), (r"size\(", "cardinality("),
     (r"any_value\(", "first("), (r"every\(", "bool_and("), (r"equal_null\(\$0, \$1\)", "$0 <=> $1"),
-    (r"\$0 IS DISTINCT FROM \$1", "NOT ($0 <=> $1)"), (r"0L", "CAST(0 AS BIGINT)"), (r"get\(\$0, 0\)", "try_element_at($0, 1)"),
-    (r"map\('a', \$0, 'A', \$1\)\.a", "map('a', $0, 'A', $1)['a']"), (r"st\.a", "st['a']"), (r"m\['a'\]", "m.a"), (r"st\.a\b", "st.A"),
+    (r"\$0 IS DISTINCT FROM \$1", ("NOT ($0 <=> "
+        "$1)")), (r"0L", "CAST(0 AS BIGINT)"), (r"get\(\$0, 0\)", "try_element_at($0, 1)"),
+    (r"map\('a', \$0, 'A', \$1\)\.a", ("map('a', $0, 'A', "
+        "$1)['a']")), (r"st\.a", "st['a']"), (r"m\['a'\]", "m.a"), (r"st\.a\b", "st.A"),
     (r"st\.b\b", "st.`b`"), (r"nullif\(\$0, \$1\)", "CASE WHEN $0 = $1 THEN NULL ELSE $0 END"),
-    (r"\bx -> ", "K -> "), (r"session_window\(ts, '(\d+) minutes'\)", r"session_window(ts, INTERVAL \1 MINUTES)"),
-    (r"BETWEEN 1 PRECEDING AND CURRENT ROW", "1 PRECEDING"), (r"date_trunc\('HOUR', ts\)", "date_trunc('hour', ts)"),
+    (r"\bx -> ", "K -> "), (r"session_window\(ts, '(\d+) minutes'\)", (r"session_window(ts, INTERVAL \1 "
+        r"MINUTES)")),
+    (r"BETWEEN 1 PRECEDING AND CURRENT ROW", "1 PRECEDING"), ((r"date_trunc\('HOUR', "
+        r"ts\)"), "date_trunc('hour', ts)"),
 )  # fmt: skip
 
 
@@ -379,11 +409,22 @@ def _lateral(dice: random.Random, tree: Tree) -> None:
     """An alias that is read in the same SELECT, where there was its expression; or the other way."""
     select = _select(dice, tree, lambda each: any(item.alias for item in each.items[:-1]))
     giver = dice.choice([item for item in select.items[:-1] if item.alias])
-    read = [expr for item in select.items if item is not giver for expr in item.expr.walk() if expr.column and expr.text == giver.alias]
+    read = [
+        expr
+        for item in select.items
+        if item is not giver
+        for expr in item.expr.walk()
+        if expr.column and expr.text == giver.alias
+    ]
     if read:
         _become(dice.choice(read), "($0)", [_copy(giver.expr)])
         return
-    alike = [expr for item in select.items[select.items.index(giver) + 1 :] for expr in item.expr.walk() if expr.kind == giver.expr.kind]
+    alike = [
+        expr
+        for item in select.items[select.items.index(giver) + 1 :]
+        for expr in item.expr.walk()
+        if expr.kind == giver.expr.kind
+    ]
     if not alike:
         raise NotHere
     expr = dice.choice(alike)
@@ -411,7 +452,12 @@ def _grouped_by_place(dice: random.Random, tree: Tree) -> None:
 
 def _grouped_by_name(dice: random.Random, tree: Tree) -> None:
     select = _select(dice, tree, lambda each: each.group and not each.sets)
-    places = [(at, item) for at, key in enumerate(select.group) for item in select.items if item.alias and item.expr.sql() == key.sql()]
+    places = [
+        (at, item)
+        for at, key in enumerate(select.group)
+        for item in select.items
+        if item.alias and item.expr.sql() == key.sql()
+    ]
     if not places:
         select.group = [Expr("ALL", "long")]
         return
@@ -439,7 +485,9 @@ def _other_limit(dice: random.Random, tree: Tree) -> None:
             select.offset = 1 if select.offset is None else None
         case _:
             text = select.order[0].text
-            select.order[0].text = text.replace(" DESC", "") if " DESC" in text else re.sub(r"^(\w+)", r"\1 DESC", text)
+            select.order[0].text = (
+                text.replace(" DESC", "") if " DESC" in text else re.sub(r"^(\w+)", r"\1 DESC", text)
+            )
 
 
 def _distinct(dice: random.Random, tree: Tree) -> None:
@@ -559,7 +607,9 @@ def _every(dice: random.Random, tree: Tree) -> None:
 
 def _other_operation(dice: random.Random, tree: Tree) -> None:
     operation = _operation(dice, tree)
-    operation.kind = dice.choice([each for each in ("UNION", "EXCEPT", "INTERSECT") if each != operation.kind])
+    operation.kind = dice.choice(
+        [each for each in ("UNION", "EXCEPT", "INTERSECT") if each != operation.kind]
+    )
 
 
 def _turned_operation(dice: random.Random, tree: Tree) -> None:
@@ -604,7 +654,10 @@ def _split(dice: random.Random, tree: Tree) -> None:
     for each, other in tree.steps.items():
         if each == name:
             steps["few"] = Select([Item(Expr("*", "any"))], Relation(body.relation.of), where=body.where)
-            body.where, body.relation = [], Relation("few", body.relation.of if "EXISTS" in body.sql() or "l.k" in body.sql() else "")
+            body.where, body.relation = (
+                [],
+                Relation("few", body.relation.of if "EXISTS" in body.sql() or "l.k" in body.sql() else ""),
+            )
         steps[each] = other
     tree.steps = steps
 
@@ -616,7 +669,10 @@ def _step_more(dice: random.Random, tree: Tree) -> None:
         tree.steps["handed"] = Select([Item(Expr("*", "any"))], Relation(steps[-1]))
     else:
         read = sorted(set(COLUMNS) & set(re.findall(r"\w+", " ".join(tree.texts().values()))))
-        tree.steps = {"unread": Select([Item(column("k", "string"))], Relation(dice.choice(read))), **tree.steps}
+        tree.steps = {
+            "unread": Select([Item(column("k", "string"))], Relation(dice.choice(read))),
+            **tree.steps,
+        }
 
 
 def _renamed_step(dice: random.Random, tree: Tree) -> None:
@@ -634,7 +690,10 @@ def _alias_of_relation(dice: random.Random, tree: Tree) -> None:
     """An alias for what is read; or another one."""
     select = _select(dice, tree, lambda each: True)
     relation = dice.choice([select.relation, *(join.relation for join in select.joins)])
-    old, new = relation.alias or (relation.of if isinstance(relation.of, str) else ""), dice.choice(["t1", "zz"])
+    old, new = (
+        relation.alias or (relation.of if isinstance(relation.of, str) else ""),
+        dice.choice(["t1", "zz"]),
+    )
     if not old or " " in old:
         raise NotHere
     relation.alias = new
@@ -724,7 +783,8 @@ def _tokenwise(change: Callable[[random.Random, str, str], str], share: float) -
             tokens = _TOKENS.findall(sql)
             after = [*tokens[1:], ""]
             found[name] = "".join(
-                change(dice, token, next_) if dice.random() < share else token for token, next_ in zip(tokens, after, strict=True)
+                change(dice, token, next_) if dice.random() < share else token
+                for token, next_ in zip(tokens, after, strict=True)
             )
         if found == texts:
             raise NotHere
@@ -804,7 +864,8 @@ def _in_brackets_whole(dice: random.Random, texts: dict[str, str]) -> dict[str, 
 
 def _without_as(_dice: random.Random, texts: dict[str, str]) -> dict[str, str]:
     found = {
-        name: re.sub(r" AS (?=(?:amount|fee|net|gross|zone|area|x|n|total|tag|a\d|g|c\d|above)\b)", " ", sql) for name, sql in texts.items()
+        name: re.sub(r" AS (?=(?:amount|fee|net|gross|zone|area|x|n|total|tag|a\d|g|c\d|above)\b)", " ", sql)
+        for name, sql in texts.items()
     }
     if found == texts:
         raise NotHere
@@ -813,7 +874,11 @@ def _without_as(_dice: random.Random, texts: dict[str, str]) -> dict[str, str]:
 
 def _string_case(dice: random.Random, texts: dict[str, str]) -> dict[str, str]:
     """One text literal in other letters."""
-    places = [(name, each.start(), each.end()) for name, sql in texts.items() for each in re.finditer(r"'[^']*[a-zA-Z][^']*'", sql)]
+    places = [
+        (name, each.start(), each.end())
+        for name, sql in texts.items()
+        for each in re.finditer(r"'[^']*[a-zA-Z][^']*'", sql)
+    ]
     if not places:
         raise NotHere
     name, start, end = dice.choice(places)

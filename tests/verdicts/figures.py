@@ -1,4 +1,6 @@
-"""The bench ``verdicts``: makes pairs, has Spark judge them, and counts where the product says something else."""
+"""The bench ``verdicts``: makes pairs, has Spark judge them, and counts where the product says something
+else.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,8 +23,10 @@ _ENOUGH = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is asked for. ``families``: those of the queries, all where none is named. ``failing``: a file that takes the pairs on which
-    product and Spark disagree. ``kept``: a folder that takes every pair, in a file for each family."""
+    """What is asked for. ``families``: those of the queries, all where none is named. ``failing``: a file
+    that takes the pairs on which product and Spark disagree. ``kept``: a folder that takes every pair, in a
+    file for each family.
+    """
 
     pairs: int
     seed: int
@@ -37,18 +41,29 @@ def verdicts(directory: Path, order: Order) -> Iterator[Figure]:
         raise RuntimeError(f"there is no family {', '.join(unknown)}; there are: {', '.join(FAMILIES)}")
     with application(directory) as root:
         made = list(judged(root, islice(pairs(order.seed, 0, order.families), order.pairs), directory))
-        remark(f"{len(made)} of {order.pairs} pairs are queries to Spark; {sum(map(holds_state, made))} with state run across a stop")
-        tried = {item.pair.id: item for item in Stopped(root, directory).tried(item for item in made if holds_state(item))}
+        remark(
+            f"{len(made)} of {order.pairs} pairs are queries to Spark; {sum(map(holds_state, made))} with "
+            "state run across a stop"
+        )
+        tried = {
+            item.pair.id: item
+            for item in Stopped(root, directory).tried(item for item in made if holds_state(item))
+        }
     found = [tried.get(item.pair.id, item) for item in made]
     said = {item.pair.id: verdict(item) for item in found}
     wrong = [item for item in found if disagrees(item, said[item.pair.id])]
     for item in wrong:
-        remark(f"{item.pair.id}, {item.pair.edit}: Spark says {item.judgement} {item.stop}, the product {said[item.pair.id]}: {told(item)}")
+        remark(
+            f"{item.pair.id}, {item.pair.edit}: Spark says {item.judgement} {item.stop}, the product "
+            f"{said[item.pair.id]}: {told(item)}"
+        )
     _written(order, found, wrong)
     yield from figures(found, said, order.seed)
     dangerous = [item.pair.id for item in wrong if is_dangerous(item, said[item.pair.id])]
     if dangerous:
-        raise RuntimeError(f"{len(dangerous)} pairs mean something else than the product says: {', '.join(dangerous[:20])}")
+        raise RuntimeError(
+            f"{len(dangerous)} pairs mean something else than the product says: {', '.join(dangerous[:20])}"
+        )
 
 
 def _written(order: Order, found: Sequence[Judged], wrong: Sequence[Judged]) -> None:
@@ -58,7 +73,10 @@ def _written(order: Order, found: Sequence[Judged], wrong: Sequence[Judged]) -> 
         new = keep(order.kept, found)
         remark(f"{new} pairs are new in {order.kept}")
     else:
-        remark("no pair is kept; --keep FOLDER adds them to the judged pairs of a folder, as to tests/spark/change/judged")
+        remark(
+            "no pair is kept; --keep FOLDER adds them to the judged pairs of a folder, as to "
+            "tests/spark/change/judged"
+        )
 
 
 def figures(found: Sequence[Judged], said: Mapping[str, Verdict], seed: int) -> Iterator[Figure]:
@@ -67,7 +85,9 @@ def figures(found: Sequence[Judged], said: Mapping[str, Verdict], seed: int) -> 
     yield Figure(name="verdicts, pairs judged", value=len(found), unit="pairs", detail={"seed": seed})
     for kind in Judgement:
         each = Counter(said[item.pair.id].value for item in found if item.judgement is kind)
-        yield Figure(name=f"verdicts, {kind}", value=kinds[kind], unit="pairs", detail={"product": dict(each)})
+        yield Figure(
+            name=f"verdicts, {kind}", value=kinds[kind], unit="pairs", detail={"product": dict(each)}
+        )
     same = sum(is_false_same(item, said[item.pair.id]) for item in found)
     yield Figure(name="verdicts, false same", value=same, unit="pairs", bar=0)
     stops = Counter(item.stop.value for item in found if item.stop is not Stop.UNTRIED)
@@ -82,11 +102,20 @@ def figures(found: Sequence[Judged], said: Mapping[str, Verdict], seed: int) -> 
 def _equal(found: Sequence[Judged], said: Mapping[str, Verdict]) -> Figure:
     """Equal pairs that are not called the same, by what was done to them."""
     edits = Counter(item.pair.edit for item in found if item.judgement is Judgement.SAME)
-    none = Counter(item.pair.edit for item in found if item.judgement is Judgement.SAME and said[item.pair.id] is Verdict.NONE)
+    none = Counter(
+        item.pair.edit
+        for item in found
+        if item.judgement is Judgement.SAME and said[item.pair.id] is Verdict.NONE
+    )
     by_edit = {edit: f"{none[edit]} of {count} none" for edit, count in sorted(edits.items())}
     share = 1 - none.total() / max(1, edits.total())
     return Figure(
-        name="verdicts, over-blocked share", value=share, unit="of equal pairs", bar=_ENOUGH, better=Better.LOWER, detail={"edits": by_edit}
+        name="verdicts, over-blocked share",
+        value=share,
+        unit="of equal pairs",
+        bar=_ENOUGH,
+        better=Better.LOWER,
+        detail={"edits": by_edit},
     )
 
 

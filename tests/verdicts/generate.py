@@ -15,17 +15,22 @@ _SHARE: Final = 0.35
 """Of edits that mean to change nothing. Many of the others change nothing either."""
 _KEEPING: Final = (
     "neutral", "brackets", "turned", "turned", "turned", "turned", "turned twice", "reordered conditions", "doubled condition",
-    "reordered items", "renamed inner", "renamed inner", "grouped by place", "grouped by name", "distinct as group",
-    "spelled join", "turned join condition", "as subquery", "as subquery", "split", "split", "step more", "renamed step",
+    "reordered items", "renamed inner", "renamed inner", "grouped by place", ("grouped by "
+        "name"), "distinct as group",
+    "spelled join", ("turned join "
+        "condition"), "as subquery", "as subquery", "split", "split", "step more", "renamed step",
     "alias of relation", "qualified", "spaces", "comments", "case of keywords", "case of names", "case of functions", "quoted", "as CTE",
-    "in CTE", "in brackets", "without AS", "gained an unused name", "having as where", "moved join condition", "lateral alias",
+    "in CTE", "in brackets", "without AS", "gained an unused name", "having as where", ("moved join "
+        "condition"), "lateral alias",
 )  # fmt: skip
 """Edits that mean to change nothing. The same name twice is drawn twice as often."""
 _CHANGING: Final = (
     *(name for name in (*TREE_EDITS, *TEXT_EDITS) if name not in _KEEPING),
-    "other column", "other function", "other function", "other literal within", "exchanged columns", "exchanged names", "other field name",
+    "other column", "other function", "other function", ("other literal "
+        "within"), "exchanged columns", "exchanged names", "other field name",
     "other field name", "case of a field", "case of a field", "case of a text", "random condition",
-    "gained a name in use", "gained a name in use", "gained a name in use", "gained a name in use", "other limit", "other limit",
+    "gained a name in use", "gained a name in use", "gained a name in use", ("gained a name in "
+        "use"), "other limit", "other limit",
     "all or not", "all or not", "lateral alias", "case of names", "other join", "other duration", "other duration", "remembered",
     "remembered",
 )  # fmt: skip
@@ -53,11 +58,21 @@ def pair(seed: int, number: int, families: Collection[str] = ()) -> Pair | None:
         except NotHere:
             continue
         old = Version(steps=tree.texts(), dedups=_keys(tree), within=_within(tree))
-        changed = Version(steps=new.texts, dedups=_keys(new.tree), gained=new.gained, within=_within(new.tree))
+        changed = Version(
+            steps=new.texts, dedups=_keys(new.tree), gained=new.gained, within=_within(new.tree)
+        )
         if old == changed:
             continue
         marked = tree.marked
-        return Pair(id=f"{seed}-{number}", family=tree.family, edit=name, output=tree.output, old=old, new=changed, marked=marked)
+        return Pair(
+            id=f"{seed}-{number}",
+            family=tree.family,
+            edit=name,
+            output=tree.output,
+            old=old,
+            new=changed,
+            marked=marked,
+        )
     return None
 
 

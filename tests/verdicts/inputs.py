@@ -44,8 +44,16 @@ GAINS: Final[Mapping[str, str]] = {
     "k2": "string",
     "tag": "string",
 }
-"""Columns that an input may gain. They are in the data from the beginning, and come into sight with the declaration."""
-_SPARK: Final = {"long": "BIGINT", "string": "STRING", "double": "DOUBLE", "boolean": "BOOLEAN", "timestamptz": "TIMESTAMP"}
+"""Columns that an input may gain. They are in the data from the beginning, and come into sight with the
+declaration.
+"""
+_SPARK: Final = {
+    "long": "BIGINT",
+    "string": "STRING",
+    "double": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "timestamptz": "TIMESTAMP",
+}
 
 
 def gains(name: str) -> dict[str, str]:
@@ -55,7 +63,9 @@ def gains(name: str) -> dict[str, str]:
 
 def ddl(name: str) -> str:
     """All columns of an input's data as Spark spells them."""
-    return ", ".join(f"`{column}` {_spark(kind)}" for column, kind in {**COLUMNS[name], **gains(name)}.items())
+    return ", ".join(
+        f"`{column}` {_spark(kind)}" for column, kind in {**COLUMNS[name], **gains(name)}.items()
+    )
 
 
 def _spark(kind: str) -> str:
@@ -70,7 +80,8 @@ def _spark(kind: str) -> str:
 def frame(seed: int, part: int = 0) -> dict[str, list[dict[str, object]]]:
     """Rows for every input, with nulls, duplicates and values that differ by letter case alone.
 
-    Another ``part`` has other rows of the streams: of later moments, and a few of those in which the part before it ended.
+    Another ``part`` has other rows of the streams: of later moments, and a few of those in which the part
+    before it ended.
     """
     dice = random.Random(f"frame {seed}")
     rows = {name: [_row(dice, name, number, 0) for number in range(6)] for name in ("lookup", "dim")}
@@ -110,14 +121,24 @@ def _value(dice: random.Random, column: str, kind: str, part: int) -> object:
         case "boolean":
             return dice.random() < 0.5
         case "timestamptz":
-            hour, first, last = ((part - 1) * 2, 45, 60) if part and dice.random() < 0.4 else (part * 2, 0, 50)
+            hour, first, last = (
+                ((part - 1) * 2, 45, 60) if part and dice.random() < 0.4 else (part * 2, 0, 50)
+            )
             return f"2026-01-01T{hour:02}:{dice.randrange(first, last):02}:{dice.randrange(0, 60):02}Z"
         case "string" if column == "js":
             return json.dumps(
-                {"a": dice.randrange(4), "A": dice.randrange(4, 8), "b": dice.choice("xyz"), "B": "Q", "c": [1, dice.randrange(3)]}
+                {
+                    "a": dice.randrange(4),
+                    "A": dice.randrange(4, 8),
+                    "b": dice.choice("xyz"),
+                    "B": "Q",
+                    "c": [1, dice.randrange(3)],
+                }
             )
         case "string":
-            return dice.choice(["a", "A", "b", "c", "B "] if column in ("k", "k2") else ["a", "b", "k2", "z", "Z"])
+            return dice.choice(
+                ["a", "A", "b", "c", "B "] if column in ("k", "k2") else ["a", "b", "k2", "z", "Z"]
+            )
         case "list<long>":
             return [dice.randrange(5) for _ in range(dice.randrange(4))]
         case "map<string, long>":

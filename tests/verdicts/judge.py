@@ -27,7 +27,9 @@ class NotAQuery(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class _Old:
-    """What is known of a pair's old version: its frame, its operators with state, its rows by place of the input."""
+    """What is known of a pair's old version: its frame, its operators with state, its rows by place of the
+    input.
+    """
 
     pair: Pair
     frame: Any
@@ -58,7 +60,9 @@ class Judge:
             self._old = None
             self._old = _Old(pair=pair, frame=self._analyzed(pair.old), state=self._state(pair.old, pair))
         old, new = self._old.frame, self._analyzed(pair.new)
-        columns = {name: _ICEBERG.get(kind, kind) for frame in (new, old) for name, kind in types(frame).items()}
+        columns = {
+            name: _ICEBERG.get(kind, kind) for frame in (new, old) for name, kind in types(frame).items()
+        }
         operators = tuple(operator[0] for operator in self._old.state)
         found = Judged(pair=pair, judgement=Judgement.UNPROVEN, columns=columns, operators=operators)
         if shape(old) != shape(new):
@@ -71,7 +75,10 @@ class Judge:
         return replace(found, judgement=Judgement.SAME)
 
     def _by_names(self, found: Judged, old: Any, new: Any) -> Judged:
-        bare = [re.sub(r"\b(tinyint|smallint|int|bigint|float|double|decimal\(\d+,\d+\))", "number", shape(each)) for each in (old, new)]
+        bare = [
+            re.sub(r"\b(tinyint|smallint|int|bigint|float|double|decimal\(\d+,\d+\))", "number", shape(each))
+            for each in (old, new)
+        ]
         why = f"{shape(old)} is not {shape(new)}"[:200]
         if bare[0] != bare[1]:
             return replace(found, judgement=Judgement.DIFFERENT, why=f"names or types: {why}")
@@ -112,7 +119,9 @@ class Judge:
                 continue
             if before != after:
                 return replace(
-                    found, judgement=Judgement.DIFFERENT, why=f"rows: {_first(before - after)} or {_first(after - before)}"[:200]
+                    found,
+                    judgement=Judgement.DIFFERENT,
+                    why=f"rows: {_first(before - after)} or {_first(after - before)}"[:200],
                 )
         return replace(found, why="rows cannot be computed" if failures == len(self._rows) else why)
 
@@ -122,7 +131,9 @@ def _text(version: Version) -> str:
 
 
 def numbered(version: Version) -> Version:
-    """Each call that draws a number gets a seed by its place: what is drawn is then the same in both versions, and never twice."""
+    """Each call that draws a number gets a seed by its place: what is drawn is then the same in both
+    versions, and never twice.
+    """
     count = iter(range(1, 1000))
 
     def seeded(found: re.Match[str]) -> str:
@@ -134,7 +145,9 @@ def numbered(version: Version) -> Version:
 
 
 def _same_plan(old: Any, new: Any) -> bool:
-    return bool(old._jdf.queryExecution().optimizedPlan().sameResult(new._jdf.queryExecution().optimizedPlan()))
+    return bool(
+        old._jdf.queryExecution().optimizedPlan().sameResult(new._jdf.queryExecution().optimizedPlan())
+    )
 
 
 def _operators(session: Any, frame: Any, output: str) -> Iterator[tuple[str, ...]]:
@@ -172,7 +185,9 @@ def _incremental(session: Any, frame: Any, output: str) -> Any:
     modes = jvm.org.apache.spark.sql.streaming.OutputMode
     mode = {"complete": modes.Complete, "merge": modes.Update, "append": modes.Append}[output]()
     none = getattr(jvm.scala, "None$").__getattr__("MODULE$")
-    metadata = getattr(jvm.org.apache.spark.sql.execution.streaming.checkpointing, "OffsetSeqMetadata$").__getattr__("MODULE$")
+    metadata = getattr(
+        jvm.org.apache.spark.sql.execution.streaming.checkpointing, "OffsetSeqMetadata$"
+    ).__getattr__("MODULE$")
     made = getattr(runtime, "IncrementalExecution$").__getattr__("MODULE$")
     conf = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(jvm.java.util.HashMap())
     propagator = getattr(runtime, "WatermarkPropagator$").__getattr__("MODULE$").noop()
@@ -180,7 +195,18 @@ def _incremental(session: Any, frame: Any, output: str) -> Any:
     usual = [getattr(made, f"$lessinit$greater$default${place}")() for place in (12, 13, 14)]
     logical = frame._jdf.queryExecution().logical()
     return runtime.IncrementalExecution(
-        session._jsparkSession, logical, mode, "<unknown>", *ids, 0, none, metadata.apply(0, 0, conf), propagator, False, *usual, False
+        session._jsparkSession,
+        logical,
+        mode,
+        "<unknown>",
+        *ids,
+        0,
+        none,
+        metadata.apply(0, 0, conf),
+        propagator,
+        False,
+        *usual,
+        False,
     )
 
 

@@ -23,9 +23,13 @@ class Stop(StrEnum):
 
     UNTRIED = ""
     SAME = "same"
-    """What it makes with its own state, and the table holds what it would hold had the new query written it all."""
+    """What it makes with its own state, and the table holds what it would hold had the new query written it
+    all.
+    """
     TABLE_MIXED = "table mixed"
-    """What it makes with its own state, but rows that the old query wrote are there that the new one would not write."""
+    """What it makes with its own state, but rows that the old query wrote are there that the new one would
+    not write.
+    """
     STATE_MIXED = "state mixed"
     """Other rows than with its own state."""
     REFUSED = "refused"
@@ -34,7 +38,8 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """``steps``: name -> SQL in order; the last one is written. ``dedups``: step -> keys. ``gained``: input -> columns beyond the usual.
+    """``steps``: name -> SQL in order; the last one is written. ``dedups``: step -> keys. ``gained``: input
+    -> columns beyond the usual.
 
     ``within``: steps whose keys are remembered up to the watermark; others remember theirs for ever.
     """
@@ -51,7 +56,8 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """``output``: how the table is written, ``append``, ``merge`` or ``complete``. ``edit``: what was done to the old version.
+    """``output``: how the table is written, ``append``, ``merge`` or ``complete``. ``edit``: what was done to
+    the old version.
 
     ``marked``: whether the streams have a watermark; None: where the output needs one.
     """
@@ -66,15 +72,19 @@ class Pair:
 
     @property
     def watermarked(self) -> bool:
-        """Whether its streams have a watermark: what is appended by time needs one, and what is told apart for ever must not have one."""
+        """Whether its streams have a watermark: what is appended by time needs one, and what is told apart
+        for ever must not have one.
+        """
         return self.output == "append" and not self.old.dedups if self.marked is None else self.marked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """``columns``: what either version writes. ``operators``: those with state in the old version, as Spark calls them.
+    """``columns``: what either version writes. ``operators``: those with state in the old version, as Spark
+    calls them.
 
-    ``why``: what differs, or what is not proven. ``rows``: how many the new version writes of the second batch, where it was tried.
+    ``why``: what differs, or what is not proven. ``rows``: how many the new version writes of the second
+    batch, where it was tried.
     """
 
     pair: Pair
@@ -88,7 +98,9 @@ class Judged:
 
 def written(items: Iterable[Judged]) -> str:
     """One line for each."""
-    return "".join(json.dumps(_encoded(item), ensure_ascii=False, separators=(",", ":")) + "\n" for item in items)
+    return "".join(
+        json.dumps(_encoded(item), ensure_ascii=False, separators=(",", ":")) + "\n" for item in items
+    )
 
 
 def read(path: Path) -> Iterator[Judged]:
@@ -97,7 +109,9 @@ def read(path: Path) -> Iterator[Judged]:
 
 
 def keep(folder: Path, items: Iterable[Judged]) -> int:
-    """Adds pairs to the files of their families; how many. One that is there, by its id or by what it compares, stays as it is."""
+    """Adds pairs to the files of their families; how many. One that is there, by its id or by what it
+    compares, stays as it is.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     there = [item.pair for path in sorted(folder.glob("*.jsonl")) for item in read(path)]
     ids, texts = {pair.id for pair in there}, {_text(pair) for pair in there}
@@ -119,7 +133,12 @@ def _text(pair: Pair) -> str:
 
 def _encoded(item: Judged) -> dict[str, object]:
     pair = item.pair
-    found: dict[str, object] = {"id": pair.id, "family": pair.family, "edit": pair.edit, "output": pair.output}
+    found: dict[str, object] = {
+        "id": pair.id,
+        "family": pair.family,
+        "edit": pair.edit,
+        "output": pair.output,
+    }
     if pair.marked is not None:
         found["marked"] = pair.marked
     found["old"], found["new"] = _version(pair.old, {}), _version(pair.new, pair.old.steps)
@@ -130,7 +149,9 @@ def _encoded(item: Judged) -> dict[str, object]:
 
 def _version(version: Version, before: Mapping[str, str]) -> dict[str, object]:
     """A step that is as it was before has no text of its own."""
-    found: dict[str, object] = {"steps": {name: None if before.get(name) == sql else sql for name, sql in version.steps.items()}}
+    found: dict[str, object] = {
+        "steps": {name: None if before.get(name) == sql else sql for name, sql in version.steps.items()}
+    }
     if version.dedups:
         found["dedups"] = {step: list(keys) for step, keys in version.dedups.items()}
     if version.within:
@@ -146,7 +167,9 @@ def _decoded(data: dict[str, object]) -> Judged:
         assert isinstance(found, dict)
         dedups = {step: tuple(keys) for step, keys in found.get("dedups", {}).items()}
         steps = {name: before[name] if sql is None else sql for name, sql in found["steps"].items()}
-        return Version(steps=steps, dedups=dedups, gained=found.get("gained", {}), within=tuple(found.get("within", ())))
+        return Version(
+            steps=steps, dedups=dedups, gained=found.get("gained", {}), within=tuple(found.get("within", ()))
+        )
 
     old = version("old", {})
     columns, operators = data["columns"], data.get("operators", [])

@@ -1,4 +1,6 @@
-"""What does the product say of a pair: nothing, a restart, or a word that a person must give first? Needs no JVM."""
+"""What does the product say of a pair: nothing, a restart, or a word that a person must give first? Needs no
+JVM.
+"""
 
 import copy
 import functools
@@ -53,7 +55,10 @@ def told(judged: Judged) -> tuple[str, ...]:
     """The changes in words, for a person who looks for the reason of a verdict."""
     pair = judged.pair
     old, new = (_attributes(version, judged) for version in (pair.old, pair.new))
-    return tuple(f"{type(change).__name__}: {change.text}" for change in changes(old, new, _facts(pair.output, judged.operators)))
+    return tuple(
+        f"{type(change).__name__}: {change.text}"
+        for change in changes(old, new, _facts(pair.output, judged.operators))
+    )
 
 
 def _facts(output: str, operators: tuple[str, ...]) -> JobFacts:
@@ -91,9 +96,19 @@ def _input(name: str, version: Version, pair: Pair) -> Attributes:
             "columns": {column: kind for column, kind in known.items() if column in read},
         }
     mark = {"column": WATERMARKED[name], "delay_ms": 600_000} if pair.watermarked else None
-    kept = {column: kind for column, kind in known.items() if column in read or (mark and column == mark["column"])}
+    kept = {
+        column: kind
+        for column, kind in known.items()
+        if column in read or (mark and column == mark["column"])
+    }
     source = {**templates["orders"]["source"], "path": f"landing/{name}"}
-    return {**templates["orders"], "stream": f"stream.{name}", "source": source, "columns": kept, "watermark": mark}
+    return {
+        **templates["orders"],
+        "stream": f"stream.{name}",
+        "source": source,
+        "columns": kept,
+        "watermark": mark,
+    }
 
 
 def _step(version: Version, name: str) -> Attributes:

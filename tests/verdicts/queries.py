@@ -69,18 +69,28 @@ class Select:
     distinct: bool = False
 
     def sql(self) -> str:
-        parts = [f"SELECT {'DISTINCT ' if self.distinct else ''}{', '.join(item.sql() for item in self.items)} FROM {self.relation.sql()}"]
+        parts = [
+            (
+                f"SELECT {'DISTINCT ' if self.distinct else ''}{', '.join(item.sql() for item in self.items)} FROM {self.relation.sql()}"
+            )
+        ]
         parts += [join.sql() for join in self.joins]
         if self.where:
             parts.append(f"WHERE {' AND '.join(_operand(each) for each in self.where)}")
         if self.group:
             keys = ", ".join(key.sql() for key in self.group)
-            parts.append(f"GROUP BY {self.sets} ({keys})" if self.sets in ("ROLLUP", "CUBE") else f"GROUP BY {keys}")
+            parts.append(
+                f"GROUP BY {self.sets} ({keys})" if self.sets in ("ROLLUP", "CUBE") else f"GROUP BY {keys}"
+            )
         if self.having:
             parts.append(f"HAVING {' AND '.join(_operand(each) for each in self.having)}")
         if self.order:
             parts.append(f"ORDER BY {', '.join(key.sql() for key in self.order)}")
-        parts += [f"{word} {value}" for word, value in (("LIMIT", self.limit), ("OFFSET", self.offset)) if value is not None]
+        parts += [
+            f"{word} {value}"
+            for word, value in (("LIMIT", self.limit), ("OFFSET", self.offset))
+            if value is not None
+        ]
         return " ".join(parts)
 
 
@@ -93,7 +103,9 @@ class SetOperation:
 
     def sql(self) -> str:
         word = f" {self.kind}{' ALL' if self.every else ''}{' BY NAME' if self.by_name else ''} "
-        return word.join(f"({side.sql()})" if isinstance(side, SetOperation) else side.sql() for side in self.sides)
+        return word.join(
+            f"({side.sql()})" if isinstance(side, SetOperation) else side.sql() for side in self.sides
+        )
 
 
 Body = Select | SetOperation
@@ -101,7 +113,9 @@ Body = Select | SetOperation
 
 @dataclass(slots=True)
 class Tree:
-    """``steps`` in order, the last one written. ``dedups``, ``within`` and ``marked``: see ``Version`` and ``Pair``."""
+    """``steps`` in order, the last one written. ``dedups``, ``within`` and ``marked``: see ``Version`` and
+    ``Pair``.
+    """
 
     family: str
     output: str
@@ -173,10 +187,16 @@ class _Maker:
     def conditions(self, scope: Mapping[str, str], most: int = 2) -> list[Expr]:
         return [self.expressions(scope).of("boolean") for _ in range(self.dice.randrange(most + 1))]
 
-    def projection(self, source: str, scope: Mapping[str, str], keep: tuple[str, ...] = ()) -> tuple[Select, dict[str, str]]:
+    def projection(
+        self, source: str, scope: Mapping[str, str], keep: tuple[str, ...] = ()
+    ) -> tuple[Select, dict[str, str]]:
         """Columns of a relation, some computed; with what comes out."""
         make = self.expressions(scope)
-        plain = [name for name in scope if name in keep or (scope[name] in ("long", "string") and self.chance(0.35))]
+        plain = [
+            name
+            for name in scope
+            if name in keep or (scope[name] in ("long", "string") and self.chance(0.35))
+        ]
         items = [Item(column(name, scope[name])) for name in plain]
         given = {name: scope[name] for name in plain}
         for alias in self.aliases(self.dice.randrange(1, 4)):
@@ -187,7 +207,16 @@ class _Maker:
             if self.chance(0.18) and given.keys() & set(ALIASES):
                 # An alias further left, read by one further right.
                 expr = (
-                    Expr("$0 + 1", "long", [column(next(name for name in given if name in ALIASES and given[name] == "long"), "long")])
+                    Expr(
+                        "$0 + 1",
+                        "long",
+                        [
+                            column(
+                                next(name for name in given if name in ALIASES and given[name] == "long"),
+                                "long",
+                            )
+                        ],
+                    )
                     if any(given[name] == "long" for name in given if name in ALIASES)
                     else expr
                 )
@@ -196,7 +225,9 @@ class _Maker:
             given[alias] = kind
         return Select(items, Relation(source), where=self.conditions(scope)), given
 
-    def pre(self, source: str = "ev", keep: tuple[str, ...] = ("k",)) -> tuple[dict[str, Body], str, dict[str, str]]:
+    def pre(
+        self, source: str = "ev", keep: tuple[str, ...] = ("k",)
+    ) -> tuple[dict[str, Body], str, dict[str, str]]:
         """None to two steps before the one that counts: the steps, the relation to read, and its columns."""
         scope = dict(COLUMNS[source])
         steps: dict[str, Body] = {}
@@ -219,14 +250,19 @@ class _Maker:
             case 0 | 1 | 2:
                 return Relation(name), scope
             case 3:
-                inner.order, inner.limit = [Expr(f"{number}{self.dice.choice(['', ' DESC'])}, k, name", "long")], self.dice.randrange(1, 5)
+                inner.order, inner.limit = (
+                    [Expr(f"{number}{self.dice.choice(['', ' DESC'])}, k, name", "long")],
+                    self.dice.randrange(1, 5),
+                )
                 inner.offset = self.dice.choice([None, None, 1])
             case 4:
                 inner.where = [make.of("boolean", 1)]
             case 5:
                 inner.items = [
                     Item(column("k", "string")),
-                    Item(make.filled(self.dice.choice(["max($l)", "sum($l)", "count(*)"]), "long", 1), number),
+                    Item(
+                        make.filled(self.dice.choice(["max($l)", "sum($l)", "count(*)"]), "long", 1), number
+                    ),
                 ]
                 inner.group, scope = [column("k", "string")], {"k": "string", number: "long"}
             case 6:
@@ -234,11 +270,16 @@ class _Maker:
                     "row_number() OVER (PARTITION BY k ORDER BY $0)",
                     "sum($0) OVER (PARTITION BY k ORDER BY name ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
                 ]
-                inner.items = [Item(column("k", "string")), Item(Expr(self.dice.choice(words), "long", [column(number, "long")]), number)]
+                inner.items = [
+                    Item(column("k", "string")),
+                    Item(Expr(self.dice.choice(words), "long", [column(number, "long")]), number),
+                ]
                 scope = {"k": "string", number: "long"}
             case 7:
                 sides: list[Body] = [
-                    Select([Item(column("k", "string"))], Relation(each), where=self.conditions(COLUMNS[each], 1))
+                    Select(
+                        [Item(column("k", "string"))], Relation(each), where=self.conditions(COLUMNS[each], 1)
+                    )
                     for each in self.dice.sample(["lookup", "dim"], 2)
                 ]
                 kind, every = self.dice.choice(["UNION", "EXCEPT", "INTERSECT"]), self.chance(0.5)
@@ -264,7 +305,11 @@ class _Maker:
             "k IN (SELECT k FROM dim WHERE name IN (SELECT name FROM lookup WHERE $0))",
         )
         numbers = [name for name, kind in scope.items() if kind == "long"] or ["1"]
-        return Expr(self.dice.choice(words).replace("{0}", "@").replace("{1}", self.dice.choice(numbers)), "boolean", [inner])
+        return Expr(
+            self.dice.choice(words).replace("{0}", "@").replace("{1}", self.dice.choice(numbers)),
+            "boolean",
+            [inner],
+        )
 
 
 def _projected(maker: _Maker) -> Tree:
@@ -312,14 +357,21 @@ def _asking(maker: _Maker) -> Tree:
     condition.text = condition.text.replace("@", source)
     select.where.append(condition)
     if maker.chance(0.3):
-        select.items.append(Item(Expr(f"(SELECT max(l.factor) FROM lookup l WHERE l.k = {source}.k)", "long"), "most"))
+        select.items.append(
+            Item(Expr(f"(SELECT max(l.factor) FROM lookup l WHERE l.k = {source}.k)", "long"), "most")
+        )
     return Tree("subquery", "append", {**steps, "out": select})
 
 
 def _keys(maker: _Maker, scope: Mapping[str, str]) -> list[Item]:
     make = maker.expressions(scope)
-    names = [name for name in scope if scope[name] in ("string", "long") and name not in ("id", "js")] or list(scope)
-    keys = [Item(column(name, scope[name])) for name in maker.dice.sample(names, min(len(names), maker.dice.choice([1, 1, 2])))]
+    names = [
+        name for name in scope if scope[name] in ("string", "long") and name not in ("id", "js")
+    ] or list(scope)
+    keys = [
+        Item(column(name, scope[name]))
+        for name in maker.dice.sample(names, min(len(names), maker.dice.choice([1, 1, 2])))
+    ]
     if maker.chance(0.35):
         keys.append(Item(make.of(maker.dice.choice(["string", "string", "long"]), 2), "g"))
     return keys
@@ -329,19 +381,32 @@ def _aggregated(maker: _Maker) -> Tree:
     steps, source, scope = maker.pre()
     keys = _keys(maker, scope)
     make = maker.expressions(scope)
-    kinds = maker.dice.choices(["long", "string", "double", "boolean"], weights=[3, 1, 1, 1], k=maker.dice.randrange(1, 4))
+    kinds = maker.dice.choices(
+        ["long", "string", "double", "boolean"], weights=[3, 1, 1, 1], k=maker.dice.randrange(1, 4)
+    )
     aliases = _aggregate_names(maker, scope, len(kinds))
     aggregates = [Item(make.aggregate(kind), alias) for kind, alias in zip(kinds, aliases, strict=True)]
-    select = Select([*keys, *aggregates], Relation(source), where=maker.conditions(scope, 1), group=[item.expr for item in keys])
+    select = Select(
+        [*keys, *aggregates],
+        Relation(source),
+        where=maker.conditions(scope, 1),
+        group=[item.expr for item in keys],
+    )
     if maker.chance(0.3) and any(key.alias for key in keys):
-        select.group = [column(key.alias, "string") if key.alias else key.expr for key in keys]  # GROUP BY an alias
+        select.group = [
+            column(key.alias, "string") if key.alias else key.expr for key in keys
+        ]  # GROUP BY an alias
     if maker.chance(0.12):
         select.sets = maker.dice.choice(["ROLLUP", "CUBE"])
     if maker.chance(0.3):
         select.having = [_having(maker, aggregates[0])]
     if maker.chance(0.15):
         select.where.append(_in_lookup(maker, scope, source))
-    tree = Tree("aggregation", "merge" if maker.chance(0.35) and not select.sets else "complete", {**steps, "out": select})
+    tree = Tree(
+        "aggregation",
+        "merge" if maker.chance(0.35) and not select.sets else "complete",
+        {**steps, "out": select},
+    )
     if maker.chance(0.3):
         _stand_above(maker, tree)
     return tree
@@ -351,7 +416,10 @@ def _aggregate_names(maker: _Maker, scope: Mapping[str, str], count: int) -> lis
     """Some of them are names that an input may gain."""
     usual = [f"a{at}" for at in range(count)]
     free = [name for name in ALIASES if name not in scope]
-    return [maker.dice.choice(free) if at == 0 and free and maker.chance(0.4) else name for at, name in enumerate(usual)]
+    return [
+        maker.dice.choice(free) if at == 0 and free and maker.chance(0.4) else name
+        for at, name in enumerate(usual)
+    ]
 
 
 def _having(maker: _Maker, item: Item) -> Expr:
@@ -378,7 +446,9 @@ def _stand_above(maker: _Maker, tree: Tree) -> None:
     items = [Item(column(name, kind)) for name, kind in scope.items()]
     make = maker.expressions(scope)
     items.append(Item(make.of(maker.dice.choice(["long", "string"]), 1), "above"))
-    tree.steps["out"] = Select(items, Relation("agg"), where=maker.conditions(scope, 1) if maker.chance(0.4) else [])
+    tree.steps["out"] = Select(
+        items, Relation("agg"), where=maker.conditions(scope, 1) if maker.chance(0.4) else []
+    )
 
 
 def _table_below(maker: _Maker) -> Tree:
@@ -392,11 +462,16 @@ def _table_below(maker: _Maker) -> Tree:
     }
     make = maker.expressions(both)
     kind = maker.dice.choice(["JOIN", "LEFT JOIN", "JOIN"])
-    items = [Item(column("e.k", "string")), *(Item(make.aggregate("long"), f"a{at}") for at in range(maker.dice.randrange(1, 3)))]
+    items = [
+        Item(column("e.k", "string")),
+        *(Item(make.aggregate("long"), f"a{at}") for at in range(maker.dice.randrange(1, 3))),
+    ]
     if maker.chance(0.3):
         left = {name: each for name, each in scope.items() if each in ("long", "string")}
         free = {**other, **left}
-        make = maker.expressions({name: each for name, each in free.items() if (name in left) != (name in other) or name == "k"})
+        make = maker.expressions(
+            {name: each for name, each in free.items() if (name in left) != (name in other) or name == "k"}
+        )
         items = [Item(column("k", "string")), Item(make.aggregate("long"), "a0")]
         join = Join("NATURAL JOIN", relation) if maker.chance(0.6) else Join("JOIN", relation, using=["k"])
     else:
@@ -441,7 +516,9 @@ def _deduped(maker: _Maker) -> Tree:
         tree.dedups["out"] = maker.dice.sample(names, min(len(names), maker.dice.choice([1, 2])))
     if maker.chance(0.25):
         tree.steps["top"] = Select(
-            [Item(column(name, kind)) for name, kind in given.items()], Relation("out"), where=maker.conditions(given, 1)
+            [Item(column(name, kind)) for name, kind in given.items()],
+            Relation("out"),
+            where=maker.conditions(given, 1),
         )
     return tree
 
@@ -450,7 +527,10 @@ def _two_streams(maker: _Maker) -> Tree:
     steps, source, scope = maker.pre(keep=("id", "k", "ts"))
     kind = maker.dice.choice(["JOIN", "JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "RIGHT JOIN", "FULL JOIN"])
     bound = maker.dice.choice(
-        ["m.ts BETWEEN e.ts AND e.ts + INTERVAL 10 MINUTES", "e.ts < m.ts + INTERVAL '5' MINUTE AND e.ts > m.ts - INTERVAL 5 MINUTES"]
+        [
+            "m.ts BETWEEN e.ts AND e.ts + INTERVAL 10 MINUTES",
+            "e.ts < m.ts + INTERVAL '5' MINUTE AND e.ts > m.ts - INTERVAL 5 MINUTES",
+        ]
     )
     left = {f"e.{name}": each for name, each in scope.items() if each in ("long", "string")}
     both = left if "SEMI" in kind else {**left, "m.w": "long", "m.k": "string"}
@@ -461,7 +541,10 @@ def _two_streams(maker: _Maker) -> Tree:
         items.append(Item(make.of("long", 1), "x"))
     on = [Expr("e.k = m.k", "boolean"), Expr(bound, "boolean")]
     select = Select(
-        items, Relation(source, "e"), [Join(kind, Relation("more", "m"), on=on)], maker.conditions(both, 1) if maker.chance(0.4) else []
+        items,
+        Relation(source, "e"),
+        [Join(kind, Relation("more", "m"), on=on)],
+        maker.conditions(both, 1) if maker.chance(0.4) else [],
     )
     return Tree("two streams", "append", {**steps, "out": select})
 
@@ -471,20 +554,32 @@ def _united(maker: _Maker) -> Tree:
     for name in maker.dice.sample(["ev", "ev", "more", "ev"], maker.dice.choice([2, 2, 3])):
         scope = COLUMNS[name]
         make = maker.expressions(scope)
-        items = [Item(column("k", "string")), Item(make.of("long", 1), "n"), Item(make.of("string", 1), "tag")]
+        items = [
+            Item(column("k", "string")),
+            Item(make.of("long", 1), "n"),
+            Item(make.of("string", 1), "tag"),
+        ]
         sides.append(Select(items, Relation(name), where=maker.conditions(scope, 1)))
     steps: dict[str, Body] = {"u": SetOperation("UNION", sides, every=True, by_name=maker.chance(0.15))}
     scope = {"k": "string", "n": "long", "tag": "string"}
     make = maker.expressions(scope)
     if maker.chance(0.5):
-        select = Select([Item(column("k", "string")), Item(make.aggregate("long"), "a0")], Relation("u"), group=[column("k", "string")])
+        select = Select(
+            [Item(column("k", "string")), Item(make.aggregate("long"), "a0")],
+            Relation("u"),
+            group=[column("k", "string")],
+        )
         return Tree("union", "complete", {**steps, "out": select})
     return Tree(
         "union",
         "append",
         {
             **steps,
-            "out": Select([Item(column(name, kind)) for name, kind in scope.items()], Relation("u"), where=maker.conditions(scope, 1)),
+            "out": Select(
+                [Item(column(name, kind)) for name, kind in scope.items()],
+                Relation("u"),
+                where=maker.conditions(scope, 1),
+            ),
         },
     )
 
@@ -501,12 +596,22 @@ def _of_tables(maker: _Maker) -> Tree:
             select.limit = maker.dice.randrange(1, 9)
             select.offset = maker.dice.choice([None, None, 2])
         case 2:
-            other = Select([Item(column(name, kind)) for name, kind in given.items()], Relation("half"), where=maker.conditions(given, 1))
-            half = Select([Item(column(name, kind)) for name, kind in given.items()], Relation("whole"), where=maker.conditions(given, 1))
+            other = Select(
+                [Item(column(name, kind)) for name, kind in given.items()],
+                Relation("half"),
+                where=maker.conditions(given, 1),
+            )
+            half = Select(
+                [Item(column(name, kind)) for name, kind in given.items()],
+                Relation("whole"),
+                where=maker.conditions(given, 1),
+            )
             steps["whole"] = select
             steps["half"] = half
             first = Select([Item(column(name, kind)) for name, kind in given.items()], Relation("whole"))
-            operation = SetOperation(maker.dice.choice(["UNION", "EXCEPT", "INTERSECT"]), [first, other], maker.chance(0.5))
+            operation = SetOperation(
+                maker.dice.choice(["UNION", "EXCEPT", "INTERSECT"]), [first, other], maker.chance(0.5)
+            )
             return Tree("tables alone", "batch", {**steps, "out": operation})
         case _:
             select.distinct = True
@@ -532,7 +637,11 @@ def _unnested(maker: _Maker) -> Tree:
         where=maker.conditions(scope, 1),
     )
     if maker.chance(0.4):
-        rest = Select([Item(column("k", "string")), Item(Expr("count(*)", "long"), "a0")], Relation("out"), group=[column("k", "string")])
+        rest = Select(
+            [Item(column("k", "string")), Item(Expr("count(*)", "long"), "a0")],
+            Relation("out"),
+            group=[column("k", "string")],
+        )
         return Tree("unnested", "complete", {"out": body, "sums": rest})
     return Tree("unnested", "append", {"out": body})
 
@@ -540,22 +649,35 @@ def _unnested(maker: _Maker) -> Tree:
 def _sessions(maker: _Maker) -> Tree:
     steps, source, scope = maker.pre(keep=("ts", "k"))
     make = maker.expressions(scope)
-    gap = maker.dice.choice(["'5 minutes'", "'10 minutes'", "CASE WHEN k = 'a' THEN '5 minutes' ELSE '10 minutes' END"])
+    gap = maker.dice.choice(
+        ["'5 minutes'", "'10 minutes'", "CASE WHEN k = 'a' THEN '5 minutes' ELSE '10 minutes' END"]
+    )
     session = Expr(f"session_window(ts, {gap})", "window")
-    items = [Item(Expr(f"$0{maker.dice.choice(['.start', '.end'])}", "timestamptz", [session]), "since"), Item(column("k", "string"))]
+    items = [
+        Item(Expr(f"$0{maker.dice.choice(['.start', '.end'])}", "timestamptz", [session]), "since"),
+        Item(column("k", "string")),
+    ]
     items += [Item(make.aggregate("long"), f"a{at}") for at in range(maker.dice.randrange(1, 3))]
-    select = Select(items, Relation(source), where=maker.conditions(scope, 1), group=[session, column("k", "string")])
-    return Tree("sessions", "append" if maker.chance(0.8) else "complete", {**steps, "out": select}, marked=True)
+    select = Select(
+        items, Relation(source), where=maker.conditions(scope, 1), group=[session, column("k", "string")]
+    )
+    return Tree(
+        "sessions", "append" if maker.chance(0.8) else "complete", {**steps, "out": select}, marked=True
+    )
 
 
 def _timed(maker: _Maker) -> Tree:
     """An aggregation that forgets what the watermark has passed, and writes every change of a group."""
     steps, source, scope = maker.pre(keep=("ts", "k"))
     make = maker.expressions(scope)
-    time = Expr(maker.dice.choice(["window(ts, '10 minutes')", "window(ts, '20 minutes', '10 minutes')"]), "window")
+    time = Expr(
+        maker.dice.choice(["window(ts, '10 minutes')", "window(ts, '20 minutes', '10 minutes')"]), "window"
+    )
     items = [Item(Expr("$0.start", "timestamptz", [time]), "since"), Item(column("k", "string"))]
     items += [Item(make.aggregate("long"), f"a{at}") for at in range(maker.dice.randrange(1, 3))]
-    select = Select(items, Relation(source), where=maker.conditions(scope, 1), group=[time, column("k", "string")])
+    select = Select(
+        items, Relation(source), where=maker.conditions(scope, 1), group=[time, column("k", "string")]
+    )
     if maker.chance(0.3):
         select.having = [_having(maker, items[2])]
     tree = Tree("aggregation by time", "merge", {**steps, "out": select}, marked=True)
@@ -570,10 +692,16 @@ def _within(maker: _Maker) -> Tree:
     select, given = maker.projection(source, scope, ("k", "ts"))
     names = [name for name, kind in given.items() if kind in ("long", "string")]
     keys = maker.dice.sample(names, min(len(names), maker.dice.choice([1, 2])))
-    tree = Tree("dedup within watermark", "append", {**steps, "out": select}, {"out": keys}, {"out"}, marked=True)
+    tree = Tree(
+        "dedup within watermark", "append", {**steps, "out": select}, {"out": keys}, {"out"}, marked=True
+    )
     if maker.chance(0.4):
         scope = {name: kind for name, kind in given.items() if kind in ("long", "string")}
-        top = Select([Item(column(name, kind)) for name, kind in scope.items()], Relation("out"), where=maker.conditions(scope, 1))
+        top = Select(
+            [Item(column(name, kind)) for name, kind in scope.items()],
+            Relation("out"),
+            where=maker.conditions(scope, 1),
+        )
         tree.steps["top"] = top
     return tree
 
@@ -586,7 +714,9 @@ def _limited(maker: _Maker) -> Tree:
     tree = Tree("limit", "append", {**steps, "out": select}, marked=False)
     if maker.chance(0.25):
         scope = {name: kind for name, kind in given.items() if kind in ("long", "string")}
-        tree.steps["top"] = Select([Item(column(name, kind)) for name, kind in scope.items()], Relation("out"))
+        tree.steps["top"] = Select(
+            [Item(column(name, kind)) for name, kind in scope.items()], Relation("out")
+        )
     return tree
 
 
@@ -606,29 +736,51 @@ def _chained(maker: _Maker) -> Tree:
     return Tree("several states", "append", steps, dedups, set(dedups), marked=True)
 
 
-def _first_state(maker: _Maker, source: str, scope: Mapping[str, str]) -> tuple[Body, str, dict[str, str], dict[str, list[str]]]:
-    """The lower of two states: its query, what is its time, what comes out beside, and keys that are told apart."""
+def _first_state(
+    maker: _Maker, source: str, scope: Mapping[str, str]
+) -> tuple[Body, str, dict[str, str], dict[str, list[str]]]:
+    """The lower of two states: its query, what is its time, what comes out beside, and keys that are told
+    apart.
+    """
     given = {name: scope[name] for name in ("k", "id", "v") if name in scope}
     items = [Item(column(name, kind)) for name, kind in given.items()]
     ts = Item(column("ts", "timestamptz"))
     match maker.dice.randrange(4):
         case 0:
             keys = maker.dice.sample(sorted(given), maker.dice.choice([1, 2]))
-            return Select([*items, ts], Relation(source), where=maker.conditions(scope, 1)), "ts", given, {"first": keys}
+            return (
+                Select([*items, ts], Relation(source), where=maker.conditions(scope, 1)),
+                "ts",
+                given,
+                {"first": keys},
+            )
         case 1:
             return Select([*items[:1], ts], Relation(source), distinct=True), "ts", {"k": "string"}, {}
         case 2:
             kind = maker.dice.choice(["JOIN", "LEFT JOIN"])
-            on = [Expr("e.k = m.k", "boolean"), Expr("m.ts BETWEEN e.ts AND e.ts + INTERVAL 10 MINUTES", "boolean")]
-            sides = [Item(column(f"e.{name}", given[name]), name) for name in given] + [Item(column("m.w", "long"), "w")]
+            on = [
+                Expr("e.k = m.k", "boolean"),
+                Expr("m.ts BETWEEN e.ts AND e.ts + INTERVAL 10 MINUTES", "boolean"),
+            ]
+            sides = [Item(column(f"e.{name}", given[name]), name) for name in given] + [
+                Item(column("m.w", "long"), "w")
+            ]
             joined = Select(
-                [*sides, Item(column("e.ts", "timestamptz"), "ts")], Relation(source, "e"), [Join(kind, Relation("more", "m"), on)]
+                [*sides, Item(column("e.ts", "timestamptz"), "ts")],
+                Relation(source, "e"),
+                [Join(kind, Relation("more", "m"), on)],
             )
             return joined, "ts", {**given, "w": "long"}, {}
         case _:
             win = Expr("window(ts, '5 minutes')", "window")
-            inner = [Item(win, "win"), Item(column("k", "string")), Item(maker.expressions(scope).aggregate("long"), "a0")]
-            below = Select(inner, Relation(source), where=maker.conditions(scope, 1), group=[win, column("k", "string")])
+            inner = [
+                Item(win, "win"),
+                Item(column("k", "string")),
+                Item(maker.expressions(scope).aggregate("long"), "a0"),
+            ]
+            below = Select(
+                inner, Relation(source), where=maker.conditions(scope, 1), group=[win, column("k", "string")]
+            )
             return below, maker.dice.choice(["win", "window_time(win)"]), {"k": "string", "a0": "long"}, {}
 
 

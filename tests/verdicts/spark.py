@@ -42,7 +42,9 @@ def application(scratch: Path) -> Iterator[Any]:
 
     before = {name: os.environ.get(name) for name in ("JAVA_HOME", "PYSPARK_PYTHON")}
     os.environ |= {"JAVA_HOME": str(require_java().home), "PYSPARK_PYTHON": sys.executable}
-    builder = SparkSession.builder.appName("verdicts").config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
+    builder = SparkSession.builder.appName("verdicts").config(
+        "spark.sql.warehouse.dir", str(scratch / "warehouse")
+    )
     for name, value in _CONF.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
@@ -52,7 +54,9 @@ def application(scratch: Path) -> Iterator[Any]:
         else:
             os.environ[name] = old
     session.sparkContext.setLogLevel("OFF")
-    logging.getLogger("SQLQueryContextLogger").disabled = True  # SQL that Spark refuses is nothing unusual here
+    logging.getLogger(
+        "SQLQueryContextLogger"
+    ).disabled = True  # SQL that Spark refuses is nothing unusual here
     gateway: Any = SparkContext._gateway
     try:
         yield session
@@ -70,7 +74,9 @@ class Views:
     def __init__(self, root: Any, folder: Path, *, streaming: bool = False, local: bool = False) -> None:
         self.session = root.newSession()
         self._activate()
-        self._frames = {name: self._opened(folder / name, name, streaming=streaming, local=local) for name in COLUMNS}
+        self._frames = {
+            name: self._opened(folder / name, name, streaming=streaming, local=local) for name in COLUMNS
+        }
         self._gained: dict[str, tuple[str, ...]] = {}
         self._watermarked = False
         self._streaming = streaming
@@ -98,21 +104,34 @@ class Views:
 
     def _deduplicated(self, frame: Any, keys: list[str], *, within: bool) -> Any:
         """Rows that are all there have no watermark, and Spark no such operator for them."""
-        return frame.dropDuplicatesWithinWatermark(keys) if within and self._streaming else frame.dropDuplicates(keys)
+        return (
+            frame.dropDuplicatesWithinWatermark(keys)
+            if within and self._streaming
+            else frame.dropDuplicates(keys)
+        )
 
     def _activate(self) -> None:
-        self.session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self.session._jsparkSession)
+        self.session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(
+            self.session._jsparkSession
+        )
 
     def _opened(self, folder: Path, name: str, *, streaming: bool, local: bool) -> Any:
         if streaming and name in STREAMS:
-            return self.session.readStream.format("json").schema(ddl(name)).option("maxFilesPerTrigger", 1).load(str(folder))
+            return (
+                self.session.readStream.format("json")
+                .schema(ddl(name))
+                .option("maxFilesPerTrigger", 1)
+                .load(str(folder))
+            )
         found = self.session.read.schema(ddl(name)).json(str(folder))
         if not local:
             return found
         from pyspark.sql import DataFrame
 
         java = found._jdf
-        return DataFrame(self.session._jsparkSession.createDataFrame(java.collectAsList(), java.schema()), self.session)
+        return DataFrame(
+            self.session._jsparkSession.createDataFrame(java.collectAsList(), java.schema()), self.session
+        )
 
     def _define(self, name: str, gained: tuple[str, ...], *, watermarks: bool = False) -> None:
         frame = self._frames[name].select(*COLUMNS[name], *gained)
@@ -125,7 +144,9 @@ class Views:
 def by_name(frame: Any) -> Any:
     """As the product takes a frame's columns: in the order of their names, in lower case."""
     names = sorted(frame.columns, key=str.lower)
-    return frame.selectExpr(*(f"`{name.replace('`', '``')}` AS `{name.lower().replace('`', '``')}`" for name in names))
+    return frame.selectExpr(
+        *(f"`{name.replace('`', '``')}` AS `{name.lower().replace('`', '``')}`" for name in names)
+    )
 
 
 def shape(frame: Any) -> str:

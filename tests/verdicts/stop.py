@@ -1,4 +1,6 @@
-"""What does the new query make of the state that the old one left? Runs both over two batches of files, with a stop between them."""
+"""What does the new query make of the state that the old one left? Runs both over two batches of files, with
+a stop between them.
+"""
 
 import itertools
 import json
@@ -47,7 +49,9 @@ class _Course:
 
         try:
             frame = by_name(views.frame(numbered(version), watermarks=self.watermarked))
-            writer = frame.writeStream.outputMode(_MODES[self.output]).option("checkpointLocation", str(self.checkpoint))
+            writer = frame.writeStream.outputMode(_MODES[self.output]).option(
+                "checkpointLocation", str(self.checkpoint)
+            )
             self.query = writer.foreachBatch(take).trigger(availableNow=True).start()
         except refusals() as failure:
             self.failed = str(failure)
@@ -65,7 +69,9 @@ class _Course:
             self.query = None
 
     def branch(self, checkpoint: Path) -> "_Course":
-        """The same course up to here, to go on with another version: as a query of its own, since both run at once."""
+        """The same course up to here, to go on with another version: as a query of its own, since both run at
+        once.
+        """
         if (self.checkpoint / "metadata").exists():
             shutil.copytree(self.checkpoint, checkpoint)
             (checkpoint / ".metadata.crc").unlink(missing_ok=True)
@@ -80,7 +86,8 @@ class _Course:
 
 @dataclass(slots=True, kw_only=True)
 class _Pair:
-    """``before`` and ``after`` are the versions over both batches; ``mixed`` begins with the one and goes on with the other.
+    """``before`` and ``after`` are the versions over both batches; ``mixed`` begins with the one and goes on
+    with the other.
 
     Where Spark's plans and state are the same, one course stands for both.
     """
@@ -124,9 +131,17 @@ class Stopped:
         """After the first batch. Pairs with the same old version share its course."""
         found: list[_Pair] = []
         for number, item in enumerate(judged):
-            alike = [pair.before for pair in found if (pair.item.pair.old, _way(pair.item)) == (item.pair.old, _way(item))]
+            alike = [
+                pair.before
+                for pair in found
+                if (pair.item.pair.old, _way(pair.item)) == (item.pair.old, _way(item))
+            ]
             before = alike[0] if alike else self._course(f"{number}-old", item, item.pair.old)
-            after = before if item.judgement is Judgement.SAME else self._course(f"{number}-new", item, item.pair.new)
+            after = (
+                before
+                if item.judgement is Judgement.SAME
+                else self._course(f"{number}-new", item, item.pair.new)
+            )
             found.append(_Pair(item=item, before=before, after=after))
         for pair in found:
             pair.before.wait()
@@ -140,7 +155,11 @@ class Stopped:
         going: list[_Course] = []
         for pair in pairs:
             assert pair.mixed is not None, "the first batch is over"
-            for course, version in ((pair.before, pair.item.pair.old), (pair.after, pair.item.pair.new), (pair.mixed, pair.item.pair.new)):
+            for course, version in (
+                (pair.before, pair.item.pair.old),
+                (pair.after, pair.item.pair.new),
+                (pair.mixed, pair.item.pair.new),
+            ):
                 if not any(course is each for each in going):
                     course.start(self._views, version)
                     going.append(course)
@@ -148,7 +167,9 @@ class Stopped:
             course.wait()
 
     def _course(self, name: str, item: Judged, version: Version) -> _Course:
-        found = _Course(checkpoint=self._checkpoints / name, output=item.pair.output, watermarked=item.pair.watermarked)
+        found = _Course(
+            checkpoint=self._checkpoints / name, output=item.pair.output, watermarked=item.pair.watermarked
+        )
         found.start(self._views, version)
         return found
 
@@ -158,13 +179,19 @@ def _way(item: Judged) -> tuple[str, bool]:
 
 
 def _found(pair: _Pair) -> Judged:
-    """What the courses say of it. Versions that write different rows over two batches are different, whatever their plans say."""
+    """What the courses say of it. Versions that write different rows over two batches are different, whatever
+    their plans say.
+    """
     item, before, after, mixed = pair.item, pair.before, pair.after, pair.mixed
     assert mixed is not None, "both batches are over"
     if before.failed or after.failed:
         return item
     if any(before.rows(run) != after.rows(run) for run in (0, 1)):
-        item = replace(item, judgement=Judgement.DIFFERENT, why=item.why if item.judgement is Judgement.DIFFERENT else "rows across a stop")
+        item = replace(
+            item,
+            judgement=Judgement.DIFFERENT,
+            why=item.why if item.judgement is Judgement.DIFFERENT else "rows across a stop",
+        )
     return replace(item, stop=_stop(mixed, after), rows=after.rows(1).total())
 
 

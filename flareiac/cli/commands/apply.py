@@ -137,7 +137,9 @@ def destroy(
     show_steps: ShowSteps = False,
 ) -> int:
     """Plans the removal of everything, asks, and carries it out."""
-    request = plan_request(target=target, exclude=exclude, refresh=refresh, max_destroys=max_destroys, destroy=True)
+    request = plan_request(
+        target=target, exclude=exclude, refresh=refresh, max_destroys=max_destroys, destroy=True
+    )
     mode = _Mode(
         auto_approve=auto_approve,
         on_error=on_error,
@@ -153,7 +155,9 @@ def destroy(
 
 def maintain(
     context: typer.Context,
-    addresses: Annotated[list[str] | None, typer.Argument(help="Only these addresses or globs.", metavar="[ADDRESS]...")] = None,
+    addresses: Annotated[
+        list[str] | None, typer.Argument(help="Only these addresses or globs.", metavar="[ADDRESS]...")
+    ] = None,
     auto_approve: AutoApprove = False,
     on_error: OnError = "continue",
     as_json: Json = False,
@@ -174,7 +178,9 @@ def maintain(
         var=var,
         var_file=var_file,
     )
-    return _apply_fresh(invocation_of(context), plan_request(target=addresses, maintenance=Maintenance.ONLY), mode)
+    return _apply_fresh(
+        invocation_of(context), plan_request(target=addresses, maintenance=Maintenance.ONLY), mode
+    )
 
 
 def _apply_fresh(invocation: Invocation, request: PlanRequest, mode: _Mode) -> int:
@@ -189,7 +195,10 @@ def _apply_fresh(invocation: Invocation, request: PlanRequest, mode: _Mode) -> i
         return approved
 
     conduct = _conduct(invocation, mode, output, approve)
-    with opened(invocation, var=mode.var, var_file=mode.var_file, parallelism=mode.parallelism) as bench, closing(output):
+    with (
+        opened(invocation, var=mode.var, var_file=mode.var_file, parallelism=mode.parallelism) as bench,
+        closing(output),
+    ):
         report = apply_fresh(bench, request, conduct)
     if report.end in (End.INVALID, End.BLOCKED, End.NOTHING_TO_DO):
         output.plan(report.planned)
@@ -235,7 +244,9 @@ def _output(invocation: Invocation, mode: _Mode) -> ApplyOutput:
     return TextOutput(invocation.terminal, detail=mode.detail, show_steps=mode.show_steps)
 
 
-def _conduct(invocation: Invocation, mode: _Mode, output: ApplyOutput, approve: Callable[[PlanReport], bool]) -> Conduct:
+def _conduct(
+    invocation: Invocation, mode: _Mode, output: ApplyOutput, approve: Callable[[PlanReport], bool]
+) -> Conduct:
     def emit(event: Event) -> None:
         # A reader that stops reading (a pager, a full log disk) must not stop an apply half-way.
         with suppress(BrokenPipeError, Failure):

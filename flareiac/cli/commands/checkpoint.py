@@ -16,7 +16,9 @@ from flareiac.cli.project import opened
 from flareiac.render.checkpoint_text import checkpoint_json, checkpoint_text
 
 Address = Annotated[str, typer.Argument(help="The address of a checkpoint.", metavar="ADDRESS")]
-AnyAddress = Annotated[str | None, typer.Argument(help="The address of a checkpoint; without it, all.", metavar="[ADDRESS]")]
+AnyAddress = Annotated[
+    str | None, typer.Argument(help="The address of a checkpoint; without it, all.", metavar="[ADDRESS]")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")]
 
 

@@ -15,7 +15,9 @@ from flareiac.render.diagnostics import as_json as diagnostics_json
 from flareiac.sdk.capabilities import Verdict
 
 
-def doctor(context: typer.Context, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None) -> int:
+def doctor(
+    context: typer.Context, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None
+) -> int:
     """Shows the verdicts of every provider."""
     invocation, diagnostics = invocation_of(context), Diagnostics()
     terminal = invocation.terminal
@@ -23,7 +25,10 @@ def doctor(context: typer.Context, as_json: Json = False, var: Variables = None,
         configuration, references = declared(bench, diagnostics)
         checks = examine(bench, references, diagnostics)
     if as_json:
-        rows = [{"name": item.name, "verdict": item.verdict.value, "text": item.text, "fix": item.fix} for item in checks]
+        rows = [
+            {"name": item.name, "verdict": item.verdict.value, "text": item.text, "fix": item.fix}
+            for item in checks
+        ]
         complaints = diagnostics_json(diagnostics, configuration.sources)
         document = {"format_version": "1.0", "checks": rows, "diagnostics": complaints}
         terminal.out(json.dumps(document, indent=2))

@@ -9,7 +9,9 @@ from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import invocation_of
 from flareiac.sdk.capabilities import Serving
 
-Location = Annotated[str, typer.Argument(help="The control directory of the engine.", metavar="RUNTIME_LOCATION")]
+Location = Annotated[
+    str, typer.Argument(help="The control directory of the engine.", metavar="RUNTIME_LOCATION")
+]
 
 
 def driver(context: typer.Context, location: Location) -> int:

@@ -18,7 +18,9 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.render.hcl_text import file_text
 
 Address = Annotated[str | None, typer.Argument(help="The address that it gets.", metavar="[ADDRESS]")]
-ImportId = Annotated[str | None, typer.Argument(help="The import id, such as lake.sales.orders.", metavar="[ID]")]
+ImportId = Annotated[
+    str | None, typer.Argument(help="The import id, such as lake.sales.orders.", metavar="[ID]")
+]
 FromCatalog = Annotated[
     str | None,
     typer.Option("--from-catalog", help="Tables by pattern: CATALOG.NAMESPACE.*, or CATALOG.*.* for all."),
@@ -63,7 +65,9 @@ def _new_file(root: Path, out: str) -> Path:
         raise Failure(error(codes.FILE_WOULD_NOT_BE_READ, f"{out} is not such a name. {why} {way_out}"))
     if path.exists() or path.is_symlink():
         way_out = "Choose another name, or move the file away first."
-        raise Failure(error(codes.FILE_EXISTS, f"{out} exists, and import never overwrites a file. {way_out}"))
+        raise Failure(
+            error(codes.FILE_EXISTS, f"{out} exists, and import never overwrites a file. {way_out}")
+        )
     return path
 
 
@@ -85,7 +89,9 @@ def _hand_out(terminal: Terminal, found: Imported, target: Path | None) -> int:
         with target.open("x", encoding="utf-8") as stream:
             stream.write(content)
     except OSError as trouble:
-        raise Failure(error(codes.FILE_NOT_WRITTEN, f"{target.name}: {trouble.strerror or trouble}.")) from trouble
+        raise Failure(
+            error(codes.FILE_NOT_WRITTEN, f"{target.name}: {trouble.strerror or trouble}.")
+        ) from trouble
     count = len(found.addresses)
     imports = f"{count} import{'' if count == 1 else 's'}"
     following = "Next: flareiac plan shows them, flareiac apply adopts them."

@@ -35,7 +35,9 @@ job "readings" {
 """
 
 
-def new(context: typer.Context, directory: Annotated[str, typer.Argument(help="Where to put it.")] = ".") -> int:
+def new(
+    context: typer.Context, directory: Annotated[str, typer.Argument(help="Where to put it.")] = "."
+) -> int:
     """Writes the project into a directory that holds none."""
     invocation = invocation_of(context)
     terminal, root = invocation.terminal, invocation.root / directory

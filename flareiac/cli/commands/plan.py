@@ -36,9 +36,13 @@ def plan(
     context: typer.Context,
     out: Annotated[str | None, typer.Option("--out", help="Save the plan to this file.")] = None,
     destroy: Annotated[bool, typer.Option("--destroy", help="Plan to remove everything.")] = False,
-    detailed_exitcode: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit with 2 when there are changes.")] = False,
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit with 2 when there are changes.")
+    ] = False,
     as_json: Json = False,
-    json_into: Annotated[str | None, typer.Option("--json-into", help="Write the plan as JSON to this file.")] = None,
+    json_into: Annotated[
+        str | None, typer.Option("--json-into", help="Write the plan as JSON to this file.")
+    ] = None,
     target: Targets = None,
     exclude: Excluded = None,
     replace: Replaced = None,

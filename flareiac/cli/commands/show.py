@@ -24,7 +24,9 @@ from flareiac.render.state_text import show_json, state_text
 
 def show(
     context: typer.Context,
-    file: Annotated[str | None, typer.Argument(help="A saved plan; without one, the state.", metavar="[PLAN]")] = None,
+    file: Annotated[
+        str | None, typer.Argument(help="A saved plan; without one, the state.", metavar="[PLAN]")
+    ] = None,
     as_json: Json = False,
     detail: Detail = "changes",
     show_steps: ShowSteps = False,
@@ -38,7 +40,9 @@ def show(
     return ExitCode.DONE
 
 
-def _show_plan(invocation: Invocation, file: str, *, as_json: bool, detail: resource_text.Detail, show_steps: bool) -> None:
+def _show_plan(
+    invocation: Invocation, file: str, *, as_json: bool, detail: resource_text.Detail, show_steps: bool
+) -> None:
     terminal, plan = invocation.terminal, read_plan(invocation.root, file)
     if as_json:
         schemas = installed().registry.schemas

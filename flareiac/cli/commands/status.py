@@ -77,7 +77,10 @@ def _redraw(terminal: Terminal, look: Callable[[], str]) -> None:
 @contextmanager
 def _until_interrupted() -> Iterator[None]:
     """Ends the block at the first SIGINT or SIGTERM: that is how a watch ends, so it is no failure."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     except KeyboardInterrupt:

@@ -17,7 +17,9 @@ from flareiac.render.snapshots_text import snapshots_json, snapshots_text
 
 Address = Annotated[str, typer.Argument(help="The address of a table.", metavar="ADDRESS")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="How many, from the newest on.")]
-To = Annotated[int | None, typer.Option("--to", help="A snapshot id; without it, the one before the table was emptied.")]
+To = Annotated[
+    int | None, typer.Option("--to", help="A snapshot id; without it, the one before the table was emptied.")
+]
 
 
 def snapshots(context: typer.Context, address: Address, as_json: Json = False, limit: Limit = 20) -> int:
@@ -32,7 +34,9 @@ def snapshots(context: typer.Context, address: Address, as_json: Json = False, l
     return ExitCode.DONE
 
 
-def rollback(context: typer.Context, address: Address, to: To = None, auto_approve: AutoApprove = False) -> int:
+def rollback(
+    context: typer.Context, address: Address, to: To = None, auto_approve: AutoApprove = False
+) -> int:
     """Shows what the way back does, asks, and goes it."""
     invocation = invocation_of(context)
     terminal = invocation.terminal

@@ -23,7 +23,9 @@ def undrop(context: typer.Context, address: Address) -> int:
     invocation = invocation_of(context)
     progress = invocation.terminal.say
     with locked_work(invocation) as work:
-        said = bring_back(work.bench, address, lock_timeout=work.lock_timeout, emit=work.emit, progress=progress)
+        said = bring_back(
+            work.bench, address, lock_timeout=work.lock_timeout, emit=work.emit, progress=progress
+        )
     for line in said:
         invocation.terminal.out(line)
     return ExitCode.DONE

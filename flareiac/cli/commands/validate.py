@@ -13,7 +13,9 @@ from flareiac.cli.project import opened
 from flareiac.render.diagnostics import validate_json
 
 
-def validate(context: typer.Context, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None) -> int:
+def validate(
+    context: typer.Context, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None
+) -> int:
     """Says what is wrong with the configuration."""
     invocation = invocation_of(context)
     terminal = invocation.terminal

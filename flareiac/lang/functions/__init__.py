@@ -1,12 +1,23 @@
 """The functions of the language, by group, and those that providers add.
 
-All are pure but for reading files inside the module's root. They raise ``FunctionError`` for arguments that cannot be used.
+All are pure but for reading files inside the module's root. They raise ``FunctionError`` for arguments that
+cannot be used.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from flareiac.lang.functions import collections_of, encoding, hashing, marks, numeric, selection, sets, text, types_of
+from flareiac.lang.functions import (
+    collections_of,
+    encoding,
+    hashing,
+    marks,
+    numeric,
+    selection,
+    sets,
+    text,
+    types_of,
+)
 from flareiac.lang.functions.files import file_functions
 from flareiac.lang.functions.provided import adapt
 from flareiac.lang.functions.signature import Builtin
@@ -26,7 +37,9 @@ _GROUPS = {
 
 
 def by_group(root: Path) -> Mapping[str, Sequence[Builtin]]:
-    """The functions of the language by the title of their group. ``root`` is the module's directory, which file functions never leave."""
+    """The functions of the language by the title of their group. ``root`` is the module's directory, which
+    file functions never leave.
+    """
     return {**_GROUPS, "Files": file_functions(root)}
 
 

@@ -9,7 +9,18 @@ from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, 
 from flareiac.lang.conversion import convert, named, unify
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import NUMBERS, Value, boolean, identity, list_value, map_value, object_value, same, string, tuple_value
+from flareiac.lang.values import (
+    NUMBERS,
+    Value,
+    boolean,
+    identity,
+    list_value,
+    map_value,
+    object_value,
+    same,
+    string,
+    tuple_value,
+)
 
 _LIST = takes("list", ListType(ANY), parts=True)
 
@@ -52,7 +63,11 @@ def _chunks(items: Value, size: Value) -> Value:
         raise FunctionError("the size must not be negative", 1)
     count = count or max(1, len(parts))
     chunks = [like(list(parts[at : at + count]), items) for at in range(0, len(parts), count)]
-    return Value(ListType(items.type), tuple(chunks)) if isinstance(items.type, ListType) else tuple_value(chunks)
+    return (
+        Value(ListType(items.type), tuple(chunks))
+        if isinstance(items.type, ListType)
+        else tuple_value(chunks)
+    )
 
 
 def _compact(items: Value) -> Value:
@@ -138,7 +153,9 @@ def _range(*bounds: Value) -> Value:
 def _slice(items: Value, start: Value, end: Value) -> Value:
     parts, first, last = elements(items), whole(start, 1), whole(end, 2)
     if not 0 <= first <= last <= len(parts):
-        raise FunctionError(f"start and end must lie between 0 and {len(parts)}, the start not after the end", 1)
+        raise FunctionError(
+            f"start and end must lie between 0 and {len(parts)}, the start not after the end", 1
+        )
     return like(list(parts[first:last]), items)
 
 
@@ -165,7 +182,10 @@ def _transpose(value: Value) -> Value:
         for item in value.raw[name].raw:
             out.setdefault(item.raw, []).append(name)
     element = ListType(STRING)
-    return map_value({name: list_value([string(item) for item in sorted(names)], STRING) for name, names in out.items()}, element)
+    return map_value(
+        {name: list_value([string(item) for item in sorted(names)], STRING) for name, names in out.items()},
+        element,
+    )
 
 
 def _zip(keys: Value, values: Value) -> Value:
@@ -190,7 +210,11 @@ def _match_keys(values: Value, keys: Value, wanted: Value) -> Value:
     if element is None:
         raise FunctionError("the keys and the wanted keys must have the same type")
     asked = [convert(item, element) for item in elements(wanted, 2)]
-    kept = [item for item, name in zip(items, names, strict=True) if any(same(convert(name, element), want) for want in asked)]
+    kept = [
+        item
+        for item, name in zip(items, names, strict=True)
+        if any(same(convert(name, element), want) for want in asked)
+    ]
     return like(kept, values)
 
 
@@ -198,11 +222,25 @@ _ANY_LIST = takes("list", parts=True)
 _BOOLS = takes("list", ListType(BOOL))
 
 FUNCTIONS = (
-    function("alltrue", (_BOOLS,), BOOL, lambda items: _flags(items, all), "Whether all elements are true (also where there is none)."),
+    function(
+        "alltrue",
+        (_BOOLS,),
+        BOOL,
+        lambda items: _flags(items, all),
+        "Whether all elements are true (also where there is none).",
+    ),
     function("anytrue", (_BOOLS,), BOOL, lambda items: _flags(items, any), "Whether any element is true."),
     function("chunklist", (_LIST, takes("size", NUMBER)), ANY, _chunks, "The list in pieces of a size."),
-    function("compact", (takes("list", ListType(STRING)),), ListType(STRING), _compact, "The list without empty and null texts."),
-    function("concat", (), ANY, _concat, "The elements of all lists in one.", variadic=takes("lists", parts=True)),
+    function(
+        "compact",
+        (takes("list", ListType(STRING)),),
+        ListType(STRING),
+        _compact,
+        "The list without empty and null texts.",
+    ),
+    function(
+        "concat", (), ANY, _concat, "The elements of all lists in one.", variadic=takes("lists", parts=True)
+    ),
     function("distinct", (takes("list", ListType(ANY)),), ANY, _distinct, "The list with each value once."),
     function("flatten", (_ANY_LIST,), ANY, _flatten, "The elements of nested lists in one list."),
     function("keys", (takes("map", parts=True),), ListType(STRING), _keys, "The keys of a map, sorted."),
@@ -226,7 +264,8 @@ FUNCTIONS = (
         (),
         ListType(NUMBER),
         _range,
-        "Numbers from a start up to a limit by a step: range(limit), range(start, limit), range(start, limit, step).",
+        "Numbers from a start up to a limit by a step: range(limit), range(start, limit), range(start, "
+        "limit, step).",
         variadic=takes("numbers", NUMBER),
     ),
     function("reverse", (_ANY_LIST,), ANY, _reverse, "The list backwards."),
@@ -237,7 +276,9 @@ FUNCTIONS = (
         _slice,
         "The elements from a start up to, not including, an end.",
     ),
-    function("sort", (takes("list", ListType(STRING)),), ListType(STRING), _sort, "The texts sorted by code point."),
+    function(
+        "sort", (takes("list", ListType(STRING)),), ListType(STRING), _sort, "The texts sorted by code point."
+    ),
     function("sum", (takes("list"),), NUMBER, _sum, "The sum of the numbers."),
     function(
         "transpose",
@@ -246,7 +287,13 @@ FUNCTIONS = (
         _transpose,
         "The map of lists with keys and values swapped.",
     ),
-    function("values", (takes("map", parts=True),), ANY, _values, "The values of a map, in the order of its sorted keys."),
+    function(
+        "values",
+        (takes("map", parts=True),),
+        ANY,
+        _values,
+        "The values of a map, in the order of its sorted keys.",
+    ),
     function(
         "zipmap",
         (takes("keys", ListType(STRING)), takes("values", parts=True)),

@@ -7,7 +7,14 @@ from flareiac.lang.functions.signature import Builtin, Parameter
 from flareiac.lang.values import Value
 
 
-def takes(name: str, type: Type = ANY, *, null: bool = False, parts: bool = False, raw: bool = False) -> Parameter:  # noqa: A002
+def takes(
+    name: str,
+    type: Type = ANY,  # noqa: A002
+    *,
+    null: bool = False,
+    parts: bool = False,
+    raw: bool = False,
+) -> Parameter:
     return Parameter(name=name, type=type, null=null, parts=parts, raw=raw)
 
 

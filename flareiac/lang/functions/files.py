@@ -20,7 +20,9 @@ def file_functions(root: Path) -> tuple[Builtin, ...]:
         except (OSError, ValueError, RuntimeError) as error:
             raise FunctionError(f"{path!r} is no usable path: {error}", 0) from None
         if not found.is_relative_to(root.resolve()):
-            raise FunctionError(f"{path!r} lies outside of the module's directory, and only files inside it are read", 0)
+            raise FunctionError(
+                f"{path!r} lies outside of the module's directory, and only files inside it are read", 0
+            )
         return found
 
     def read(path: Value) -> Value:
@@ -53,12 +55,16 @@ def file_functions(root: Path) -> tuple[Builtin, ...]:
         function("dirname", (_P,), STRING, _dirname, "A path without its last part."),
         function("file", (_P,), STRING, read, "The text of a file inside the module's directory."),
         function("fileexists", (_P,), BOOL, exists, "Whether there is a file inside the module's directory."),
-        function("pathexpand", (_P,), STRING, _expand, "A path with ~ at its start replaced by the home directory."),
+        function(
+            "pathexpand", (_P,), STRING, _expand, "A path with ~ at its start replaced by the home directory."
+        ),
     )
 
 
 def _basename(path: Value) -> Value:
-    return string((PurePath(path.raw).name or ("/" if path.raw.startswith("/") else ".")) if path.raw else ".")
+    return string(
+        (PurePath(path.raw).name or ("/" if path.raw.startswith("/") else ".")) if path.raw else "."
+    )
 
 
 def _dirname(path: Value) -> Value:

@@ -13,7 +13,9 @@ from flareiac.lang.values import Value, number_text
 
 _NUMBER: Final = r"\d{1,18}"
 _VERB: Final = re.compile(
-    rf"%(?P<flags>[-+# 0]*)(?P<width>{_NUMBER})?(?:\.(?P<precision>{_NUMBER})?)?(?:\[(?P<index>{_NUMBER})\])?(?P<verb>.)?", re.DOTALL
+    r"%(?P<flags>[-+# "
+    rf"0]*)(?P<width>{_NUMBER})?(?:\.(?P<precision>{_NUMBER})?)?(?:\[(?P<index>{_NUMBER})\])?(?P<verb>.)?",
+    re.DOTALL,
 )
 _WIDEST: Final = 10_000
 
@@ -36,13 +38,17 @@ def format_text(spec: str, arguments: tuple[Value, ...]) -> str:
         following = int(match.group("index")) if match.group("index") else following + 1
         if not 1 <= following <= len(arguments):
             raise FunctionError(
-                f"not enough arguments for {match.group()}: it takes number {following}, and there {_are(len(arguments))}", 0
+                f"not enough arguments for {match.group()}: it takes number {following}, and there "
+                f"{_are(len(arguments))}",
+                0,
             )
         used = max(used, following)
         out.append(_one(match, verb, arguments[following - 1], following))
     out.append(spec[at:])
     if used < len(arguments):
-        raise FunctionError(f"too many arguments: the format uses {used or 'none'} of {len(arguments)}", used + 1)
+        raise FunctionError(
+            f"too many arguments: the format uses {used or 'none'} of {len(arguments)}", used + 1
+        )
     return "".join(out)
 
 
@@ -93,7 +99,9 @@ def _rendered(verb: str, value: Value, flags: str, precision: int | None) -> str
             return text if precision is None else "".join(clusters(text)[:precision])
         case "q":
             meant: str = convert(value, STRING).raw
-            return json_text(Value(STRING, meant if precision is None else "".join(clusters(meant)[:precision])))
+            return json_text(
+                Value(STRING, meant if precision is None else "".join(clusters(meant)[:precision]))
+            )
         case _:
             return None
 

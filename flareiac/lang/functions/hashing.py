@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-from collections.abc import Callable
 
 from flareiac.kernel.types import STRING
 from flareiac.lang.functions.define import function, takes
@@ -13,13 +12,25 @@ _S = takes("text", STRING)
 
 
 def _hex(algorithm: str) -> Builtin:
-    call: Callable[[Value], Value] = lambda s: string(hashlib.new(algorithm, s.raw.encode(), usedforsecurity=False).hexdigest())  # noqa: E731
-    return function(algorithm, (_S,), STRING, call, f"The {algorithm.upper()} of a text in hexadecimal digits.")
+    def call(s: Value) -> Value:
+        return string(hashlib.new(algorithm, s.raw.encode(), usedforsecurity=False).hexdigest())
+
+    return function(
+        algorithm, (_S,), STRING, call, f"The {algorithm.upper()} of a text in hexadecimal digits."
+    )
 
 
 def _base64(algorithm: str) -> Builtin:
-    call: Callable[[Value], Value] = lambda s: string(base64.b64encode(hashlib.new(algorithm, s.raw.encode()).digest()).decode())  # noqa: E731
-    return function(f"base64{algorithm}", (_S,), STRING, call, f"The {algorithm.upper()} of a text in base64.")
+    def call(s: Value) -> Value:
+        return string(base64.b64encode(hashlib.new(algorithm, s.raw.encode()).digest()).decode())
+
+    return function(
+        f"base64{algorithm}", (_S,), STRING, call, f"The {algorithm.upper()} of a text in base64."
+    )
 
 
-FUNCTIONS = (*(_hex(name) for name in ("md5", "sha1", "sha256", "sha512")), _base64("sha256"), _base64("sha512"))
+FUNCTIONS = (
+    *(_hex(name) for name in ("md5", "sha1", "sha256", "sha512")),
+    _base64("sha256"),
+    _base64("sha512"),
+)

@@ -1,4 +1,6 @@
-"""Values to JSON text and back, byte for byte as cty writes it: keys sorted, ``<>&`` escaped, numbers without loss."""
+"""Values to JSON text and back, byte for byte as cty writes it: keys sorted, ``<>&`` escaped, numbers without
+loss.
+"""
 
 import json
 import re
@@ -23,7 +25,9 @@ from flareiac.lang.values import (
     written_number,
 )
 
-_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\x7f"})
+_ESCAPES = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\x7f"}
+)
 
 
 def json_text(value: Value) -> str:
@@ -73,7 +77,9 @@ def _quoted(text: str) -> str:
 def from_json_text(text: str) -> Value:
     """The value of JSON text: objects and tuples. Raises ``FunctionError``."""
     try:
-        value = _value(json.loads(text, parse_float=written_number, parse_int=written_number, parse_constant=_refuse))
+        value = _value(
+            json.loads(text, parse_float=written_number, parse_int=written_number, parse_constant=_refuse)
+        )
     except (ValueError, ArithmeticError) as error:
         raise FunctionError(f"the text is not JSON: {error}", 0) from None
     except RecursionError:

@@ -14,7 +14,25 @@ def _plain(value: Value) -> Value:
 
 
 FUNCTIONS = (
-    function("issensitive", (_VALUE,), BOOL, lambda v: boolean(v.sensitive), "Whether a value is marked as sensitive."),
-    function("nonsensitive", (_VALUE,), ANY, _plain, "The value without the sensitive mark: it may be shown from here on."),
-    function("sensitive", (_VALUE,), ANY, lambda v: v.with_sensitive(), "The value marked as sensitive: it is never shown."),
+    function(
+        "issensitive",
+        (_VALUE,),
+        BOOL,
+        lambda v: boolean(v.sensitive),
+        "Whether a value is marked as sensitive.",
+    ),
+    function(
+        "nonsensitive",
+        (_VALUE,),
+        ANY,
+        _plain,
+        "The value without the sensitive mark: it may be shown from here on.",
+    ),
+    function(
+        "sensitive",
+        (_VALUE,),
+        ANY,
+        lambda v: v.with_sensitive(),
+        "The value marked as sensitive: it is never shown.",
+    ),
 )

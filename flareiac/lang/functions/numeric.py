@@ -74,12 +74,36 @@ def _sign(number: Value) -> Value:
 
 FUNCTIONS = (
     function("abs", (_N,), NUMBER, lambda n: _value(NUMBERS.abs(n.raw)), "The absolute value of a number."),
-    function("ceil", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_CEILING, NUMBERS)), "Rounds up to a whole number."),
-    function("floor", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_FLOOR, NUMBERS)), "Rounds down to a whole number."),
+    function(
+        "ceil",
+        (_N,),
+        NUMBER,
+        lambda n: _value(n.raw.to_integral_value(ROUND_CEILING, NUMBERS)),
+        "Rounds up to a whole number.",
+    ),
+    function(
+        "floor",
+        (_N,),
+        NUMBER,
+        lambda n: _value(n.raw.to_integral_value(ROUND_FLOOR, NUMBERS)),
+        "Rounds down to a whole number.",
+    ),
     function("log", (_N, takes("base", NUMBER)), NUMBER, _log, "The logarithm of a number to a base."),
     function("max", (), NUMBER, _most, "The greatest of the numbers.", variadic=takes("numbers", NUMBER)),
     function("min", (), NUMBER, _least, "The smallest of the numbers.", variadic=takes("numbers", NUMBER)),
-    function("parseint", (takes("text"), takes("base", NUMBER)), NUMBER, _parse_integer, "The whole number that a text spells in a base."),
-    function("pow", (takes("base", NUMBER), takes("exponent", NUMBER)), NUMBER, _power, "The base to the power of the exponent."),
+    function(
+        "parseint",
+        (takes("text"), takes("base", NUMBER)),
+        NUMBER,
+        _parse_integer,
+        "The whole number that a text spells in a base.",
+    ),
+    function(
+        "pow",
+        (takes("base", NUMBER), takes("exponent", NUMBER)),
+        NUMBER,
+        _power,
+        "The base to the power of the exponent.",
+    ),
     function("signum", (_N,), NUMBER, _sign, "-1, 0 or 1, as the number's sign."),
 )

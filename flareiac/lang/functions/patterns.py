@@ -1,4 +1,5 @@
-"""Regular expressions as Terraform has them: RE2's syntax, Go's rules for matches and for templates. The only user of google-re2.
+"""Regular expressions as Terraform has them: RE2's syntax, Go's rules for matches and for templates. The only
+user of google-re2.
 
 RE2 matches in time linear to the text, so that no pattern of a project can hang a command.
 """
@@ -52,7 +53,9 @@ class Pattern:
         return "".join(out) + text[at:]
 
     def _expanded(self, template: str, match: Match) -> str:
-        """Go's ``$1``, ``$name``, ``${name}`` and ``$$``; what names no group is empty, and any other ``$`` is itself."""
+        """Go's ``$1``, ``$name``, ``${name}`` and ``$$``; what names no group is empty, and any other ``$``
+        is itself.
+        """
         out: list[str] = []
         while "$" in template:
             before, _, template = template.partition("$")
@@ -74,7 +77,9 @@ class Pattern:
 
 
 def compiled(pattern: str, argument: int) -> Pattern:
-    """The pattern. Raises ``FunctionError`` for the argument at this position where RE2 (or Go) refuses it."""
+    """The pattern. Raises ``FunctionError`` for the argument at this position where RE2 (or Go) refuses
+    it.
+    """
     import re2  # loaded with the first pattern: few commands need it
 
     options = re2.Options()
@@ -90,7 +95,9 @@ def compiled(pattern: str, argument: int) -> Pattern:
     numbered = {number: name for name, number in made.groupindex.items()}
     names = tuple(_text(numbered.get(number, "")) for number in range(1, made.groups + 1))
     if not all(name.isascii() for name in names):
-        raise FunctionError("invalid regular expression: the name of a group has letters, digits and _ only", argument)
+        raise FunctionError(
+            "invalid regular expression: the name of a group has letters, digits and _ only", argument
+        )
     return Pattern(compiled=made, names=names)
 
 

@@ -24,6 +24,8 @@ def adapt(function: Function) -> Builtin:
         returns=lambda _arguments: function.returns,
         call=call,
         description=function.description,
-        variadic=Parameter(name=function.variadic[0], type=function.variadic[1]) if function.variadic else None,
+        variadic=Parameter(name=function.variadic[0], type=function.variadic[1])
+        if function.variadic
+        else None,
         required=len(function.parameters),
     )

@@ -13,7 +13,11 @@ from flareiac.lang.values import Value, boolean, contains_sensitive, null, numbe
 
 def _coalesce(*items: Value) -> Value:
     untyped = any(isinstance(item.type, AnyType) for item in items)
-    wanted = unify([item.type for item in items]) if not untyped else unify([item.type for item in items if item.raw is not None]) or ANY
+    wanted = (
+        unify([item.type for item in items])
+        if not untyped
+        else unify([item.type for item in items if item.raw is not None]) or ANY
+    )
     if wanted is None:
         raise FunctionError("all arguments must have the same type")
     for item in items:
@@ -106,7 +110,13 @@ FUNCTIONS = (
         "The first list that is neither null nor empty.",
         variadic=takes("lists", null=True, parts=True),
     ),
-    function("contains", (takes("list", parts=True), takes("value", null=True)), BOOL, _contains, "Whether a list contains a value."),
+    function(
+        "contains",
+        (takes("list", parts=True), takes("value", null=True)),
+        BOOL,
+        _contains,
+        "Whether a list contains a value.",
+    ),
     function(
         "element",
         (takes("list", parts=True), takes("index", NUMBER)),
@@ -114,8 +124,12 @@ FUNCTIONS = (
         _element,
         "The element at an index; past the end it begins again.",
     ),
-    function("index", (takes("list"), takes("value", null=True)), NUMBER, _index, "The index of a value in a list."),
-    function("length", (takes("value", parts=True),), NUMBER, _length, "The number of elements, or of characters."),
+    function(
+        "index", (takes("list"), takes("value", null=True)), NUMBER, _index, "The index of a value in a list."
+    ),
+    function(
+        "length", (takes("value", parts=True),), NUMBER, _length, "The number of elements, or of characters."
+    ),
     function(
         "lookup",
         (takes("map", parts=True), takes("key", STRING), takes("default", null=True, parts=True)),
@@ -124,5 +138,11 @@ FUNCTIONS = (
         "The value of a key, or a default.",
         required=2,
     ),
-    function("one", (takes("list", parts=True),), ANY, _one, "The only element of a list, or null where it is empty."),
+    function(
+        "one",
+        (takes("list", parts=True),),
+        ANY,
+        _one,
+        "The only element of a list, or null where it is empty.",
+    ),
 )

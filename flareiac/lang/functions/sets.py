@@ -69,7 +69,14 @@ _SETS = takes("sets", SetType(ANY))
 
 FUNCTIONS = (
     function("setintersection", (), ANY, _intersection, "The elements that all sets have.", variadic=_SETS),
-    function("setproduct", (), ANY, _product, "All combinations of one element of each list or set.", variadic=takes("sets")),
+    function(
+        "setproduct",
+        (),
+        ANY,
+        _product,
+        "All combinations of one element of each list or set.",
+        variadic=takes("sets"),
+    ),
     function(
         "setsubtract",
         (takes("from", SetType(ANY)), takes("set", SetType(ANY))),

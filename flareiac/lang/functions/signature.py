@@ -8,7 +8,9 @@ from flareiac.kernel.types import Type
 from flareiac.lang.values import Value
 
 LONGEST_TEXT: Final = 16 * 1024 * 1024
-"""Characters of one text, and MOST_ELEMENTS of one list: a value that doubles in each of a few steps must not fill the memory."""
+"""Characters of one text, and MOST_ELEMENTS of one list: a value that doubles in each of a few steps must not
+fill the memory.
+"""
 MOST_ELEMENTS: Final = 1_000_000
 
 
@@ -22,9 +24,10 @@ class FunctionError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter. ``null``: null is taken. ``parts``: unknown and sensitive parts of a collection are taken as they are; otherwise an
-    argument with an unknown part makes the result unknown, and one with a sensitive part makes it sensitive. ``raw``: the function
-    gets the argument whatever it is, and places marks itself.
+    """One parameter. ``null``: null is taken. ``parts``: unknown and sensitive parts of a collection are
+    taken as they are; otherwise an argument with an unknown part makes the result unknown, and one with a
+    sensitive part makes it sensitive. ``raw``: the function gets the argument whatever it is, and places
+    marks itself.
     """
 
     name: str
@@ -51,7 +54,9 @@ class Builtin:
     def signature(self) -> str:
         """``format(spec, values...)``."""
         least = len(self.parameters) if self.required < 0 else self.required
-        names = [item.name if index < least else f"{item.name}?" for index, item in enumerate(self.parameters)]
+        names = [
+            item.name if index < least else f"{item.name}?" for index, item in enumerate(self.parameters)
+        ]
         if self.variadic is not None:
             names.append(f"{self.variadic.name}...")
         return f"{self.name}({', '.join(names)})"

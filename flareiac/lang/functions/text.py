@@ -27,7 +27,9 @@ def _join(separator: Value, *lists: Value) -> Value:
 
 
 def _result_type(pattern: Pattern) -> Type:
-    """What one match is: a text, a tuple of its groups, or an object of its named groups. Raises ``FunctionError``."""
+    """What one match is: a text, a tuple of its groups, or an object of its named groups. Raises
+    ``FunctionError``.
+    """
     named = [name for name in pattern.names if name]
     if named and len(named) < len(pattern.names):
         raise FunctionError("a pattern has named groups or unnamed groups, not both, and each name once", 0)
@@ -92,7 +94,10 @@ def _format_list(spec: Value, *arguments: Value) -> Value:
     if len(lengths) > 1:
         raise FunctionError(f"the lists have different lengths: {', '.join(map(str, sorted(lengths)))}")
     count = next(iter(lengths), 1)
-    rows = [tuple(item.raw[row] if isinstance(item.raw, tuple) else item for item in arguments) for row in range(count)]
+    rows = [
+        tuple(item.raw[row] if isinstance(item.raw, tuple) else item for item in arguments)
+        for row in range(count)
+    ]
     return list_value([string(format_text(spec.raw, row)) for row in rows], STRING)
 
 
@@ -105,9 +110,19 @@ def _upper(text: Value) -> Value:
 
 
 FUNCTIONS = (
-    function("chomp", (_S,), STRING, lambda s: string(s.raw.rstrip("\r\n")), "The text without newlines at its end."),
     function(
-        "endswith", (_S, takes("suffix", STRING)), BOOL, lambda s, x: boolean(s.raw.endswith(x.raw)), "Whether a text ends with another."
+        "chomp",
+        (_S,),
+        STRING,
+        lambda s: string(s.raw.rstrip("\r\n")),
+        "The text without newlines at its end.",
+    ),
+    function(
+        "endswith",
+        (_S, takes("suffix", STRING)),
+        BOOL,
+        lambda s, x: boolean(s.raw.endswith(x.raw)),
+        "Whether a text ends with another.",
     ),
     function(
         "format",
@@ -125,7 +140,13 @@ FUNCTIONS = (
         "format() for each element of the lists.",
         variadic=takes("arguments", null=True),
     ),
-    function("indent", (takes("spaces", NUMBER), _S), STRING, _indent, "The text with spaces before every line but the first."),
+    function(
+        "indent",
+        (takes("spaces", NUMBER), _S),
+        STRING,
+        _indent,
+        "The text with spaces before every line but the first.",
+    ),
     function(
         "join",
         (takes("separator", STRING),),
@@ -142,7 +163,9 @@ FUNCTIONS = (
         _regex,
         "The first match of an RE2 pattern: a text, or its groups as a tuple or an object.",
     ),
-    function("regexall", (takes("pattern", STRING), _S), ANY, _regex_all, "All matches, each as regex() gives it."),
+    function(
+        "regexall", (takes("pattern", STRING), _S), ANY, _regex_all, "All matches, each as regex() gives it."
+    ),
     function(
         "replace",
         (_S, takes("old", STRING), takes("new", STRING)),
@@ -150,7 +173,13 @@ FUNCTIONS = (
         _replace,
         "The text with a part, or a /pattern/, replaced everywhere.",
     ),
-    function("split", (takes("separator", STRING), _S), ListType(STRING), _split, "The parts of a text between separators."),
+    function(
+        "split",
+        (takes("separator", STRING), _S),
+        ListType(STRING),
+        _split,
+        "The parts of a text between separators.",
+    ),
     function(
         "startswith",
         (_S, takes("prefix", STRING)),
@@ -158,8 +187,16 @@ FUNCTIONS = (
         lambda s, x: boolean(s.raw.startswith(x.raw)),
         "Whether a text starts with another.",
     ),
-    function("strcontains", (_S, takes("part", STRING)), BOOL, lambda s, x: boolean(x.raw in s.raw), "Whether a text contains another."),
-    function("strrev", (_S,), STRING, lambda s: string("".join(reversed(clusters(s.raw)))), "The text backwards."),
+    function(
+        "strcontains",
+        (_S, takes("part", STRING)),
+        BOOL,
+        lambda s, x: boolean(x.raw in s.raw),
+        "Whether a text contains another.",
+    ),
+    function(
+        "strrev", (_S,), STRING, lambda s: string("".join(reversed(clusters(s.raw)))), "The text backwards."
+    ),
     function(
         "substr",
         (_S, takes("offset", NUMBER), takes("length", NUMBER)),
@@ -168,13 +205,33 @@ FUNCTIONS = (
         "A part of a text, counted in characters; a length of -1 takes the rest.",
     ),
     function("title", (_S,), STRING, _title, "The text with the first letter of each word in upper case."),
-    function("trim", (_S, takes("characters", STRING)), STRING, _trim, "The text without the characters at both ends."),
     function(
-        "trimprefix", (_S, takes("prefix", STRING)), STRING, lambda s, x: string(s.raw.removeprefix(x.raw)), "The text without a prefix."
+        "trim",
+        (_S, takes("characters", STRING)),
+        STRING,
+        _trim,
+        "The text without the characters at both ends.",
     ),
-    function("trimspace", (_S,), STRING, lambda s: string(s.raw.strip()), "The text without white space at both ends."),
     function(
-        "trimsuffix", (_S, takes("suffix", STRING)), STRING, lambda s, x: string(s.raw.removesuffix(x.raw)), "The text without a suffix."
+        "trimprefix",
+        (_S, takes("prefix", STRING)),
+        STRING,
+        lambda s, x: string(s.raw.removeprefix(x.raw)),
+        "The text without a prefix.",
+    ),
+    function(
+        "trimspace",
+        (_S,),
+        STRING,
+        lambda s: string(s.raw.strip()),
+        "The text without white space at both ends.",
+    ),
+    function(
+        "trimsuffix",
+        (_S, takes("suffix", STRING)),
+        STRING,
+        lambda s, x: string(s.raw.removesuffix(x.raw)),
+        "The text without a suffix.",
     ),
     function("upper", (_S,), STRING, _upper, "The text in upper case."),
 )

@@ -42,6 +42,8 @@ FUNCTIONS = (
     _to("tomap", MapType(ANY), "a map"),
     _to("toset", SetType(ANY), "a set"),
     function("type", (takes("value", null=True, raw=True),), STRING, _type, "The type of a value, as text."),
-    function("duration", (takes("text", STRING),), NUMBER, _duration, 'A duration such as "7d" in milliseconds.'),
+    function(
+        "duration", (takes("text", STRING),), NUMBER, _duration, 'A duration such as "7d" in milliseconds.'
+    ),
     function("bytes", (takes("text", STRING),), NUMBER, _bytes, 'A size such as "256MB" in bytes.'),
 )

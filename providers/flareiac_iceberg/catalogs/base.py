@@ -1,4 +1,6 @@
-"""What catalogs of every kind have in common: the typed record, bounds on patience, Spark's settings. Pure."""
+"""What catalogs of every kind have in common: the typed record, bounds on patience, Spark's settings.
+Pure.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -18,7 +20,8 @@ _S3_FILES: Final = "org.apache.iceberg.aws.s3.S3FileIO"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseCatalog(ABC):
-    """``warehouse`` is an absolute ``file:`` or ``s3:`` URI. ``properties`` are the user's, with references where secrets are meant.
+    """``warehouse`` is an absolute ``file:`` or ``s3:`` URI. ``properties`` are the user's, with references
+    where secrets are meant.
 
     ``place`` says which catalog it is: two blocks with the same one see the same tables.
     """
@@ -28,8 +31,9 @@ class BaseCatalog(ABC):
     uses_aws: ClassVar[bool] = False
     """Whether it is AWS's own, wherever its warehouse is."""
     is_server: ClassVar[bool] = False
-    """Whether a server of Iceberg's protocol owns the metadata files: it writes, checks and deletes them itself, decides where they are
-    and who may read them, and answers about one table at a time."""
+    """Whether a server of Iceberg's protocol owns the metadata files: it writes, checks and deletes them
+    itself, decides where they are and who may read them, and answers about one table at a time.
+    """
     advice: ClassVar[str]
     """What to check where it cannot be read."""
 
@@ -55,20 +59,31 @@ class BaseCatalog(ABC):
 
     @abstractmethod
     def spark_settings(self) -> dict[str, str]:
-        """The settings by which Spark opens this catalog, with references where secrets are meant; files and properties left out."""
+        """The settings by which Spark opens this catalog, with references where secrets are meant; files and
+        properties left out.
+        """
 
 
 def spark_conf(catalog: BaseCatalog) -> dict[str, str]:
     """Spark's settings: in a sql catalog both sides find the same rows only under the same catalog name."""
     prefix = f"spark.sql.catalog.{catalog.name}"
     files = {"io-impl": _S3_FILES} if catalog.warehouse.startswith("s3://") and not catalog.is_server else {}
-    settings = {**catalog.spark_settings(), **files, "cache-enabled": "false", **_java_names(dict(catalog.properties))}
-    return {prefix: "org.apache.iceberg.spark.SparkCatalog"} | {f"{prefix}.{name}": value for name, value in settings.items()}
+    settings = {
+        **catalog.spark_settings(),
+        **files,
+        "cache-enabled": "false",
+        **_java_names(dict(catalog.properties)),
+    }
+    return {prefix: "org.apache.iceberg.spark.SparkCatalog"} | {
+        f"{prefix}.{name}": value for name, value in settings.items()
+    }
 
 
 def packages(catalog: BaseCatalog) -> tuple[str, ...]:
     """The Maven coordinates that a Spark application needs for this catalog and its warehouse."""
-    named = any(name.startswith(("s3.", "client.", "glue.")) or ".aws." in value for name, value in catalog.properties)
+    named = any(
+        name.startswith(("s3.", "client.", "glue.")) or ".aws." in value for name, value in catalog.properties
+    )
     needs_aws = named or catalog.uses_aws or catalog.warehouse.startswith(("s3://", "s3a://"))
     return (RUNTIME, *catalog.spark_packages, *((_AWS_BUNDLE,) if needs_aws else ()))
 
@@ -83,11 +98,21 @@ def _java_names(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def s3_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings for object stores that are not AWS's, too, where clients guess the region and the addressing of buckets differently."""
+    """Settings for object stores that are not AWS's, too, where clients guess the region and the addressing
+    of buckets differently.
+    """
     if "s3.endpoint" in settings:
         settings = {"s3.path-style-access": "true", **settings}
-    region = settings.get("s3.region") or settings.get("client.region") or ("us-east-1" if "s3.endpoint" in settings else "")
-    return {**settings, "s3.region": region, "client.region": settings.get("client.region") or region} if region else dict(settings)
+    region = (
+        settings.get("s3.region")
+        or settings.get("client.region")
+        or ("us-east-1" if "s3.endpoint" in settings else "")
+    )
+    return (
+        {**settings, "s3.region": region, "client.region": settings.get("client.region") or region}
+        if region
+        else dict(settings)
+    )
 
 
 def present(settings: Mapping[str, str | None]) -> dict[str, str]:

@@ -1,4 +1,6 @@
-"""The open catalogs of a session, for writing. Touches the world; imports what a kind needs when it is opened."""
+"""The open catalogs of a session, for writing. Touches the world; imports what a kind needs when it is
+opened.
+"""
 
 import threading
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,9 @@ class Connections:
         self._lock = threading.Lock()
 
     def get(self, spec: CatalogSpec) -> "CatalogWriter[Any, Any]":
-        """The open catalog; its file and the folder of its warehouse are made where they are missing. Raises ``Failure``."""
+        """The open catalog; its file and the folder of its warehouse are made where they are missing. Raises
+        ``Failure``.
+        """
         with self._lock:  # also for the imports: pyiceberg's modules import each other in circles
             if spec not in self._open:
                 self._open[spec] = _opened(spec)

@@ -24,7 +24,11 @@ def check_catalog(catalog: Resolved) -> Check:
     except Failure as failure:
         found = failure.diagnostics[0]
         return Check(name=catalog.address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
-    return _closed_folder(spec) or _closed_bucket(spec) or Check(name=catalog.address, verdict=Verdict.OK, text=_fine(spec))
+    return (
+        _closed_folder(spec)
+        or _closed_bucket(spec)
+        or Check(name=catalog.address, verdict=Verdict.OK, text=_fine(spec))
+    )
 
 
 def _fine(spec: CatalogSpec) -> str:
@@ -52,8 +56,16 @@ def _closed_bucket(spec: CatalogSpec) -> Check | None:
         why = failure.diagnostics[0].line
     if why is None:
         return None
-    fix = "Check the bucket's name, s3.endpoint, s3.region and the keys in properties (or those of AWS's own chain)."
-    return Check(name=spec.address, verdict=Verdict.FAIL, text=f"the warehouse {spec.warehouse} cannot be reached: {why}", fix=fix)
+    fix = (
+        "Check the bucket's name, s3.endpoint, s3.region and the keys in properties (or those of AWS's "
+        "own chain)."
+    )
+    return Check(
+        name=spec.address,
+        verdict=Verdict.FAIL,
+        text=f"the warehouse {spec.warehouse} cannot be reached: {why}",
+        fix=fix,
+    )
 
 
 def _closed(folder: Path) -> Path | None:

@@ -1,4 +1,6 @@
-"""What a catalog answers, in one form for every kind: entries of tables, and the diagnostic where it cannot be read. Pure."""
+"""What a catalog answers, in one form for every kind: entries of tables, and the diagnostic where it cannot
+be read. Pure.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +16,8 @@ from flareiac_iceberg.catalogs.base import BaseCatalog
 class Pointer:
     """One entry of a catalog: the location of its current metadata file; a view is no table.
 
-    ``fetch``: the catalog itself gives the metadata, with the location that it is of; its files may be closed to us.
+    ``fetch``: the catalog itself gives the metadata, with the location that it is of; its files may be closed
+    to us.
     """
 
     location: str
@@ -24,7 +27,8 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A table or view of a catalog: its metadata file ("" of what is no table), and a folder where it has files.
+    """A table or view of a catalog: its metadata file ("" of what is no table), and a folder where it has
+    files.
 
     ``fetch``: the catalog itself gives the metadata.
     """
@@ -35,7 +39,9 @@ class Registered:
 
 
 class CatalogReader(Protocol):
-    """Reads one catalog without any Iceberg library, within bounded time. Every method raises ``Failure`` where it cannot be read."""
+    """Reads one catalog without any Iceberg library, within bounded time. Every method raises ``Failure``
+    where it cannot be read.
+    """
 
     def tables(self, namespace: str) -> Mapping[str, Pointer] | None:
         """The entries of a namespace by name; None if the catalog itself does not exist yet."""
@@ -57,4 +63,7 @@ def folder_of(metadata_location: str) -> str:
 
 def unreadable(catalog: BaseCatalog, why: str) -> Diagnostic:
     """Complains that the catalog cannot be read."""
-    return error(codes.CATALOG_UNREADABLE, f"{catalog.address} ({catalog.shown}): {why.rstrip(' .?')}. {catalog.advice}")
+    return error(
+        codes.CATALOG_UNREADABLE,
+        f"{catalog.address} ({catalog.shown}): {why.rstrip(' .?')}. {catalog.advice}",
+    )

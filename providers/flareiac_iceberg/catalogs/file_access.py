@@ -14,11 +14,15 @@ from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, s3_s
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.locations import local_path
 
-_ADVICE: Final = "s3.endpoint, s3.region and the keys stand in the catalog's properties, or come from AWS's own chain"
+_ADVICE: Final = (
+    "s3.endpoint, s3.region and the keys stand in the catalog's properties, or come from AWS's own chain"
+)
 
 
 def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
-    """The content. Raises ``OSError`` (``FileNotFoundError`` where there is none), or ``Failure`` for a secret that cannot be had."""
+    """The content. Raises ``OSError`` (``FileNotFoundError`` where there is none), or ``Failure`` for a
+    secret that cannot be had.
+    """
     path = local_path(location)
     if path is not None:
         return path.read_bytes()
@@ -49,7 +53,9 @@ def names_in(folder: str, catalog: CatalogSpec) -> list[str]:
         return [item.name for item in path.iterdir()]
     bucket, key = _in_s3(f"{folder.rstrip('/')}/")
     with _s3_told():
-        pages = _of(catalog).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=key, Delimiter="/")
+        pages = (
+            _of(catalog).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=key, Delimiter="/")
+        )
         return [str(item["Key"]).removeprefix(key) for page in pages for item in page.get("Contents") or ()]
 
 
@@ -75,8 +81,12 @@ def _s3_told() -> Iterator[None]:
     except ClientError as answer:
         told = answer.response.get("Error", {})
         if told.get("Code") in ("NoSuchKey", "NoSuchBucket", "404"):
-            raise FileNotFoundError(errno.ENOENT, f"there is no such {'bucket' if told['Code'] == 'NoSuchBucket' else 'file'}") from None
-        raise OSError(errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')} ({_ADVICE})") from None
+            raise FileNotFoundError(
+                errno.ENOENT, f"there is no such {'bucket' if told['Code'] == 'NoSuchBucket' else 'file'}"
+            ) from None
+        raise OSError(
+            errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')} ({_ADVICE})"
+        ) from None
     except BotoCoreError as trouble:
         raise OSError(errno.EIO, f"{said(trouble)} ({_ADVICE})") from None
 

@@ -10,11 +10,20 @@ from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 
 
 def namespaces_in(connections: Connections, spec: CatalogSpec) -> list[str]:
-    """Every namespace at any depth, its levels separated by dots. Raises ``Failure``, also where the catalog does not exist yet."""
+    """Every namespace at any depth, its levels separated by dots. Raises ``Failure``, also where the catalog
+    does not exist yet.
+    """
     if isinstance(spec, SqliteCatalog) and tables_in(spec, "") is None:  # opening it would make it
-        raise Failure(error(codes.NO_CATALOG_YET, f"There is nothing at {spec.shown} to import from, where {spec.address} would be."))
+        raise Failure(
+            error(
+                codes.NO_CATALOG_YET,
+                f"There is nothing at {spec.shown} to import from, where {spec.address} would be.",
+            )
+        )
     try:
         return sorted(connections.get(spec).namespaces())
     except Failure as failure:
-        why = failure.diagnostics[0].detail.removeprefix(f"{spec.address}: ").partition(" (catalog ")[0]  # what follows is about writing
+        why = (
+            failure.diagnostics[0].detail.removeprefix(f"{spec.address}: ").partition(" (catalog ")[0]
+        )  # what follows is about writing
         raise Failure(unreadable(spec, why)) from failure

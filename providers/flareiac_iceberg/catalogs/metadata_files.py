@@ -20,7 +20,9 @@ _VERSION: Final = re.compile(r"v?(\d+)[^/]*\.metadata\.json")
 
 
 def load_entry(pointer: Pointer, catalog: CatalogSpec) -> tuple[str, Attributes]:
-    """The current metadata of a catalog's entry, and the location that it is of. Raises ``Failure`` as ``load`` does."""
+    """The current metadata of a catalog's entry, and the location that it is of. Raises ``Failure`` as
+    ``load`` does.
+    """
     if pointer.fetch is None:
         return pointer.location, load(pointer.location, catalog)
     location, data = pointer.fetch()
@@ -56,8 +58,8 @@ def _checked(location: str, given: Callable[[], Data]) -> Attributes:
 def _unreadable(location: str, why: str) -> Diagnostic:
     return error(
         codes.METADATA_UNREADABLE,
-        f"{location}: {why}. The catalog names this file as the current state of the table. Restore it, or let the catalog point to "
-        "an earlier metadata file of the table (register it again).",
+        f"{location}: {why}. The catalog names this file as the current state of the table. Restore it, or "
+        "let the catalog point to an earlier metadata file of the table (register it again).",
     )
 
 
@@ -66,7 +68,9 @@ def later(names: Sequence[str], known: str) -> Iterator[list[str]]:
     floor = version_number(known)
     if floor is None:
         return
-    numbered = [(number, name) for name in names if (number := version_number(name)) is not None and number > floor]
+    numbered = [
+        (number, name) for name in names if (number := version_number(name)) is not None and number > floor
+    ]
     for wanted in sorted({number for number, _ in numbered}, reverse=True):
         yield sorted(name for number, name in numbered if number == wanted)
 

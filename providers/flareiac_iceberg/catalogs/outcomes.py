@@ -1,4 +1,6 @@
-"""What writing to a catalog can end with beside success: answers of the catalog, and diagnostics where it gave none. Pure."""
+"""What writing to a catalog can end with beside success: answers of the catalog, and diagnostics where it
+gave none. Pure.
+"""
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_iceberg import codes
@@ -21,8 +23,9 @@ def unwritable(spec: BaseCatalog, why: str) -> Diagnostic:
     """Complains that the catalog or its warehouse cannot be written."""
     return error(
         codes.CATALOG_NOT_WRITTEN,
-        f"{spec.address}: {_line(why)} (catalog {spec.shown}, warehouse {spec.warehouse or 'of the server'}). Nothing of this change took "
-        "effect. Check free space and write access to both places, then apply again.",
+        f"{spec.address}: {_line(why)} (catalog {spec.shown}, warehouse "
+        f"{spec.warehouse or 'of the server'}). Nothing of this change took effect. Check free space and "
+        "write access to both places, then apply again.",
     )
 
 
@@ -30,8 +33,9 @@ def undecided(spec: BaseCatalog, why: str) -> Diagnostic:
     """Complains that the catalog did not say whether it made a change."""
     return error(
         codes.CHANGE_NOT_CONFIRMED,
-        f"{spec.address}: {_line(why)} (catalog {spec.shown}). Whether the change took effect is not known. Check the catalog (flareiac "
-        "doctor) and plan again: what was done is found then, and is not done twice.",
+        f"{spec.address}: {_line(why)} (catalog {spec.shown}). Whether the change took effect is not known. "
+        "Check the catalog (flareiac doctor) and plan again: what was done is found then, and is not done "
+        "twice.",
     )
 
 

@@ -1,10 +1,11 @@
-"""Writes to catalogs that only name files: a new metadata file, and the table's entry moved to it if nobody moved it before.
+"""Writes to catalogs that only name files: a new metadata file, and the table's entry moved to it if nobody
+moved it before.
 
-Touches the world. Because the entry must still name the very file that a change was computed from, nobody's commit in between is
-overwritten: not even of properties, for which Iceberg has no requirement.
+Touches the world. Because the entry must still name the very file that a change was computed from, nobody's
+commit in between is overwritten: not even of properties, for which Iceberg has no requirement.
 
-Iceberg's library for Python writes no metadata of version 3 and makes no table with branches, so the first metadata that it would write is
-completed as JSON before the catalog gets an entry for it.
+Iceberg's library for Python writes no metadata of version 3 and makes no table with branches, so the first
+metadata that it would write is completed as JSON before the catalog gets an entry for it.
 """
 
 import gzip
@@ -45,7 +46,9 @@ M = TypeVar("M", bound=MetastoreCatalog)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a catalog keeps of a table: the location of its metadata file. ``metadata`` is what that file holds."""
+    """What a catalog keeps of a table: the location of its metadata file. ``metadata`` is what that file
+    holds.
+    """
 
     target: Target
     location: str
@@ -61,7 +64,9 @@ class PointerWriter(CatalogWriter[S, M]):
 
     @abstractmethod
     def move(self, entry: Entry, old: str) -> bool:
-        """Whether the table's entry is ``entry`` now; False if it did not name the file ``old``, or was changed meanwhile."""
+        """Whether the table's entry is ``entry`` now; False if it did not name the file ``old``, or was
+        changed meanwhile.
+        """
 
     def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
         version = min(what.version, 2)
@@ -86,7 +91,9 @@ class PointerWriter(CatalogWriter[S, M]):
             if not self._commit(target, *change.found, change.updates):
                 raise Conflict(target.full_name)
 
-    def _commit(self, target: Target, location: str, metadata: Attributes, updates: Iterable[Attributes]) -> bool:
+    def _commit(
+        self, target: Target, location: str, metadata: Attributes, updates: Iterable[Attributes]
+    ) -> bool:
         """Whether the table stands at the new metadata; False if another commit came first.
 
         Raises what the library raises, and ``Failure`` where nobody could load the table afterwards.
@@ -107,7 +114,14 @@ class PointerWriter(CatalogWriter[S, M]):
             return False
         if (after["properties"].get(_DELETE_OLD) or "").lower() == "true":
             kept = {item["metadata-file"] for item in after["metadata-log"]}
-            _delete(io, [item["metadata-file"] for item in metadata.get("metadata-log") or () if item["metadata-file"] not in kept])
+            _delete(
+                io,
+                [
+                    item["metadata-file"]
+                    for item in metadata.get("metadata-log") or ()
+                    if item["metadata-file"] not in kept
+                ],
+            )
         return True
 
 
@@ -115,7 +129,11 @@ def _flaws(metadata: Attributes, location: str) -> set[str]:
     """Why engines would not load a table; a server checks the same before it takes a commit."""
     spec, identity = parse_metadata(metadata, location)
     ids = identity["field_ids"]
-    hidden = {name for name, source, _ in identity["partition_names"] if source in ids.values() and ids.get(name, source) != source}
+    hidden = {
+        name
+        for name, source, _ in identity["partition_names"]
+        if source in ids.values() and ids.get(name, source) != source
+    }
     return {item.why.rstrip(".") for item in layout_errors(spec)} | {
         f"column {name} has the name of a partition field of another column" for name in hidden
     }
@@ -124,8 +142,8 @@ def _flaws(metadata: Attributes, location: str) -> set[str]:
 def _not_committed(target: Target, broken: list[str]) -> Diagnostic:
     return error(
         codes.UNLOADABLE_AFTERWARDS,
-        f"No engine could load {target.full_name} afterwards: {'; '.join(broken)}. Nothing of this change took effect. Make a new plan and "
-        "review it.",
+        f"No engine could load {target.full_name} afterwards: {'; '.join(broken)}. Nothing of this change "
+        "took effect. Make a new plan and review it.",
     )
 
 
@@ -133,7 +151,9 @@ def _next_location(location: str, metadata: Attributes) -> str:
     found = _VERSION.fullmatch(location)
     number = int(found[1]) + 1 if found else 0
     properties = metadata["properties"]
-    folder = (properties.get("write.metadata.path") or f"{metadata['location'].rstrip('/')}/metadata").rstrip("/")
+    folder = (properties.get("write.metadata.path") or f"{metadata['location'].rstrip('/')}/metadata").rstrip(
+        "/"
+    )
     packed = ".gz" if (properties.get("write.metadata.compression-codec") or "").lower() == "gzip" else ""
     return f"{folder}/{number:05d}-{uuid.uuid4()}{packed}.metadata.json"
 

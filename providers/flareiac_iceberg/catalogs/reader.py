@@ -1,4 +1,6 @@
-"""Reads catalogs of every kind: where each table's metadata is, and namespaces. Reads only; imports what a kind needs when it is asked."""
+"""Reads catalogs of every kind: where each table's metadata is, and namespaces. Reads only; imports what a
+kind needs when it is asked.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +15,8 @@ from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 
 
 def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer] | None:
-    """The entries of one namespace by name; None if the catalog itself does not exist yet. Raises ``Failure``.
+    """The entries of one namespace by name; None if the catalog itself does not exist yet. Raises
+    ``Failure``.
 
     One query; a REST catalog is asked for each name when it is looked up, which raises ``Failure`` then.
     """
@@ -29,13 +32,19 @@ def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
 
 
 def namespace_properties(catalog: CatalogSpec, namespace: str) -> Mapping[str, str] | None:
-    """The properties of a namespace, or None if there is no such namespace (or no catalog yet). Raises ``Failure``."""
+    """The properties of a namespace, or None if there is no such namespace (or no catalog yet). Raises
+    ``Failure``.
+    """
     return _reader(catalog).namespace(namespace)
 
 
 def missing_folder(catalog: CatalogSpec) -> Path | None:
     """The folder of a catalog's file, if it is not there."""
-    return catalog.database.parent if isinstance(catalog, SqliteCatalog) and not catalog.database.parent.is_dir() else None
+    return (
+        catalog.database.parent
+        if isinstance(catalog, SqliteCatalog) and not catalog.database.parent.is_dir()
+        else None
+    )
 
 
 def _reader(catalog: CatalogSpec) -> CatalogReader:

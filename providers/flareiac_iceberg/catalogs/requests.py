@@ -23,9 +23,11 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCommit:
-    """``updates`` on top of ``found``, a table's metadata file and what is in it. ``needs``: what must still hold.
+    """``updates`` on top of ``found``, a table's metadata file and what is in it. ``needs``: what must still
+    hold.
 
-    Most kinds have nothing but the entry that names the file, which must not have moved; a server checks ``needs`` itself.
+    Most kinds have nothing but the entry that names the file, which must not have moved; a server checks
+    ``needs`` itself.
     """
 
     found: tuple[str, Attributes]

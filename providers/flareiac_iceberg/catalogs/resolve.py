@@ -17,7 +17,9 @@ def place_of(catalog: Resolved) -> str:
 
 
 def check_names(catalog: Reference, references: References, diagnostics: Diagnostics, **names: Data) -> None:
-    """Complains of names that this kind of catalog would change or refuse: Glue has small letters, digits and _, and one level."""
+    """Complains of names that this kind of catalog would change or refuse: Glue has small letters, digits and
+    _, and one level.
+    """
     found = references.get(catalog.address)
     if found is None or found.attributes.get("type") != "glue":
         return
@@ -25,8 +27,8 @@ def check_names(catalog: Reference, references: References, diagnostics: Diagnos
         if isinstance(name, str) and not GLUE_NAME.fullmatch(name):
             diagnostics.error(
                 codes.INVALID_GLUE_NAME,
-                f"{name!r} cannot be a name in {catalog.address}: Glue has lowercase letters, digits and _ in names, and one level of "
-                "namespaces. Write another name.",
+                f"{name!r} cannot be a name in {catalog.address}: Glue has lowercase letters, digits and _ "
+                "in names, and one level of namespaces. Write another name.",
                 attribute=(attribute,),
             )
 
@@ -40,7 +42,8 @@ def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics
         return Reference(known[0])
     diagnostics.error(
         codes.NO_CATALOG_CHOSEN,
-        f"{len(known)} catalogs are declared; name one of them: {' or '.join(f'catalog = {item}' for item in known)}."
+        f"{len(known)} catalogs are declared; name one of them: "
+        f"{' or '.join(f'catalog = {item}' for item in known)}."
         if known
         else 'No catalog is declared. Declare one: catalog "lake" {}',
         attribute=("catalog",),
@@ -60,7 +63,8 @@ def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics)
         if not NAME.fullmatch(level):
             diagnostics.error(
                 codes.INVALID_NAMESPACE_NAME,
-                f'"{value}" cannot be a namespace. Its levels are separated by dots; a level is not empty and has no slash, back-quote or '
+                f'"{value}" cannot be a namespace. Its levels are separated by dots; a level is not empty '
+                "and has no slash, back-quote or "
                 "control character.",
                 attribute=path,
             )

@@ -26,10 +26,14 @@ def referred(value: Data, attribute: Path, references: References, diagnostics: 
 
 
 def checked_properties(value: Data, references: References, diagnostics: Diagnostics) -> dict[str, str]:
-    """Texts by name, sorted, with references where secrets are meant; what is written out and should not be is told."""
+    """Texts by name, sorted, with references where secrets are meant; what is written out and should not be
+    is told.
+    """
     if not isinstance(value, dict):
         if value is not None:
-            diagnostics.error(codes.PROPERTIES_NOT_TEXTS, "Write properties = { name = value }.", attribute=("properties",))
+            diagnostics.error(
+                codes.PROPERTIES_NOT_TEXTS, "Write properties = { name = value }.", attribute=("properties",)
+            )
         return {}
     found: dict[str, str] = {}
     for name, item in sorted(value.items()):
@@ -40,7 +44,9 @@ def checked_properties(value: Data, references: References, diagnostics: Diagnos
     return found
 
 
-def _property(name: str, item: Data, others: Attributes, references: References, diagnostics: Diagnostics) -> str | None:
+def _property(
+    name: str, item: Data, others: Attributes, references: References, diagnostics: Diagnostics
+) -> str | None:
     at = ("properties", name)
     if isinstance(item, Reference):
         return referred(item, at, references, diagnostics)
@@ -60,11 +66,15 @@ def _property(name: str, item: Data, others: Attributes, references: References,
 
 def _names_key(name: str, text: str, others: Attributes) -> bool:
     """Whether it says which key of a key service is meant, as opposed to the key itself."""
-    return name == "s3.sse.key" and (others.get("s3.sse.type") in ("kms", "dsse-kms") or text.startswith(("arn:", "alias/")))
+    return name == "s3.sse.key" and (
+        others.get("s3.sse.type") in ("kms", "dsse-kms") or text.startswith(("arn:", "alias/"))
+    )
 
 
 def refuse_secret(name: str, text: Data, instead: Path, diagnostics: Diagnostics) -> bool:
-    """Whether an attribute's text is a URI with a secret in it, which is told without showing it, with what is to be set ``instead``."""
+    """Whether an attribute's text is a URI with a secret in it, which is told without showing it, with what
+    is to be set ``instead``.
+    """
     if not isinstance(text, str) or not holds_secret(text):
         return False
     diagnostics.add(_hidden(f"{name} holds a password or a key", _advice(instead, str(instead[-1])), (name,)))
@@ -81,5 +91,6 @@ def _advice(attribute: Path, name: str) -> str:
     line = f"{attribute[0]} = secret.{label}" if len(attribute) == 1 else line
     return (
         "What is written here is kept in state and plan files. Say where the secret is, and name that: "
-        f'secret "{label}" {{ env = "{label.upper()}" }} (or file = "...", or aws_secret = "arn:..."), and then {line}.'
+        f'secret "{label}" {{ env = "{label.upper()}" }} (or file = "...", or aws_secret = "arn:..."), and '
+        f"then {line}."
     )

@@ -1,6 +1,7 @@
 """The typed record of a catalog from its canonical attributes. Pure.
 
-The place where the kinds meet: a new kind is a package beside the others, and one case here, in ``reader`` and in ``connections``.
+The place where the kinds meet: a new kind is a package beside the others, and one case here, in ``reader``
+and in ``connections``.
 """
 
 from pathlib import Path
@@ -28,7 +29,9 @@ def spec_of(address: str, attributes: Attributes) -> CatalogSpec:
     credential, token = attributes.get("credential"), attributes.get("token")
     match kind:
         case "rest":
-            return RestCatalog(**common, uri=uri, prefix=attributes["prefix"], credential=credential, token=token)
+            return RestCatalog(
+                **common, uri=uri, prefix=attributes["prefix"], credential=credential, token=token
+            )
         case "glue":
             return GlueCatalog(**common)
         case _ if uri.startswith("sqlite:///"):

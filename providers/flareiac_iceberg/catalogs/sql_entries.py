@@ -1,4 +1,6 @@
-"""Reads the two tables that Iceberg's SQL catalogs keep, by whatever queries their database. Pure but for the query."""
+"""Reads the two tables that Iceberg's SQL catalogs keep, by whatever queries their database. Pure but for the
+query.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,24 +24,35 @@ class SqlReader(ABC, Generic[S]):
 
     @abstractmethod
     def rows(self, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
-        """What a query answers, nothing where its table does not exist, None where the database does not. Raises ``Failure``."""
+        """What a query answers, nothing where its table does not exist, None where the database does not.
+        Raises ``Failure``.
+        """
 
     def tables(self, namespace: str) -> Mapping[str, Pointer] | None:
-        rows = self._of("SELECT * FROM iceberg_tables WHERE catalog_name = {0} AND table_namespace = {0}", namespace)
+        rows = self._of(
+            "SELECT * FROM iceberg_tables WHERE catalog_name = {0} AND table_namespace = {0}", namespace
+        )
         if rows is None:
             return None
-        return {row["table_name"]: Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW") for row in rows}
+        return {
+            row["table_name"]: Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW")
+            for row in rows
+        }
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
         found: dict[tuple[str, ...], Registered] = {}
         for row in self.rows("SELECT * FROM iceberg_tables") or ():
             location = row["metadata_location"]
             if location:
-                found[row["catalog_name"], row["table_namespace"], row["table_name"]] = Registered(location, folder_of(location))
+                found[row["catalog_name"], row["table_namespace"], row["table_name"]] = Registered(
+                    location, folder_of(location)
+                )
         return found
 
     def namespace(self, name: str) -> Mapping[str, str] | None:
-        rows = self._of("SELECT * FROM iceberg_namespace_properties WHERE catalog_name = {0} AND namespace = {0}", name)
+        rows = self._of(
+            "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = {0} AND namespace = {0}", name
+        )
         if rows:
             return {row["property_key"]: row["property_value"] or "" for row in rows}
         return {} if self.tables(name) else None

@@ -25,18 +25,24 @@ class SqlWriter(PointerWriter[S, SqlCatalog]):
     marks = MappingProxyType({"exists": "true"})  # a namespace without properties would have no row
 
     def open(self) -> SqlCatalog:
-        return SqlCatalog(self.spec.name, **self.file_settings() | {"warehouse": self.spec.warehouse} | self.connection())
+        return SqlCatalog(
+            self.spec.name, **self.file_settings() | {"warehouse": self.spec.warehouse} | self.connection()
+        )
 
     @abstractmethod
     def connection(self) -> dict[str, str]:
-        """The URI of the database and settings of the connection, by pyiceberg's names. Raises ``Failure``."""
+        """The URI of the database and settings of the connection, by pyiceberg's names. Raises
+        ``Failure``.
+        """
 
     @contextmanager
     def errors(self, *, opening: bool = False) -> Iterator[None]:
         try:
             yield
         except DBAPIError as trouble:
-            known = opening or not trouble.connection_invalidated  # a connection that was lost may have carried the commit
+            known = (
+                opening or not trouble.connection_invalidated
+            )  # a connection that was lost may have carried the commit
             raise Failure(self.trouble(str(trouble.orig or trouble), known=known)) from trouble
         except SQLAlchemyError as trouble:
             raise Failure(self.trouble(str(trouble), known=True)) from trouble

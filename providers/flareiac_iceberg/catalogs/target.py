@@ -36,6 +36,6 @@ def target_of(attributes: Attributes, references: References) -> Target:
 def _no_catalog(catalog: str, table: str) -> Diagnostic:
     return error(
         codes.CATALOG_NOT_DECLARED,
-        f"The table {table} is recorded in {catalog}, and without its block FlareIaC does not know where to look. Keep the catalog block "
-        "until the table is forgotten or dropped.",
+        f"The table {table} is recorded in {catalog}, and without its block FlareIaC does not know where to "
+        "look. Keep the catalog block until the table is forgotten or dropped.",
     )

@@ -1,4 +1,6 @@
-"""Writes to a catalog through pyiceberg, as far as all kinds do it alike. Touches the world; imported when a catalog is opened."""
+"""Writes to a catalog through pyiceberg, as far as all kinds do it alike. Touches the world; imported when a
+catalog is opened.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +38,9 @@ C = TypeVar("C", bound=Catalog)
 
 
 class CatalogWriter(ABC, Generic[S, C]):
-    """One open catalog. Safe to use from several threads. Methods raise ``Failure`` where the catalog did not answer."""
+    """One open catalog. Safe to use from several threads. Methods raise ``Failure`` where the catalog did not
+    answer.
+    """
 
     marks: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Properties that every namespace is made with."""
@@ -51,11 +55,14 @@ class CatalogWriter(ABC, Generic[S, C]):
 
     @abstractmethod
     def open(self) -> C:
-        """The library's catalog. Its own class, not ``load_catalog``, which mixes in files and variables of whoever runs this."""
+        """The library's catalog. Its own class, not ``load_catalog``, which mixes in files and variables of
+        whoever runs this.
+        """
 
     @abstractmethod
     def errors(self, *, opening: bool = False) -> AbstractContextManager[None]:
-        """Turns what disks, databases and servers raise into a ``Failure``; an answer of the catalog (a conflict, a missing table) passes.
+        """Turns what disks, databases and servers raise into a ``Failure``; an answer of the catalog (a
+        conflict, a missing table) passes.
 
         ``opening``: no change is asked for yet, so none can have been made.
         """
@@ -68,7 +75,9 @@ class CatalogWriter(ABC, Generic[S, C]):
     def commit(self, target: Target, change: TableCommit) -> None:
         """One commit. Raises ``Conflict`` or ``Failure``."""
 
-    def create(self, target: Target, what: Definition, location: str | None, key: str, missing: Missing) -> None:
+    def create(
+        self, target: Target, what: Definition, location: str | None, key: str, missing: Missing
+    ) -> None:
         """Creates a table, and its namespace where that is missing. Raises ``Exists`` or ``Failure``."""
         with self.errors():
             self._ensure(target.namespace, key)
@@ -78,7 +87,9 @@ class CatalogWriter(ABC, Generic[S, C]):
                 raise Exists(target.full_name) from taken
 
     def rename(self, old: Target, new: Target, key: str) -> None:
-        """Gives a table another name; the new namespace is made where it is missing. Raises ``Exists`` or ``Failure``."""
+        """Gives a table another name; the new namespace is made where it is missing. Raises ``Exists`` or
+        ``Failure``.
+        """
         with self.errors():
             self._ensure(new.namespace, key)
             try:
@@ -87,7 +98,9 @@ class CatalogWriter(ABC, Generic[S, C]):
                 raise Exists(new.full_name) from taken
 
     def register(self, target: Target, location: str, key: str) -> None:
-        """Enters a table by its metadata file; a missing namespace is made. Raises ``Exists`` or ``Failure``."""
+        """Enters a table by its metadata file; a missing namespace is made. Raises ``Exists`` or
+        ``Failure``.
+        """
         with self.errors():
             self._ensure(target.namespace, key)
             try:
@@ -143,7 +156,9 @@ class CatalogWriter(ABC, Generic[S, C]):
         """What reads and writes the files of a table."""
         return load_file_io({**self.catalog.properties, **(metadata.get("properties") or {})}, location)
 
-    def write_no_manifests(self, metadata: Attributes, location: str, snapshot_id: int, sequence: int, version: Literal[1, 2]) -> None:
+    def write_no_manifests(
+        self, metadata: Attributes, location: str, snapshot_id: int, sequence: int, version: Literal[1, 2]
+    ) -> None:
         """Writes the manifest list of a snapshot without files. Raises ``Failure``."""
         with self.errors():
             output = self.file_io(metadata, location).new_output(location)
@@ -155,7 +170,9 @@ class CatalogWriter(ABC, Generic[S, C]):
         self.catalog.close()
 
     def file_settings(self) -> dict[str, str]:
-        """The properties by pyiceberg's names, secrets included, with bounds on patience. Raises ``Failure``."""
+        """The properties by pyiceberg's names, secrets included, with bounds on patience. Raises
+        ``Failure``.
+        """
         bounds = {"s3.connect-timeout": str(CONNECT_SECONDS), "s3.request-timeout": str(ANSWER_SECONDS)}
         settings = {**bounds, **s3_settings(self.spec.settings())}
         if settings.get("s3.path-style-access") == "false":
@@ -175,14 +192,16 @@ class CatalogWriter(ABC, Generic[S, C]):
         if self.catalog.namespace_exists(name):
             return
         levels = name.split(".")
-        parents = [".".join(levels[:depth]) for depth in range(1, len(levels))] if self.nests_namespaces else []
+        parents = (
+            [".".join(levels[:depth]) for depth in range(1, len(levels))] if self.nests_namespaces else []
+        )
         for each in (*parents, name):
             if each == name or not self.catalog.namespace_exists(each):
                 self._make_namespace(each, {**self.marks, "flareiac.created-by": key})
 
     def _make_namespace(self, name: str, marks: dict[str, str]) -> None:
-        """Another table of this apply, or another process, may be faster: a database has then refused the second row of its properties,
-        which is as good as having made it.
+        """Another table of this apply, or another process, may be faster: a database has then refused the
+        second row of its properties, which is as good as having made it.
         """
         try:
             self.catalog.create_namespace(name, marks)

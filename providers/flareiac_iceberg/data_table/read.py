@@ -41,5 +41,8 @@ class DataTableDriver:
 
 def _lasting(observed: Attributes) -> Attributes:
     """Without comments, tags and defaults, which change nothing for those who read rows."""
-    columns = {path: {**column, "comment": None, "tags": None, "default": None} for path, column in observed["columns"].items()}
+    columns = {
+        path: {**column, "comment": None, "tags": None, "default": None}
+        for path, column in observed["columns"].items()
+    }
     return {name: observed[name] for name in READ if name in observed} | {"columns": columns}

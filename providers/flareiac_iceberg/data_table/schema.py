@@ -23,7 +23,9 @@ READ: Final[dict[str, Type]] = {
     "identifier": ListType(STRING),
     "partition_by": ANY,
 }
-"""What reading adds: what says which table it is and what its rows are, and nothing that moves while others write it."""
+"""What reading adds: what says which table it is and what its rows are, and nothing that moves while others
+write it.
+"""
 
 SCHEMA: Final = Block(
     description="A table that this project reads and does not own.",
@@ -31,18 +33,32 @@ SCHEMA: Final = Block(
         **{name: table_schema.SCHEMA.attributes[name] for name in _PLACE},
         "namespace": replace(
             table_schema.SCHEMA.attributes["namespace"],
-            description="Namespace of the table: a reference, or its name with levels separated by dots. It must exist.",
+            description=(
+                "Namespace of the table: a reference, or its name with levels separated by dots. "
+                "It must exist."
+            ),
         ),
     },
 )
 
 
-def canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
     """Where the table is."""
-    return {name: value for name, value in frame(decoded, references, project, diagnostics).items() if name in _PLACE}
+    return {
+        name: value
+        for name, value in frame(decoded, references, project, diagnostics).items()
+        if name in _PLACE
+    }
 
 
 def frame(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
     """The attributes of a table block that manages nothing."""
     whole = dict.fromkeys([*table_schema.SCHEMA.attributes, *table_schema.SCHEMA.blocks]) | decoded.attributes
-    return table.canonical(Decoded(address=decoded.address, name=decoded.name, attributes=whole), references, project, diagnostics)
+    return table.canonical(
+        Decoded(address=decoded.address, name=decoded.name, attributes=whole),
+        references,
+        project,
+        diagnostics,
+    )

@@ -1,4 +1,6 @@
-"""The ``table`` block of a table that is there: everything that somebody chose, nothing that a catalog or an engine fills in. Pure."""
+"""The ``table`` block of a table that is there: everything that somebody chose, nothing that a catalog or an
+engine fills in. Pure.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,14 +9,24 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.sdk.importing import Call, Written, WrittenBlock
 from flareiac_iceberg.format.locations import plain_text
-from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, PartitionField, SortField, TableSpec, children, spec_of, type_at
+from flareiac_iceberg.format.spec import (
+    DEFAULT_PROPERTIES,
+    PartitionField,
+    SortField,
+    TableSpec,
+    children,
+    spec_of,
+    type_at,
+)
 from flareiac_iceberg.format.transforms import partition, sort_field
 from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table.canonical import RESERVED_PROPERTIES
 from flareiac_iceberg.table.read import SERVER_DEFAULTS
 
 _ENGINE_VALUES: Final = {"write.parquet.compression-codec": "zstd", **DEFAULT_PROPERTIES}
-"""Properties that are worth a line only with another value than engines (and FlareIaC) write by themselves."""
+"""Properties that are worth a line only with another value than engines (and FlareIaC) write by
+themselves.
+"""
 _LABEL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
@@ -38,7 +50,8 @@ def chosen(observed: Attributes, warehouse: str) -> Attributes:
         "identifier": list(spec.identifier or ()),
         "partition_by": [_partition(item) for item in spec.partition_by or ()],
         "sort_by": [
-            sort_field(item.direction, partition(item.transform, item.column, item.param), item.nulls) for item in spec.sort_by or ()
+            sort_field(item.direction, partition(item.transform, item.column, item.param), item.nulls)
+            for item in spec.sort_by or ()
         ],
         "distribution": spec.distribution if spec.distribution in ("none", "hash", "range") else None,
         "properties": _properties(spec.properties or {}),
@@ -78,18 +91,28 @@ def _is_chosen(name: str, value: Data) -> bool:
 
 
 def _is_elsewhere(location: str | None, warehouse: str, observed: Attributes) -> bool:
-    """Whether a table lies where no catalog would have put it: below its namespace in the warehouse, in a folder of its name."""
+    """Whether a table lies where no catalog would have put it: below its namespace in the warehouse, in a
+    folder of its name.
+    """
     if location is None:
         return False
-    place, namespace, name = plain_text(location).rstrip("/"), str(observed["namespace"]), str(observed["name"])
+    place, namespace, name = (
+        plain_text(location).rstrip("/"),
+        str(observed["namespace"]),
+        str(observed["name"]),
+    )
     base = plain_text(warehouse).rstrip("/")
     if "/" not in base:  # the warehouse of a server that chooses places itself
         return not re.search(rf"/{re.escape(name)}([-_][0-9a-f-]{{8,}})?$", place)
     usual = (namespace, namespace.replace(".", "/"), f"{namespace}.db")
-    return not any(re.fullmatch(rf"{re.escape(f'{base}/{item}/{name}')}([-_][0-9a-f-]{{8,}})?", place) for item in usual)
+    return not any(
+        re.fullmatch(rf"{re.escape(f'{base}/{item}/{name}')}([-_][0-9a-f-]{{8,}})?", place) for item in usual
+    )
 
 
-def written(body: Attributes, label: str, *, catalog: Reference | None, notes: Iterable[str] = ()) -> WrittenBlock:
+def written(
+    body: Attributes, label: str, *, catalog: Reference | None, notes: Iterable[str] = ()
+) -> WrittenBlock:
     """The block of a decoded body. ``catalog`` None: it goes without saying."""
     columns: Mapping[str, Attributes] = body.get("column") or {}
     attributes: dict[str, Written] = {} if catalog is None else {"catalog": catalog}
@@ -105,7 +128,9 @@ def written(body: Attributes, label: str, *, catalog: Reference | None, notes: I
                 attributes[name] = [_sort_call(SortField(**item)) for item in value]
             case _:
                 attributes[name] = value
-    blocks = tuple(WrittenBlock(type="column", label=path, attributes=column) for path, column in columns.items())
+    blocks = tuple(
+        WrittenBlock(type="column", label=path, attributes=column) for path, column in columns.items()
+    )
     return WrittenBlock(type="table", label=label, attributes=attributes, blocks=blocks, notes=tuple(notes))
 
 
@@ -119,6 +144,8 @@ def _partition_call(item: PartitionField) -> Written:
 
 def _sort_call(item: SortField) -> Written:
     width = () if item.param is None else (item.param,)
-    term: Written = item.column if item.transform == "identity" else Call(item.transform, (*width, item.column))
+    term: Written = (
+        item.column if item.transform == "identity" else Call(item.transform, (*width, item.column))
+    )
     usual = (item.direction == "asc") == (item.nulls == "first")
     return Call(item.direction, (term,) if usual else (term, item.nulls))

@@ -63,18 +63,26 @@ class Search:
     def found(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
         """What the pattern names, by id. Raises ``Failure``."""
         catalog, pattern = _asked(request)
-        places = sorted(self._places(catalog, pattern, exact=request.exact), key=lambda item: (item.namespace, item.name))
+        places = sorted(
+            self._places(catalog, pattern, exact=request.exact), key=lambda item: (item.namespace, item.name)
+        )
         if not places:
             raise Failure(_nothing(request.pattern, catalog))
         known = {
-            (item["catalog"], item["namespace"], item["name"]): address for address, item in request.declared.items() if _is_table(item)
+            (item["catalog"], item["namespace"], item["name"]): address
+            for address, item in request.declared.items()
+            if _is_table(item)
         }
-        rest = [item for item in places if (Reference(catalog.address), item.namespace, item.name) not in known]
+        rest = [
+            item for item in places if (Reference(catalog.address), item.namespace, item.name) not in known
+        ]
         questions = {item.id: self._question(item, request.references) for item in rest}
         if isinstance(self.driver, Prefetching):
             self.driver.prefetch([item for item in questions.values() if isinstance(item, ReadRequest)])
         return [
-            self._answer(item, questions[item.id], request.references) if item.id in questions else _declared(item, known)
+            self._answer(item, questions[item.id], request.references)
+            if item.id in questions
+            else _declared(item, known)
             for item in places
         ]
 
@@ -84,7 +92,9 @@ class Search:
         if exact:
             spaces = [wanted_namespace]
         else:
-            spaces = [item for item in namespaces_in(self.connections, spec) if _fits(item, wanted_namespace or "*")]
+            spaces = [
+                item for item in namespaces_in(self.connections, spec) if _fits(item, wanted_namespace or "*")
+            ]
         for namespace in spaces:
             entries = tables_in(spec, namespace)
             if entries is None:
@@ -102,15 +112,24 @@ class Search:
         frame, trouble = _canonical(body, place, references, self.project)
         if trouble:
             return LeftOut(id=place.id, why=trouble[0].line)
-        return ReadRequest(address=place.address, desired=frame, recorded=None, references=references, cheap=False)
+        return ReadRequest(
+            address=place.address, desired=frame, recorded=None, references=references, cheap=False
+        )
 
-    def _answer(self, place: Place, question: ReadRequest | LeftOut, references: References) -> Importable | LeftOut:
+    def _answer(
+        self, place: Place, question: ReadRequest | LeftOut, references: References
+    ) -> Importable | LeftOut:
         try:
             return self._one(place, question, references)
         except Exception as bug:  # noqa: BLE001 - a table that nobody foresaw must not end the import of all the others
-            return LeftOut(id=place.id, why=f"looking at it failed unexpectedly, please report it: {type(bug).__name__}: {bug}")
+            return LeftOut(
+                id=place.id,
+                why=f"looking at it failed unexpectedly, please report it: {type(bug).__name__}: {bug}",
+            )
 
-    def _one(self, place: Place, question: ReadRequest | LeftOut, references: References) -> Importable | LeftOut:
+    def _one(
+        self, place: Place, question: ReadRequest | LeftOut, references: References
+    ) -> Importable | LeftOut:
         if isinstance(question, LeftOut):
             return question
         observed = self.driver.read(question)
@@ -123,12 +142,18 @@ class Search:
             return LeftOut(id=place.id, why=" ".join(notes))
         label = label_of(place.name)
         embedded = place.catalog.address.rpartition(".")[2] == _EMBEDDED
-        block = written(body, label, catalog=None if embedded else Reference(place.catalog.address), notes=notes)
-        return Importable(id=place.id, block=block, named="name", real_name=place.name, qualifier=label_of(place.namespace))
+        block = written(
+            body, label, catalog=None if embedded else Reference(place.catalog.address), notes=notes
+        )
+        return Importable(
+            id=place.id, block=block, named="name", real_name=place.name, qualifier=label_of(place.namespace)
+        )
 
 
 def _is_table(attributes: Attributes) -> bool:
-    return {"catalog", "namespace", "name"} <= attributes.keys() and isinstance(attributes["catalog"], Reference)
+    return {"catalog", "namespace", "name"} <= attributes.keys() and isinstance(
+        attributes["catalog"], Reference
+    )
 
 
 def _declared(place: Place, known: Mapping[tuple[Reference, str, str], str]) -> LeftOut:
@@ -137,14 +162,21 @@ def _declared(place: Place, known: Mapping[tuple[Reference, str, str], str]) -> 
 
 
 def _asked(request: ImportRequest) -> tuple[Resolved, str]:
-    """The catalog that a pattern begins with (or the only one there is), and the rest of the pattern. Raises ``Failure``."""
-    catalogs = {item.address.rpartition(".")[2]: item for item in request.references.values() if item.type == "catalog"}
+    """The catalog that a pattern begins with (or the only one there is), and the rest of the pattern. Raises
+    ``Failure``.
+    """
+    catalogs = {
+        item.address.rpartition(".")[2]: item
+        for item in request.references.values()
+        if item.type == "catalog"
+    }
     label, _, rest = request.pattern.partition(".")
     if label in catalogs and ("." in rest if request.exact else rest):
         return catalogs[label], rest
     if len(catalogs) == 1 and not request.exact and "." in request.pattern:
         return next(iter(catalogs.values())), request.pattern
-    form = f"{label if label in catalogs else next(iter(catalogs), 'lake')}.sales.{'orders' if request.exact else '*'}"
+    known = label if label in catalogs else next(iter(catalogs), "lake")
+    form = f"{known}.sales.{'orders' if request.exact else '*'}"
     raise Failure(
         error(
             codes.IMPORT_PATTERN_UNCLEAR,
@@ -162,31 +194,43 @@ def _fits(text: str, pattern: str) -> bool:
 def _nothing(pattern: str, catalog: Resolved) -> Diagnostic:
     return error(
         codes.NOTHING_TO_IMPORT,
-        f'{catalog.address} was read and has no table "{pattern}". * stands for anything within the namespace or the name: '
+        f'{catalog.address} was read and has no table "{pattern}". * stands for anything within the '
+        "namespace or the name: "
         "CATALOG.NAMESPACE.*, or CATALOG.*.* for all.",
     )
 
 
-def _canonical(body: Attributes, place: Place, references: References, project: Project) -> tuple[Attributes, list[Diagnostic]]:
+def _canonical(
+    body: Attributes, place: Place, references: References, project: Project
+) -> tuple[Attributes, list[Diagnostic]]:
     """What the block would mean, and its errors."""
     found = Diagnostics()
     decoded = dict.fromkeys([*SCHEMA.attributes, *SCHEMA.blocks]) | body
-    attributes = canonical(Decoded(address=place.address, name=place.name, attributes=decoded), references, project, found)
+    attributes = canonical(
+        Decoded(address=place.address, name=place.name, attributes=decoded), references, project, found
+    )
     return attributes, [item for item in found if item.severity.value == "error"]
 
 
-def _sayable(observed: Present, place: Place, references: References, project: Project) -> tuple[Attributes | None, list[str]]:
-    """The decoded body of the block that plans empty, with notes on what it had to leave out; None where there is no such block."""
+def _sayable(
+    observed: Present, place: Place, references: References, project: Project
+) -> tuple[Attributes | None, list[str]]:
+    """The decoded body of the block that plans empty, with notes on what it had to leave out; None where
+    there is no such block.
+    """
     body = chosen(observed.attributes, str(place.catalog.attributes["warehouse"]))
     notes = [
-        f"The column {path} is left out and not managed: a name with a dot, or none at all, cannot be written."
+        f"The column {path} is left out and not managed: a name with a dot, or none at all, cannot be "
+        "written."
         for path in observed.identity["unsayable"]
     ]
     for name in ("partition_by", "sort_by"):
         strange = sorted({item["transform"] for item in body.get(name, ())} - _TRANSFORMS)
         if strange:
             body.pop(name)
-            notes.append(f"{name} is left out and not managed: its transform {', '.join(strange)} cannot be written.")
+            notes.append(
+                f"{name} is left out and not managed: its transform {', '.join(strange)} cannot be written."
+            )
     for name in _ON_COLUMNS:
         if any(path not in observed.attributes["columns"] for path in _columns_of(body.get(name, ()))):
             body.pop(name)
@@ -215,8 +259,12 @@ def _columns_of(terms: Sequence[Data]) -> Iterator[str]:
     return (str(item["column"]) if isinstance(item, dict) else str(item) for item in terms)
 
 
-def _would_change(observed: Present, desired: Attributes, place: Place, references: References, project: Project) -> str:
-    """What the block would do to the table, when it is adopted and ever after: nothing, or the block is wrong."""
+def _would_change(
+    observed: Present, desired: Attributes, place: Place, references: References, project: Project
+) -> str:
+    """What the block would do to the table, when it is adopted and ever after: nothing, or the block is
+    wrong.
+    """
     adopting = PlanRequest(
         address=place.address,
         desired=desired,
@@ -232,7 +280,10 @@ def _would_change(observed: Present, desired: Attributes, place: Place, referenc
     unchanged = replace(after, observed=replace(observed, attributes=desired))
     for request, wanted in ((adopting, Action.ADOPT), (after, Action.NO_OP), (unchanged, Action.NO_OP)):
         proposal = TablePlanner().plan(request)
-        told = [*(f"{item.summary}: {item.why.rstrip('.')}" for item in proposal.blockers), *(item.text for item in proposal.steps)]
+        told = [
+            *(f"{item.summary}: {item.why.rstrip('.')}" for item in proposal.blockers),
+            *(item.text for item in proposal.steps),
+        ]
         if proposal.action is not wanted or told:
             return f"Its block would change it: {'; '.join(told) or proposal.action.value}."
     return ""

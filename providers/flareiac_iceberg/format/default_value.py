@@ -1,4 +1,6 @@
-"""Checks whether a default fits its column's type, and writes it as metadata files do. Pure. Rules: Iceberg's single-value JSON form."""
+"""Checks whether a default fits its column's type, and writes it as metadata files do. Pure. Rules: Iceberg's
+single-value JSON form.
+"""
 
 import math
 import uuid
@@ -19,7 +21,9 @@ class DoesNotFit(ValueError):
 
 
 def default_value(kind: str, value: Data) -> Data:
-    """The value as metadata has it: JSON's own number, text or truth value. Equal values have equal forms. Raises ``DoesNotFit``."""
+    """The value as metadata has it: JSON's own number, text or truth value. Equal values have equal forms.
+    Raises ``DoesNotFit``.
+    """
     name, _, length = kind.rstrip(")").partition("(")
     if name == "decimal":
         precision, scale = map(int, length.split(","))
@@ -33,7 +37,9 @@ def default_value(kind: str, value: Data) -> Data:
 
 
 def same_form(kind: str, value: Data) -> Data:
-    """A default that a metadata file holds, in the form of ``default_value``; as it is where it is in none that is known."""
+    """A default that a metadata file holds, in the form of ``default_value``; as it is where it is in none
+    that is known.
+    """
     try:
         parsed, _ = parse(kind)
         return default_value(kind, value) if isinstance(parsed, Primitive) else value
@@ -66,7 +72,11 @@ def _float(value: Data) -> Data:
 
 def _decimal(value: Data, precision: int, scale: int) -> Data:
     try:
-        number = Decimal(str(value)) if isinstance(value, int | float | str) and not isinstance(value, bool) else Decimal("NaN")
+        number = (
+            Decimal(str(value))
+            if isinstance(value, int | float | str) and not isinstance(value, bool)
+            else Decimal("NaN")
+        )
     except InvalidOperation as problem:
         raise DoesNotFit(f"{value!r} is not a number.") from problem
     if not number.is_finite():

@@ -1,4 +1,6 @@
-"""Checks which columns may identify, partition and order rows. Iceberg loads no table whose layout breaks these rules. Pure."""
+"""Checks which columns may identify, partition and order rows. Iceberg loads no table whose layout breaks
+these rules. Pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -24,7 +26,9 @@ TRANSFORMS: Final = ("identity", *_TAKES)
 
 
 def misfit(transform: str, path: str, columns: Mapping[str, Column]) -> tuple[str, str] | None:
-    """Why a transform does not take a column that is there: what the column is, and what would fit. None where it does."""
+    """Why a transform does not take a column that is there: what the column is, and what would fit. None
+    where it does.
+    """
     kind = columns[path].type.partition("(")[0]
     around = [item for item in _around(path, columns) if columns[item].type in ("list", "map")]
     if kind not in _MANY_VALUED and not around and kind in _TAKES.get(transform, {kind}):
@@ -33,7 +37,13 @@ def misfit(transform: str, path: str, columns: Mapping[str, Column]) -> tuple[st
     if transform not in _TAKES:
         return is_now, "only columns with one value can be used"
     # The finer times cannot be declared, so nobody is advised to use them.
-    return is_now, f"{transform} takes {', '.join(sorted(item for item in _TAKES[transform] if not item.endswith('_ns')))}"
+    return (
+        is_now,
+        (
+            f"{transform} takes "
+            f"{', '.join(sorted(item for item in _TAKES[transform] if not item.endswith('_ns')))}"
+        ),
+    )
 
 
 def can_identify(path: str, columns: Mapping[str, Column]) -> bool:
@@ -81,7 +91,8 @@ def _missing(attribute: str, path: str) -> Blocker:
 def _unfit_term(attribute: str, transform: str, path: str, is_now: str, fitting: str) -> Blocker:
     return blocker(
         codes.UNFIT_TRANSFORM,
-        f"{attribute} uses {transform} of {path}, which is {is_now}: {fitting}; with anything else the table cannot be read.",
+        f"{attribute} uses {transform} of {path}, which is {is_now}: {fitting}; with anything else the "
+        "table cannot be read.",
         (f"declare {attribute} without {path}, or with a transform that takes {is_now}",),
     )
 
@@ -89,7 +100,8 @@ def _unfit_term(attribute: str, transform: str, path: str, is_now: str, fitting:
 def _unfit_identifier(path: str, kind: str) -> Blocker:
     return blocker(
         codes.UNFIT_IDENTIFIER,
-        f"{path} is {kind}: identifier columns are not float or double, hold one value, and are not inside a list or map.",
+        f"{path} is {kind}: identifier columns are not float or double, hold one value, and are not inside "
+        "a list or map.",
         (f"declare identifier without {path}",),
     )
 
@@ -99,7 +111,7 @@ def _nullable_identifier(path: str, levels: list[str]) -> Blocker:
     may_be = "it may be null" if levels == [path] else f"{named} may be null"
     return blocker(
         codes.NULLABLE_IDENTIFIER,
-        f"{path} cannot identify rows: {may_be}, and Iceberg takes only columns that are not null as identifier, in structs that are not "
-        "null.",
+        f"{path} cannot identify rows: {may_be}, and Iceberg takes only columns that are not null as "
+        "identifier, in structs that are not null.",
         (f"declare identifier without {path}", f'declare {named} as "not null" (on an empty table)'),
     )

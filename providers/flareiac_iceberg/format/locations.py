@@ -1,4 +1,6 @@
-"""Locations as text, and where a table has files: its location and every folder that its metadata names. Pure."""
+"""Locations as text, and where a table has files: its location and every folder that its metadata names.
+Pure.
+"""
 
 import os.path
 from collections.abc import Iterator
@@ -10,7 +12,12 @@ from flareiac.kernel.data import Attributes
 from flareiac.sdk.places import outermost
 from flareiac.sdk.project import Project
 
-_PATHS: Final = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
+_PATHS: Final = (
+    "write.data.path",
+    "write.metadata.path",
+    "write.object-storage.path",
+    "write.folder-storage.path",
+)
 
 
 def comparable(location: str, root: Path = Path("/")) -> str:
@@ -19,17 +26,28 @@ def comparable(location: str, root: Path = Path("/")) -> str:
 
 
 def places(attributes: Attributes, identity: Attributes, project: Project) -> tuple[str, ...]:
-    """Of a declared, recorded or observed table; what no version before this one recorded is its location at least."""
-    told = [attributes.get("location"), identity.get("location"), *(identity.get("places") or ()), *_paths(attributes.get("properties"))]
+    """Of a declared, recorded or observed table; what no version before this one recorded is its location at
+    least.
+    """
+    told = [
+        attributes.get("location"),
+        identity.get("location"),
+        *(identity.get("places") or ()),
+        *_paths(attributes.get("properties")),
+    ]
     return outermost(comparable(item, project.root) for item in told if isinstance(item, str))
 
 
 def places_in(metadata: Attributes, location: str) -> list[str]:
-    """What metadata tells: where the table is and writes now, and where earlier metadata and manifest lists are."""
+    """What metadata tells: where the table is and writes now, and where earlier metadata and manifest lists
+    are.
+    """
     files = [location, *(item.get("metadata-file") for item in metadata.get("metadata-log") or ())]
     lists = (item.get("manifest-list") for item in metadata.get("snapshots") or ())
     folders = {item.rpartition("/")[0] for item in (*files, *lists) if isinstance(item, str)}
-    return list(outermost(map(comparable, (metadata["location"], *_paths(metadata.get("properties")), *folders))))
+    return list(
+        outermost(map(comparable, (metadata["location"], *_paths(metadata.get("properties")), *folders)))
+    )
 
 
 def _paths(properties: Attributes | None) -> Iterator[str]:
@@ -47,7 +65,9 @@ def local_path(location: str) -> Path | None:
 
 
 def absolute_location(text: str, root: Path) -> str | None:
-    """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another scheme or no URI."""
+    """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another
+    scheme or no URI.
+    """
     try:
         parts = urlsplit(text)
     except ValueError:  # such as an opening bracket in the host that nothing closes

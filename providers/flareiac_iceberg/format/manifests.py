@@ -25,7 +25,9 @@ _PATH_FIELD: Final = 2147483546
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """One manifest as its list tells it. ``deletes``: it names delete files. ``live``: files that it may still name."""
+    """One manifest as its list tells it. ``deletes``: it names delete files. ``live``: files that it may
+    still name.
+    """
 
     location: str
     length: int
@@ -34,11 +36,14 @@ class Manifest:
     sequence: int
     live: int
     partitions: tuple[tuple[bytes | None, bytes | None], ...] = ()
-    """The least and the most of each partition field, as Iceberg writes single values; None where that is not told."""
+    """The least and the most of each partition field, as Iceberg writes single values; None where that is not
+    told.
+    """
 
 
 class Entry(NamedTuple):
-    """One live file. ``partition`` are the values in the order of the spec's fields; bounds and null counts are by field id.
+    """One live file. ``partition`` are the values in the order of the spec's fields; bounds and null counts
+    are by field id.
 
     ``referenced``: the one data file that a position delete file is about.
     """
@@ -119,7 +124,9 @@ def read_entries(manifest: Manifest, content: bytes) -> Iterator[Entry]:
                 get(file, "value_counts", _EMPTY),
                 get(file, "null_value_counts", _EMPTY),
                 get(file, "nan_value_counts", _EMPTY),
-                (get(file, "referenced_data_file", None) or _only_path(lower, upper)) if kind == POSITION_DELETES else None,
+                (get(file, "referenced_data_file", None) or _only_path(lower, upper))
+                if kind == POSITION_DELETES
+                else None,
             )
 
 
@@ -127,7 +134,9 @@ _EMPTY: Final[Mapping[int, Any]] = {}
 
 
 class _Optional:
-    """Fields that a file may lack, or hold no value for. Mappings are not looked into: they are decoded only when somebody asks."""
+    """Fields that a file may lack, or hold no value for. Mappings are not looked into: they are decoded only
+    when somebody asks.
+    """
 
     def __init__(self, at: Mapping[str, int]) -> None:
         self._at = at
@@ -163,7 +172,17 @@ def _told(location: str) -> Iterator[None]:
     """Turns whatever a broken file leads to into a ``Failure``."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, OSError, struct.error, zlib.error) as trouble:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        EOFError,
+        OSError,
+        struct.error,
+        zlib.error,
+    ) as trouble:
         raise Failure(unreadable(location, f"{type(trouble).__name__}: {trouble}")) from trouble
 
 
@@ -171,6 +190,7 @@ def unreadable(location: str, why: str) -> Diagnostic:
     """Complains about a file that the table's metadata names."""
     return error(
         codes.MANIFEST_UNREADABLE,
-        f"{location}: {why}. The current snapshot of the table names this file; without it the table cannot be read either. Restore it, or "
-        "set the table back to an earlier snapshot (flareiac table rollback).",
+        f"{location}: {why}. The current snapshot of the table names this file; without it the table cannot "
+        "be read either. Restore it, or set the table back to an earlier snapshot (flareiac table "
+        "rollback).",
     )

@@ -31,9 +31,11 @@ _TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One level of a column as the metadata has it: path, field id, head of the type, comment (``""`` when there is none).
+    """One level of a column as the metadata has it: path, field id, head of the type, comment (``""`` when
+    there is none).
 
-    ``sayable``: whether the path says it; a dot in a name, or no name, cannot be told from the levels of other columns.
+    ``sayable``: whether the path says it; a dot in a name, or no name, cannot be told from the levels of
+    other columns.
     """
 
     path: str
@@ -49,22 +51,33 @@ def schema_of(metadata: Attributes) -> Attributes:
     """The current schema."""
     if "schemas" not in metadata:
         return dict(metadata["schema"])
-    return next(dict(item) for item in metadata["schemas"] if item.get("schema-id", 0) == metadata["current-schema-id"])
+    return next(
+        dict(item)
+        for item in metadata["schemas"]
+        if item.get("schema-id", 0) == metadata["current-schema-id"]
+    )
 
 
 def partition_spec_of(metadata: Attributes) -> Attributes:
     """The default partition spec."""
-    return next(item for item in partition_specs_of(metadata) if item["spec-id"] == metadata.get("default-spec-id", 0))
+    return next(
+        item for item in partition_specs_of(metadata) if item["spec-id"] == metadata.get("default-spec-id", 0)
+    )
 
 
 def partition_specs_of(metadata: Attributes) -> list[Attributes]:
-    """All partition specs that the table has had. Their fields have no ids in old metadata: Iceberg counts them."""
+    """All partition specs that the table has had. Their fields have no ids in old metadata: Iceberg counts
+    them.
+    """
     specs = metadata.get("partition-specs") or [{"spec-id": 0, "fields": metadata["partition-spec"]}]
     return [{**spec, "fields": _counted(spec["fields"])} for spec in specs]
 
 
 def _counted(fields: list[Attributes]) -> list[Attributes]:
-    return [{**item, "field-id": item.get("field-id") or FIRST_PARTITION_ID + index} for index, item in enumerate(fields)]
+    return [
+        {**item, "field-id": item.get("field-id") or FIRST_PARTITION_ID + index}
+        for index, item in enumerate(fields)
+    ]
 
 
 def sort_order_of(metadata: Attributes) -> Attributes:
@@ -74,7 +87,9 @@ def sort_order_of(metadata: Attributes) -> Attributes:
 
 
 def nodes(schema: Attributes) -> tuple[Node, ...]:
-    """Every level of every column, in order, but for those that no path can say, with all that is inside them."""
+    """Every level of every column, in order, but for those that no path can say, with all that is inside
+    them.
+    """
     return tuple(node for node in _fields(schema["fields"], "") if node.sayable)
 
 
@@ -87,12 +102,21 @@ def _fields(fields: list[Attributes], parent: str) -> Iterator[Node]:
     for item in fields:
         name, doc, default = item["name"], item.get("doc") or "", item.get("write-default")
         if "." in name or not name.strip():
-            yield Node(path=f"{parent}`{name}`", id=item["id"], type="", required=item["required"], doc=doc, sayable=False)
+            yield Node(
+                path=f"{parent}`{name}`",
+                id=item["id"],
+                type="",
+                required=item["required"],
+                doc=doc,
+                sayable=False,
+            )
             continue
         yield from _node(f"{parent}{name}", item["id"], item["type"], item["required"], doc, default)
 
 
-def _node(path: str, field_id: int, kind: Data, required: bool, doc: str, default: Data = None) -> Iterator[Node]:
+def _node(
+    path: str, field_id: int, kind: Data, required: bool, doc: str, default: Data = None
+) -> Iterator[Node]:
     head = _head(kind)
     form = None if default is None else same_form(head, default)
     yield Node(path=path, id=field_id, type=head, required=required, doc=doc, default=form)
@@ -102,7 +126,9 @@ def _node(path: str, field_id: int, kind: Data, required: bool, doc: str, defaul
         case "struct":
             yield from _fields(kind["fields"], f"{path}.")
         case "list":
-            yield from _node(f"{path}.element", kind["element-id"], kind["element"], kind["element-required"], "")
+            yield from _node(
+                f"{path}.element", kind["element-id"], kind["element"], kind["element-required"], ""
+            )
         case "map":
             yield from _node(f"{path}.key", kind["key-id"], kind["key"], True, "")
             yield from _node(f"{path}.value", kind["value-id"], kind["value"], kind["value-required"], "")
@@ -118,8 +144,8 @@ def _head(kind: Data) -> str:
 
 
 def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, Attributes]:
-    """A table as it is, and its identity: uuid, locations, ids; ``sorted_ids`` are the columns of all its sort orders ever,
-    ``partition_names`` the name, source and transform of all its partition fields ever.
+    """A table as it is, and its identity: uuid, locations, ids; ``sorted_ids`` are the columns of all its
+    sort orders ever, ``partition_names`` the name, source and transform of all its partition fields ever.
     """
     schema = schema_of(metadata)
     levels = nodes(schema)
@@ -137,14 +163,22 @@ def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, Attr
             for node in levels
         },
         identifier=tuple(_path(item, paths) for item in schema.get("identifier-field-ids") or ()),
-        partition_by=tuple(_partition(item, paths) for item in partition_spec_of(metadata)["fields"] if item["transform"] != "void"),
+        partition_by=tuple(
+            _partition(item, paths)
+            for item in partition_spec_of(metadata)["fields"]
+            if item["transform"] != "void"
+        ),
         sort_by=tuple(_sort(item, paths) for item in sort_order_of(metadata)["fields"]),
         distribution=properties.get(DISTRIBUTION_PROPERTY),
         properties={name: value for name, value in properties.items() if not is_own(name)},
         comment=properties.get(COMMENT_PROPERTY, ""),
         format_version=metadata["format-version"],
         location=metadata["location"],
-        tags={name.removeprefix(TAGS_PREFIX): value for name, value in properties.items() if name.startswith(TAGS_PREFIX)},
+        tags={
+            name.removeprefix(TAGS_PREFIX): value
+            for name, value in properties.items()
+            if name.startswith(TAGS_PREFIX)
+        },
         branches=branches_of(metadata),
         snapshot_tags=tags_of(metadata),
     )
@@ -175,11 +209,17 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
         "spec_id": partition_spec_of(metadata)["spec-id"],
         "sort_id": sort_order_of(metadata)["order-id"],
         "field_ids": field_ids,
-        "sorted_ids": sorted({item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}),
+        "sorted_ids": sorted(
+            {item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}
+        ),
         "partition_names": [
             list(field)
             for field in sorted(
-                {(item["name"], item["source-id"], item["transform"]) for spec in partition_specs_of(metadata) for item in spec["fields"]}
+                {
+                    (item["name"], item["source-id"], item["transform"])
+                    for spec in partition_specs_of(metadata)
+                    for item in spec["fields"]
+                }
             )
         ],
         "written": written(metadata),
@@ -198,13 +238,21 @@ def _tags(text: str) -> tuple[str, ...]:
 
 def _partition(item: Attributes, paths: dict[int, str]) -> PartitionField:
     transform, param = _transform(item["transform"])
-    return PartitionField(transform=transform, column=_path(item["source-id"], paths), param=param, name=item["name"])
+    return PartitionField(
+        transform=transform, column=_path(item["source-id"], paths), param=param, name=item["name"]
+    )
 
 
 def _sort(item: Attributes, paths: dict[int, str]) -> SortField:
     transform, param = _transform(item["transform"])
     nulls = "first" if item["null-order"] == "nulls-first" else "last"
-    return SortField(transform=transform, column=_path(item["source-id"], paths), param=param, direction=item["direction"], nulls=nulls)
+    return SortField(
+        transform=transform,
+        column=_path(item["source-id"], paths),
+        param=param,
+        direction=item["direction"],
+        nulls=nulls,
+    )
 
 
 def _path(field_id: int, paths: dict[int, str]) -> str:

@@ -1,7 +1,7 @@
 """Applies the updates of one commit to metadata as JSON; what they do not name stays as it is. Pure.
 
-Iceberg's library for Python reads metadata of format version 3 and does not write it. Working on the JSON itself writes every version, and
-keeps fields that no model here knows.
+Iceberg's library for Python reads metadata of format version 3 and does not write it. Working on the JSON
+itself writes every version, and keeps fields that no model here knows.
 """
 
 import copy
@@ -9,7 +9,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac_iceberg.format.metadata import FIRST_PARTITION_ID, partition_spec_of, partition_specs_of, schema_of, sort_order_of
+from flareiac_iceberg.format.metadata import (
+    FIRST_PARTITION_ID,
+    partition_spec_of,
+    partition_specs_of,
+    schema_of,
+    sort_order_of,
+)
 from flareiac_iceberg.format.snapshots import MAIN, current
 
 _PREVIOUS: Final = "write.metadata.previous-versions-max"
@@ -20,13 +26,18 @@ def updated(metadata: Attributes, updates: Iterable[Attributes], location: str, 
     """The next metadata. ``location``: where the present one stands; ``now`` in ms since 1970."""
     after = completed(metadata, updates, now)
     moment = after["last-updated-ms"]
-    log = [*(after.get("metadata-log") or ()), {"timestamp-ms": metadata.get("last-updated-ms") or moment, "metadata-file": location}]
+    log = [
+        *(after.get("metadata-log") or ()),
+        {"timestamp-ms": metadata.get("last-updated-ms") or moment, "metadata-file": location},
+    ]
     after["metadata-log"] = log[-previous_versions(after) :]
     return after
 
 
 def completed(metadata: Attributes, updates: Iterable[Attributes], now: int) -> Attributes:
-    """The metadata with these updates, as part of the same version of it: nothing is added to the log of metadata files."""
+    """The metadata with these updates, as part of the same version of it: nothing is added to the log of
+    metadata files.
+    """
     after = _complete(copy.deepcopy(metadata))
     moment = max(now, int(metadata.get("last-updated-ms") or 0))
     for update in updates:
@@ -59,7 +70,10 @@ def _complete(metadata: Attributes) -> Attributes:
     if not metadata.get("sort-orders"):
         metadata["sort-orders"], metadata["default-sort-order-id"] = [sort_order_of(metadata)], 0
     head = current(metadata)
-    metadata["refs"] = {**({} if head is None else {MAIN: {"snapshot-id": head, "type": "branch"}}), **(metadata.get("refs") or {})}
+    metadata["refs"] = {
+        **({} if head is None else {MAIN: {"snapshot-id": head, "type": "branch"}}),
+        **(metadata.get("refs") or {}),
+    }
     metadata["properties"] = metadata.get("properties") or {}
     metadata["snapshots"] = metadata.get("snapshots") or []
     return metadata
@@ -76,7 +90,9 @@ def _apply(metadata: Attributes, update: Attributes, now: int) -> None:
             metadata["current-schema-id"] = update["schema-id"]
         case "add-spec":
             metadata["partition-specs"].append(update["spec"])
-            metadata["last-partition-id"] = max([metadata["last-partition-id"], *(item["field-id"] for item in update["spec"]["fields"])])
+            metadata["last-partition-id"] = max(
+                [metadata["last-partition-id"], *(item["field-id"] for item in update["spec"]["fields"])]
+            )
         case "set-default-spec":
             metadata["default-spec-id"] = update["spec-id"]
         case "add-sort-order":
@@ -86,7 +102,11 @@ def _apply(metadata: Attributes, update: Attributes, now: int) -> None:
         case "set-properties":
             metadata["properties"] |= update["updates"]
         case "remove-properties":
-            metadata["properties"] = {name: value for name, value in metadata["properties"].items() if name not in update["removals"]}
+            metadata["properties"] = {
+                name: value
+                for name, value in metadata["properties"].items()
+                if name not in update["removals"]
+            }
         case "add-snapshot":
             _add_snapshot(metadata, update["snapshot"])
         case "set-snapshot-ref":
@@ -110,12 +130,19 @@ def _upgrade(metadata: Attributes, version: int) -> None:
 def _add_snapshot(metadata: Attributes, snapshot: Attributes) -> None:
     metadata["snapshots"].append(snapshot)
     if metadata["format-version"] > 1:
-        metadata["last-sequence-number"] = max(metadata.get("last-sequence-number") or 0, snapshot["sequence-number"])
+        metadata["last-sequence-number"] = max(
+            metadata.get("last-sequence-number") or 0, snapshot["sequence-number"]
+        )
 
 
 def _set_ref(metadata: Attributes, update: Attributes, now: int) -> None:
     name, snapshot = update["ref-name"], update["snapshot-id"]
-    metadata["refs"][name] = {key: value for key, value in update.items() if key not in ("action", "ref-name")}
+    metadata["refs"][name] = {
+        key: value for key, value in update.items() if key not in ("action", "ref-name")
+    }
     if name == MAIN and metadata.get("current-snapshot-id") != snapshot:
         metadata["current-snapshot-id"] = snapshot
-        metadata["snapshot-log"] = [*(metadata.get("snapshot-log") or ()), {"snapshot-id": snapshot, "timestamp-ms": now}]
+        metadata["snapshot-log"] = [
+            *(metadata.get("snapshot-log") or ()),
+            {"snapshot-id": snapshot, "timestamp-ms": now},
+        ]

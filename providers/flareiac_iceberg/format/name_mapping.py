@@ -1,4 +1,6 @@
-"""The name mapping property: which columns the names in files without field ids mean. It follows its columns. Pure."""
+"""The name mapping property: which columns the names in files without field ids mean. It follows its columns.
+Pure.
+"""
 
 import json
 from collections.abc import Collection, Iterator
@@ -10,10 +12,11 @@ PROPERTY: Final = "schema.name-mapping.default"
 
 
 def followed(mapping: str, before: list[Attributes], fields: list[Attributes]) -> str:
-    """The mapping once the columns are ``fields`` and no longer ``before``: new and renamed ones are found under their names.
+    """The mapping once the columns are ``fields`` and no longer ``before``: new and renamed ones are found
+    under their names.
 
-    A name keeps its meaning, be it of a column that was renamed or dropped: files that are there would be read as another column's.
-    What the mapping leaves out stays left out; a text that is no mapping stays.
+    A name keeps its meaning, be it of a column that was renamed or dropped: files that are there would be
+    read as another column's. What the mapping leaves out stays left out; a text that is no mapping stays.
     """
     try:
         return json.dumps(_rows(json.loads(mapping), set(_ids(before)), fields))

@@ -1,4 +1,5 @@
-"""Who wrote a table recently, read from the summaries of main's newest snapshots, as part of a table's identity. Pure.
+"""Who wrote a table recently, read from the summaries of main's newest snapshots, as part of a table's
+identity. Pure.
 
     {"since": ms | None, "at": ms | None, "complete": bool,
      "queries": {query id: {"epoch": n | None, "at": ms, "outputs": {label: n}}},
@@ -6,9 +7,10 @@
      "runs": {run id: ms},
      "others": [{"engine": text, "app": text, "operation": text, "count": n, "at": ms, "snapshot_id": n}]}
 
-``since`` is the time of the newest snapshot when the table was last recorded: what is later is news. ``others`` carry no mark at all.
-``undone`` are batches later than those of main whose snapshots no branch or tag descends from: the table was rolled back under their query.
-It moves with every commit, so no plan may rely on it.
+``since`` is the time of the newest snapshot when the table was last recorded: what is later is news.
+``others`` carry no mark at all. ``undone`` are batches later than those of main whose snapshots no branch or
+tag descends from: the table was rolled back under their query. It moves with every commit, so no plan may
+rely on it.
 """
 
 from collections.abc import Collection, Iterable
@@ -50,7 +52,9 @@ def _undone(metadata: Attributes) -> Attributes:
 
 
 def since(identity: Attributes, recorded: Attributes | None) -> Attributes:
-    """The identity with what is later than the recorded snapshot as news; nothing is where it was not recorded who wrote until then."""
+    """The identity with what is later than the recorded snapshot as news; nothing is where it was not
+    recorded who wrote until then.
+    """
     found: Attributes | None = identity.get(KEY)
     if found is None:
         return identity
@@ -58,18 +62,22 @@ def since(identity: Attributes, recorded: Attributes | None) -> Attributes:
     return {**identity, KEY: {**found, "since": before["at"]}}
 
 
-def unacknowledged(identity: Attributes, recorded: Attributes, declared: Collection[str], unknown: int) -> bool:
+def unacknowledged(
+    identity: Attributes, recorded: Attributes, declared: Collection[str], unknown: int
+) -> bool:
     """Whether somebody wrote since the table was recorded who may be nobody's declared writer.
 
-    ``declared``: the queries that declared writers are recorded to run or to have run; ``unknown``: how many more writers are declared,
-    of each of which one query may be.
+    ``declared``: the queries that declared writers are recorded to run or to have run; ``unknown``: how many
+    more writers are declared, of each of which one query may be.
     """
     found, before = identity.get(KEY) or {}, recorded.get(KEY) or {}
     since_then = found.get("since") or 0
     if any(item["at"] > since_then and item["operation"] != "replace" for item in found.get("others") or ()):
         return True
     queries, known = found.get("queries") or {}, before.get("queries") or {}
-    strange = {query for query, item in queries.items() if query not in known and item["at"] > since_then}.difference(declared)
+    strange = {
+        query for query, item in queries.items() if query not in known and item["at"] > since_then
+    }.difference(declared)
     return bool(strange) and len({*queries, *known}.difference(declared)) > unknown
 
 
@@ -83,7 +91,14 @@ def _by_kind(newest: Iterable[Commit]) -> Attributes:
         elif item.run is not None:
             runs.setdefault(item.run, item.at)
         elif item.is_foreign:
-            first = {"engine": item.engine, "app": item.app, "operation": item.operation, "count": 0, "at": item.at, "snapshot_id": item.id}
+            first = {
+                "engine": item.engine,
+                "app": item.app,
+                "operation": item.operation,
+                "count": 0,
+                "at": item.at,
+                "snapshot_id": item.id,
+            }
             known = others.setdefault((item.engine, item.app, item.operation), first)
             known["count"] += 1
     return {"queries": queries, "runs": runs, "others": list(others.values())}

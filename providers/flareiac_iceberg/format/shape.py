@@ -1,4 +1,6 @@
-"""Checks that a JSON document has the shape of a table's metadata, once for everything that reads it. Pure."""
+"""Checks that a JSON document has the shape of a table's metadata, once for everything that reads it.
+Pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -28,7 +30,16 @@ _METADATA: Final = {
     "table-uuid": str,
     "location": str,
     "last-column-id": int,
-    **dict.fromkeys(("last-updated-ms?", "last-partition-id?", "last-sequence-number?", "next-row-id?", "current-snapshot-id?"), int),
+    **dict.fromkeys(
+        (
+            "last-updated-ms?",
+            "last-partition-id?",
+            "last-sequence-number?",
+            "next-row-id?",
+            "current-snapshot-id?",
+        ),
+        int,
+    ),
     **dict.fromkeys(("current-schema-id?", "default-spec-id?", "default-sort-order-id?"), int),
     "schema?": {**_SCHEMA, "schema-id?": int},
     "schemas?": [{**_SCHEMA, "schema-id": int}],
@@ -70,11 +81,17 @@ def _check(value: Data, shape: Any, where: str) -> None:
                 _is(value.get("type") in _TYPES, where, "a struct, list or map")
                 _check(value, _TYPES[value["type"]], where)
         case _:
-            _is(isinstance(value, shape) and (shape is bool or not isinstance(value, bool)), where, _CALLED[shape])
+            _is(
+                isinstance(value, shape) and (shape is bool or not isinstance(value, bool)),
+                where,
+                _CALLED[shape],
+            )
 
 
 def _parts(value: dict[str, Data], shape: dict[str, Any], where: str) -> Iterator[tuple[str, Data, Any]]:
-    """The parts of an object with where they are and their shapes: ``*`` is any name, ``?`` one that may be missing."""
+    """The parts of an object with where they are and their shapes: ``*`` is any name, ``?`` one that may be
+    missing.
+    """
     for name, inner in shape.items():
         if name == "*":
             yield from ((f'{where}["{key}"]', item, inner) for key, item in value.items())

@@ -1,4 +1,6 @@
-"""The snapshots of a table's main branch, newest first, and what each says of who made it. Pure: takes metadata as JSON."""
+"""The snapshots of a table's main branch, newest first, and what each says of who made it. Pure: takes
+metadata as JSON.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,8 +25,9 @@ _STAGED: Final = "wap.id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """One snapshot. ``at`` in ms since 1970. ``query`` is the id of the streaming query (ours or Spark's) and ``batch`` its number; ``run``
-    the id of a batch run; ``marks`` are all keys of FlareIaC's own. Counts are rows, None where the writer did not say.
+    """One snapshot. ``at`` in ms since 1970. ``query`` is the id of the streaming query (ours or Spark's) and
+    ``batch`` its number; ``run`` the id of a batch run; ``marks`` are all keys of FlareIaC's own. Counts are
+    rows, None where the writer did not say.
     """
 
     id: int
@@ -70,7 +73,9 @@ def commits(metadata: Attributes, limit: int | None = None) -> Iterator[Commit]:
 
 
 def abandoned(metadata: Attributes) -> Iterator[Commit]:
-    """The snapshots that no branch or tag descends from, staged ones excepted: what was committed there was set back."""
+    """The snapshots that no branch or tag descends from, staged ones excepted: what was committed there was
+    set back.
+    """
     there = {item["snapshot-id"]: item for item in metadata.get("snapshots") or ()}
     kept: set[int] = set()
     for head in heads(metadata).values():
@@ -92,7 +97,8 @@ def live(metadata: Attributes) -> TableHistory:
         found[item.id] = item
     line = tuple(found.values())
     snapshots = tuple(
-        LiveSnapshot(id=each.id, at_ms=each.at, operation=each.operation, added=each.added, total=each.total) for each in line
+        LiveSnapshot(id=each.id, at_ms=each.at, operation=each.operation, added=each.added, total=each.total)
+        for each in line
     )
     cut = bool(line) and line[-1].parent is not None
     return TableHistory(snapshots=snapshots, is_cut=cut or (not line and current(metadata) is not None))
@@ -100,11 +106,16 @@ def live(metadata: Attributes) -> TableHistory:
 
 def by_id(metadata: Attributes, snapshot_id: int) -> Commit | None:
     """A snapshot of any branch, None when it is not (or no longer) there."""
-    return next((_commit(item) for item in metadata.get("snapshots") or () if item["snapshot-id"] == snapshot_id), None)
+    return next(
+        (_commit(item) for item in metadata.get("snapshots") or () if item["snapshot-id"] == snapshot_id),
+        None,
+    )
 
 
 def heads(metadata: Attributes) -> dict[str, int]:
-    """The snapshot of each branch and tag, by name; main is left out while the table has never been written."""
+    """The snapshot of each branch and tag, by name; main is left out while the table has never been
+    written.
+    """
     found: dict[str, int] = {name: item["snapshot-id"] for name, item in (metadata.get("refs") or {}).items()}
     head = current(metadata)
     return found if head is None else {MAIN: head, **found}

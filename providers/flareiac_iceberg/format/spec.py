@@ -1,7 +1,7 @@
 """A table as a typed record, and the canonical attributes that say the same as plain data.
 
-Nested columns are flat: ``address`` is a ``struct``, ``address.zip`` a ``string``; a list's part is ``element``, a map's are ``key`` and
-``value``.
+Nested columns are flat: ``address`` is a ``struct``, ``address.zip`` a ``string``; a list's part is
+``element``, a map's are ``key`` and ``value``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,12 +18,15 @@ CREATED_BY_PROPERTY: Final = "flareiac.created-by"
 COLUMN_TAGS_PREFIX: Final = "flareiac.column-tags."
 TAGS_PREFIX: Final = "flareiac.tags."
 DEFAULT_PROPERTIES: Final = {"commit.retry.num-retries": "20"}
-"""Written at creation where not declared: with Spark's 4 retries a busy neighbour kills a stream that writes the table (measured)."""
+"""Written at creation where not declared: with Spark's 4 retries a busy neighbour kills a stream that writes
+the table (measured).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One level of a column. ``comment``, ``tags`` and ``default`` are None where they are not managed (observed: where there is none).
+    """One level of a column. ``comment``, ``tags`` and ``default`` are None where they are not managed
+    (observed: where there is none).
 
     ``default`` is what new rows get that name no value, in the form of metadata files.
     """
@@ -82,7 +85,11 @@ class SortField:
 
     def __str__(self) -> str:
         width = f"{self.param}, " if self.param is not None else ""
-        term = f'"{self.column}"' if self.transform == "identity" else f'{self.transform}({width}"{self.column}")'
+        term = (
+            f'"{self.column}"'
+            if self.transform == "identity"
+            else f'{self.transform}({width}"{self.column}")'
+        )
         usual = (self.direction == "asc") == (self.nulls == "first")
         return f"{self.direction}({term})" if usual else f'{self.direction}({term}, "{self.nulls}")'
 
@@ -98,7 +105,9 @@ class Branch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotTag:
-    """A name for a snapshot. ``snapshot_id`` None: of whichever it is; ``retain`` in ms, None: not managed (observed: not set)."""
+    """A name for a snapshot. ``snapshot_id`` None: of whichever it is; ``retain`` in ms, None: not managed
+    (observed: not set).
+    """
 
     snapshot_id: int | None = None
     retain: int | None = None
@@ -129,8 +138,12 @@ def spec_of(attributes: Attributes) -> TableSpec:
     return TableSpec(
         columns=None if columns is None else {path: _column(columns[path]) for path in order},
         identifier=_tuple(attributes["identifier"]),
-        partition_by=None if attributes["partition_by"] is None else tuple(PartitionField(**item) for item in attributes["partition_by"]),
-        sort_by=None if attributes["sort_by"] is None else tuple(SortField(**item) for item in attributes["sort_by"]),
+        partition_by=None
+        if attributes["partition_by"] is None
+        else tuple(PartitionField(**item) for item in attributes["partition_by"]),
+        sort_by=None
+        if attributes["sort_by"] is None
+        else tuple(SortField(**item) for item in attributes["sort_by"]),
         distribution=attributes["distribution"],
         properties=attributes["properties"],
         comment=attributes["comment"],
@@ -144,13 +157,19 @@ def spec_of(attributes: Attributes) -> TableSpec:
 
 
 def layout_of(spec: TableSpec) -> Attributes:
-    """The part of canonical attributes that describes the table itself (not where it is, nor what becomes of it)."""
+    """The part of canonical attributes that describes the table itself (not where it is, nor what becomes of
+    it).
+    """
     columns = spec.columns
     return {
         "identifier": None if spec.identifier is None else list(spec.identifier),
-        "columns": None if columns is None else {path: column_data(column) for path, column in columns.items()},
+        "columns": None
+        if columns is None
+        else {path: column_data(column) for path, column in columns.items()},
         "column_order": None if columns is None else list(columns),
-        "partition_by": None if spec.partition_by is None else [partition_data(item) for item in spec.partition_by],
+        "partition_by": None
+        if spec.partition_by is None
+        else [partition_data(item) for item in spec.partition_by],
         "sort_by": None if spec.sort_by is None else [sort_data(item) for item in spec.sort_by],
         "distribution": spec.distribution,
         "properties": None if spec.properties is None else dict(spec.properties),
@@ -166,7 +185,13 @@ def layout_of(spec: TableSpec) -> Attributes:
 def column_data(column: Column) -> Attributes:
     """A column as plain data."""
     tags = None if column.tags is None else list(column.tags)
-    return {"type": column.type, "required": column.required, "comment": column.comment, "tags": tags, "default": column.default}
+    return {
+        "type": column.type,
+        "required": column.required,
+        "comment": column.comment,
+        "tags": tags,
+        "default": column.default,
+    }
 
 
 def partition_data(item: PartitionField) -> Attributes:
@@ -176,7 +201,13 @@ def partition_data(item: PartitionField) -> Attributes:
 
 def sort_data(item: SortField) -> Attributes:
     """A sort field as plain data."""
-    return {"transform": item.transform, "column": item.column, "param": item.param, "direction": item.direction, "nulls": item.nulls}
+    return {
+        "transform": item.transform,
+        "column": item.column,
+        "param": item.param,
+        "direction": item.direction,
+        "nulls": item.nulls,
+    }
 
 
 def branch_data(item: Branch) -> Attributes:
@@ -220,7 +251,9 @@ def duration_text(milliseconds: int | None) -> str | None:
 
 
 def flatten(name: str, kind: ColumnType, required: bool, *, known: bool = False) -> dict[str, Column]:
-    """A column and everything inside it, by path, in order. ``known``: comments and tags are observed, so never None."""
+    """A column and everything inside it, by path, in order. ``known``: comments and tags are observed, so
+    never None.
+    """
     empty = ("", ()) if known else (None, None)
     found = {name: Column(type=head(kind), required=required, comment=empty[0], tags=empty[1])}
     for part in parts(kind):
@@ -230,7 +263,10 @@ def flatten(name: str, kind: ColumnType, required: bool, *, known: bool = False)
 
 def type_at(columns: Mapping[str, Column], path: str) -> ColumnType:
     """The whole type of a column, put together from its flat parts."""
-    inner = [Field(name=leaf(child), type=type_at(columns, child), required=columns[child].required) for child in children(columns, path)]
+    inner = [
+        Field(name=leaf(child), type=type_at(columns, child), required=columns[child].required)
+        for child in children(columns, path)
+    ]
     return build(columns[path].type, tuple(inner))
 
 
@@ -256,7 +292,11 @@ def is_inside(path: str, ancestor: str) -> bool:
 
 def _column(data: Attributes) -> Column:
     return Column(
-        type=data["type"], required=data["required"], comment=data["comment"], tags=_tuple(data["tags"]), default=data.get("default")
+        type=data["type"],
+        required=data["required"],
+        comment=data["comment"],
+        tags=_tuple(data["tags"]),
+        default=data.get("default"),
     )
 
 

@@ -1,4 +1,6 @@
-"""The functions of the language that this provider offers: partition transforms and sort directions, as plain data."""
+"""The functions of the language that this provider offers: partition transforms and sort directions, as plain
+data.
+"""
 
 from typing import Final
 
@@ -13,7 +15,9 @@ def partition(transform: str, column: str, param: int | None = None, name: str |
 
 
 def sort_field(direction: str, term: Data, nulls: str | None = None) -> Data:
-    """One sort field: what ``asc("ts")`` evaluates to. Nulls are first when ascending and last when descending, as in Iceberg."""
+    """One sort field: what ``asc("ts")`` evaluates to. Nulls are first when ascending and last when
+    descending, as in Iceberg.
+    """
     if nulls not in (None, "first", "last"):
         raise ValueError('Nulls stand "first" or "last".')
     inner = term if isinstance(term, dict) else partition("identity", term)
@@ -80,7 +84,15 @@ FUNCTIONS: Final = (
     _by_column("day", "Partition by the day of a date or timestamp (UTC)."),
     _by_column("hour", "Partition by the hour of a timestamp (UTC)."),
     _by_width("bucket", "buckets", "Partition by a hash of a column into a number of buckets."),
-    _by_width("truncate", "width", "Partition by a text's first characters, or a number rounded down to a multiple of the width."),
-    _direction("asc", "Sort ascending by a column or transform; nulls first unless the second argument says last."),
-    _direction("desc", "Sort descending by a column or transform; nulls last unless the second argument says first."),
+    _by_width(
+        "truncate",
+        "width",
+        "Partition by a text's first characters, or a number rounded down to a multiple of the width.",
+    ),
+    _direction(
+        "asc", "Sort ascending by a column or transform; nulls first unless the second argument says last."
+    ),
+    _direction(
+        "desc", "Sort descending by a column or transform; nulls last unless the second argument says first."
+    ),
 )

@@ -1,4 +1,6 @@
-"""Iceberg type text: ``struct<a: int, b: list<string not null>> not null`` to records and back, and how one type may become another."""
+"""Iceberg type text: ``struct<a: int, b: list<string not null>> not null`` to records and back, and how one
+type may become another.
+"""
 
 import re
 from collections.abc import Callable
@@ -20,7 +22,20 @@ ALIASES: Final = {
 """Other engines' names that can mean only one Iceberg type."""
 
 PLAIN: Final = frozenset(
-    {"boolean", "int", "long", "float", "double", "date", "time", "timestamptz", "timestamp_ntz", "string", "uuid", "binary"}
+    {
+        "boolean",
+        "int",
+        "long",
+        "float",
+        "double",
+        "date",
+        "time",
+        "timestamptz",
+        "timestamp_ntz",
+        "string",
+        "uuid",
+        "binary",
+    }
 )
 NOT_IN_SPARK: Final = frozenset({"time"})
 """Types that Iceberg and this provider know, and that keep Spark from loading a table."""
@@ -35,14 +50,18 @@ class TypeTextError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """``long``, ``decimal(12,2)``, ``fixed(16)``: Iceberg's own name, but ``timestamp_ntz`` for its ``timestamp``."""
+    """``long``, ``decimal(12,2)``, ``fixed(16)``: Iceberg's own name, but ``timestamp_ntz`` for its
+    ``timestamp``.
+    """
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A named part of a struct, or the one part of a list (``element``), or the two of a map (``key``, ``value``)."""
+    """A named part of a struct, or the one part of a list (``element``), or the two of a map (``key``,
+    ``value``).
+    """
 
     name: str
     type: "ColumnType"
@@ -129,7 +148,9 @@ def parse(text: str) -> tuple[ColumnType, bool]:
 
 
 def can_become(old: str, new: str) -> bool:
-    """Whether Iceberg reads old files of a primitive type as the new one without rewriting them (format versions 1 and 2)."""
+    """Whether Iceberg reads old files of a primitive type as the new one without rewriting them (format
+    versions 1 and 2).
+    """
     if (old, new) in {("int", "long"), ("float", "double")}:
         return True
     was, now = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
@@ -187,7 +208,11 @@ class _Reader:
             raise TypeTextError(f"The type is nested more than {MAX_DEPTH} levels deep.")
         word = self.take().lower()
         name = ALIASES.get(word, word)
-        inner: dict[str, Callable[[int], ColumnType]] = {"struct": self.struct, "list": self.list, "map": self.map}
+        inner: dict[str, Callable[[int], ColumnType]] = {
+            "struct": self.struct,
+            "list": self.list,
+            "map": self.map,
+        }
         if name in inner:
             self.take("<")
             kind = inner[name](depth + 1)
@@ -201,7 +226,10 @@ class _Reader:
         if name == "decimal":
             precision, scale = self.numbers("decimal", 2)
             if not (1 <= precision <= 38 and 0 <= scale <= precision):
-                raise TypeTextError(f"decimal({precision},{scale}) does not exist: precision is 1 to 38, scale is 0 to precision.")
+                raise TypeTextError(
+                    f"decimal({precision},{scale}) does not exist: precision is 1 to 38, scale is 0 to "
+                    "precision."
+                )
             return f"decimal({precision},{scale})"
         if name == "fixed":
             (length,) = self.numbers("fixed", 1)
@@ -216,7 +244,9 @@ class _Reader:
                 self.take(",")
             token = self.take()
             if not token.isdigit() or len(token) > 9:
-                raise TypeTextError(f"{name} takes {count} whole number{'s' if count > 1 else ''}, as in {_EXAMPLES[name]}.")
+                raise TypeTextError(
+                    f"{name} takes {count} whole number{'s' if count > 1 else ''}, as in {_EXAMPLES[name]}."
+                )
             found.append(int(token))
         self.take(")")
         return tuple(found)
@@ -224,7 +254,8 @@ class _Reader:
     def unknown(self, name: str) -> str:
         if name == "timestamp":
             return (
-                '"timestamp" means different things in Spark and in Iceberg. Write timestamptz for a point in time (Spark\'s TIMESTAMP) or '
+                '"timestamp" means different things in Spark and in Iceberg. Write timestamptz for a point '
+                "in time (Spark's TIMESTAMP) or "
                 "timestamp_ntz for date and clock time without a zone."
             )
         if name in _LATER:
@@ -232,7 +263,10 @@ class _Reader:
         if not name:
             return f"{self.text!r} is not a type: it ends too early."
         known = ", ".join(sorted(PLAIN))
-        return f'There is no type "{name}". The types are {known}, decimal(p,s), fixed(n), struct<...>, list<...> and map<...>.'
+        return (
+            f'There is no type "{name}". The types are {known}, decimal(p,s), fixed(n), struct<...>, '
+            "list<...> and map<...>."
+        )
 
     def struct(self, depth: int) -> Struct:
         fields: list[Field] = []
@@ -241,10 +275,14 @@ class _Reader:
             if not name or name in "<>(),:":
                 raise TypeTextError(f"{self.text!r} is not a type: a field name is missing.")
             if "." in name:
-                raise TypeTextError(f'The field name "{name}" has a dot. Dots separate the levels of nested columns.')
+                raise TypeTextError(
+                    f'The field name "{name}" has a dot. Dots separate the levels of nested columns.'
+                )
             twin = next((field.name for field in fields if field.name.lower() == name.lower()), None)
             if twin is not None:
-                raise TypeTextError(f'The struct has two fields "{name}".' if twin == name else _alike(twin, name))
+                raise TypeTextError(
+                    f'The struct has two fields "{name}".' if twin == name else _alike(twin, name)
+                )
             self.take(":")
             kind, required = self.part(depth)
             fields.append(Field(name=name, type=kind, required=required))
@@ -260,11 +298,16 @@ class _Reader:
         key = self.kind(depth)
         self.take(",")
         kind, required = self.part(depth)
-        return Map(Field(name="key", type=key, required=True), Field(name="value", type=kind, required=required))
+        return Map(
+            Field(name="key", type=key, required=True), Field(name="value", type=kind, required=required)
+        )
 
 
 def _alike(left: str, right: str) -> str:
-    return f'The struct has the fields "{left}" and "{right}", which differ in case only. Spark does not tell them apart.'
+    return (
+        f'The struct has the fields "{left}" and "{right}", which differ in case only. Spark does not '
+        "tell them apart."
+    )
 
 
 _EXAMPLES: Final = {"decimal": "decimal(12,2)", "fixed": "fixed(16)"}

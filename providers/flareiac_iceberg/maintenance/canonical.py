@@ -1,4 +1,6 @@
-"""From the declared blocks to canonical settings: all numbers resolved, everything wrong reported before Spark sees it. Pure."""
+"""From the declared blocks to canonical settings: all numbers resolved, everything wrong reported before
+Spark sees it. Pure.
+"""
 
 import re
 from collections.abc import Container, Iterable, Mapping
@@ -28,7 +30,9 @@ _DURATIONS: Final = frozenset({"every", "older_than", "hold_readers_for", "keep"
 _SIZES: Final = frozenset({"target_file_size", "min_file_size", "max_file_size", "max_file_group_size"})
 _LONG: Final = 19
 _TIMES: Final = ("timestamptz", "timestamp_ntz", "date")
-_CURVED: Final = frozenset({"boolean", "int", "long", "float", "double", "string", "binary", "fixed", "uuid", "date", "timestamptz"})
+_CURVED: Final = frozenset(
+    {"boolean", "int", "long", "float", "double", "string", "binary", "fixed", "uuid", "date", "timestamptz"}
+)
 """What Iceberg 1.11 can lay on a z-order curve."""
 _NESTED: Final = frozenset({"struct", "list", "map"})
 
@@ -46,9 +50,14 @@ OPTIONS: Final = {
     "zorder": (*_DATA_OPTIONS, *_SORT_OPTIONS, "var-length-contribution", "max-output-size"),
     "delete_rewrite": ("rewrite-job-order",),
 }
-"""The options of Iceberg 1.11 that no attribute stands for. It refuses other names, but only once a table has rows (measured)."""
+"""The options of Iceberg 1.11 that no attribute stands for. It refuses other names, but only once a table has
+rows (measured).
+"""
 _VALUES: Final = {
-    "rewrite-job-order": ("none, bytes-asc, bytes-desc, files-asc or files-desc", r"none|(bytes|files)-(asc|desc)"),
+    "rewrite-job-order": (
+        "none, bytes-asc, bytes-desc, files-asc or files-desc",
+        r"none|(bytes|files)-(asc|desc)",
+    ),
     "use-starting-sequence-number": ("true or false", "true|false"),
     "remove-dangling-deletes": ("true or false", "true|false"),
     "output-spec-id": ("the number of a partition spec of the table", "[0-9]{1,9}"),
@@ -76,7 +85,8 @@ OWN_OPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What the rest of the table's block says. ``columns`` None: not managed, so that names cannot be checked.
+    """What the rest of the table's block says. ``columns`` None: not managed, so that names cannot be
+    checked.
 
     ``identities``: the columns whose values are partitions.
     """
@@ -87,7 +97,9 @@ class Around:
     identities: Container[str] = ()
 
 
-def canonical_blocks(wanted: Attributes, around: Around, diagnostics: Diagnostics) -> dict[str, Attributes | None]:
+def canonical_blocks(
+    wanted: Attributes, around: Around, diagnostics: Diagnostics
+) -> dict[str, Attributes | None]:
     """Each of the six blocks as data, None where it is not declared."""
     found: dict[str, Attributes | None] = {}
     for name in NAMES:
@@ -118,7 +130,9 @@ def _block(name: str, body: Attributes, around: Around, diagnostics: Diagnostics
         if not given["run_if"]:
             del given["run_if"]
     if isinstance(given.get("partial_progress"), dict):
-        given["partial_progress"] = {key: value for key, value in given["partial_progress"].items() if value is not None}
+        given["partial_progress"] = {
+            key: value for key, value in given["partial_progress"].items() if value is not None
+        }
     if name == "compaction":
         given |= _order(given, around, diagnostics)
     if name == "retention":
@@ -136,7 +150,9 @@ def _block(name: str, body: Attributes, around: Around, diagnostics: Diagnostics
 
 
 def _unknown(path: tuple[str, str], diagnostics: Diagnostics) -> None:
-    why = f"{path[0]}.{path[1]} must be known when the plan is made. Write it out, or take it from a variable."
+    why = (
+        f"{path[0]}.{path[1]} must be known when the plan is made. Write it out, or take it from a variable."
+    )
     diagnostics.error(KNOWN_AFTER_APPLY, why, attribute=path)
 
 
@@ -162,14 +178,21 @@ def _order(given: Attributes, around: Around, diagnostics: Diagnostics) -> Attri
         if key in given and strategy != fits:
             diagnostics.error(
                 codes.ORDER_WITHOUT_STRATEGY,
-                f'{key} has no meaning with strategy "{strategy}". Write strategy = "{fits}", or remove {key}.',
+                f'{key} has no meaning with strategy "{strategy}". Write strategy = "{fits}", or remove '
+                f"{key}.",
                 attribute=("compaction", key),
             )
     if strategy == "zorder" and not given.get("zorder_by"):
-        why = 'The strategy "zorder" needs zorder_by. Write it with the columns whose values should lie close together.'
+        why = (
+            'The strategy "zorder" needs zorder_by. Write it with the columns whose values should lie '
+            "close together."
+        )
         diagnostics.error(codes.ORDER_WITHOUT_STRATEGY, why, attribute=("compaction", "strategy"))
     if strategy == "sort" and "sort_by" not in given and around.sorted is False:
-        why = 'The strategy is "sort", and the table is declared with no order of its own. Write compaction.sort_by.'
+        why = (
+            'The strategy is "sort", and the table is declared with no order of its own. Write '
+            "compaction.sort_by."
+        )
         diagnostics.error(codes.NO_SORT_ORDER, why, attribute=("compaction", "strategy"))
     found: Attributes = {}
     if "sort_by" in given:
@@ -181,17 +204,23 @@ def _order(given: Attributes, around: Around, diagnostics: Diagnostics) -> Attri
 
 
 def _curve(paths: Iterable[str], around: Around, diagnostics: Diagnostics) -> None:
-    """Iceberg lays top-level columns on a curve, and leaves out those by whose values files are apart anyway."""
+    """Iceberg lays top-level columns on a curve, and leaves out those by whose values files are apart
+    anyway.
+    """
     where = ("compaction", "zorder_by")
     for path in paths:
         column = _fits(path, _CURVED, "be part of a z-order", where, around, diagnostics)
-        if column is not None and any(other != path and is_inside(path, other) for other in around.columns or ()):
-            why = f'"{path}" is inside another column, and a z-order takes top-level columns only. Name others.'
+        if column is not None and any(
+            other != path and is_inside(path, other) for other in around.columns or ()
+        ):
+            why = (
+                f'"{path}" is inside another column, and a z-order takes top-level columns only. Name others.'
+            )
             diagnostics.error(codes.UNFIT_MAINTENANCE_COLUMN, why, attribute=where)
     if paths and all(path in around.identities for path in paths):
         why = (
-            f"The table is partitioned by the values of {' and '.join(paths)}, so all rows of a file have the same, and a z-order of them "
-            "does nothing. Name other columns."
+            f"The table is partitioned by the values of {' and '.join(paths)}, so all rows of a file have "
+            "the same, and a z-order of them does nothing. Name other columns."
         )
         diagnostics.error(codes.UNFIT_MAINTENANCE_COLUMN, why, attribute=where)
 
@@ -205,7 +234,10 @@ def _terms(value: Data, around: Around, diagnostics: Diagnostics) -> Iterable[At
     for item in value:
         term = sort_field("asc", item) if isinstance(item, str) else item
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "direction", "nulls"}:
-            why = 'An element of compaction.sort_by has another form. Write elements like asc("ts") or desc("amount").'
+            why = (
+                'An element of compaction.sort_by has another form. Write elements like asc("ts") or '
+                'desc("amount").'
+            )
             diagnostics.error(codes.NOT_A_TERM, why, attribute=where)
             continue
         _fits(term["column"], None, "be sorted by", where, around, diagnostics)
@@ -213,9 +245,16 @@ def _terms(value: Data, around: Around, diagnostics: Diagnostics) -> Iterable[At
 
 
 def _fits(
-    path: str, kinds: Iterable[str] | None, what: str, where: tuple[str, ...], around: Around, diagnostics: Diagnostics
+    path: str,
+    kinds: Iterable[str] | None,
+    what: str,
+    where: tuple[str, ...],
+    around: Around,
+    diagnostics: Diagnostics,
 ) -> Column | None:
-    """The column at a path if it is there and of one of these types (None: any with one value); what is wrong is reported."""
+    """The column at a path if it is there and of one of these types (None: any with one value); what is wrong
+    is reported.
+    """
     columns = around.columns
     if columns is None:
         return None
@@ -224,11 +263,17 @@ def _fits(
         diagnostics.error(codes.NO_SUCH_COLUMN, why, attribute=where)
         return None
     column, kind = columns[path], columns[path].type.partition("(")[0]
-    repeated = [item for item in columns if item != path and is_inside(path, item) and columns[item].type in ("list", "map")]
+    repeated = [
+        item
+        for item in columns
+        if item != path and is_inside(path, item) and columns[item].type in ("list", "map")
+    ]
     if repeated or kind in _NESTED or (kinds is not None and kind not in kinds):
         takes = f"It must be {', '.join(sorted(kinds))}" if kinds else "It must hold one value"
         why = f"{takes}, and must not be inside a list or map." if repeated or not kinds else f"{takes}."
-        diagnostics.error(codes.UNFIT_MAINTENANCE_COLUMN, f'"{path}" ({column.type}) cannot {what}. {why}', attribute=where)
+        diagnostics.error(
+            codes.UNFIT_MAINTENANCE_COLUMN, f'"{path}" ({column.type}) cannot {what}. {why}', attribute=where
+        )
     return column
 
 
@@ -237,29 +282,41 @@ def _retained(given: Attributes, around: Around, diagnostics: Diagnostics) -> No
         _fits(given["column"], _TIMES, "show how old a row is", ("retention", "column"), around, diagnostics)
 
 
-def _rewrite(name: str, settings: Compaction | DeleteRewrite, around: Around, diagnostics: Diagnostics) -> None:
+def _rewrite(
+    name: str, settings: Compaction | DeleteRewrite, around: Around, diagnostics: Diagnostics
+) -> None:
     _sizes(name, settings, around, diagnostics)
     strategy = settings.strategy if isinstance(settings, Compaction) else "delete_rewrite"
     _options(name, strategy, settings.options, diagnostics)
     if isinstance(settings, DeleteRewrite):
         return
     if settings.rewrite_all and settings.every is None:
-        why = 'Every file would be rewritten with every apply. Write how often that is wanted, such as every = "30d".'
+        why = (
+            "Every file would be rewritten with every apply. Write how often that is wanted, such as "
+            'every = "30d".'
+        )
         diagnostics.error(codes.REWRITE_ALL_WITHOUT_EVERY, why, attribute=("compaction", "rewrite_all"))
     if settings.where is not None:
         _where(settings.where, around, diagnostics)
     declared = around.properties.get("write.target-file-size-bytes")
-    if settings.target_file_size is not None and isinstance(declared, str) and declared != str(settings.target_file_size):
+    if (
+        settings.target_file_size is not None
+        and isinstance(declared, str)
+        and declared != str(settings.target_file_size)
+    ):
         diagnostics.warning(
             codes.TARGETS_DIFFER,
-            f"Writers follow the property write.target-file-size-bytes ({declared}), compaction its own target_file_size "
-            f"({settings.target_file_size}). Leave target_file_size out to follow the property.",
+            f"Writers follow the property write.target-file-size-bytes ({declared}), compaction its own "
+            f"target_file_size ({settings.target_file_size}). Leave target_file_size out to follow the "
+            "property.",
             attribute=("compaction", "target_file_size"),
         )
 
 
 def _sizes(name: str, settings: Compaction | DeleteRewrite, around: Around, diagnostics: Diagnostics) -> None:
-    """Iceberg wants least < wanted < most. Where no wanted size is declared, it is the table's own, which is judged once it is known."""
+    """Iceberg wants least < wanted < most. Where no wanted size is declared, it is the table's own, which is
+    judged once it is known.
+    """
     low, wanted, high = settings.min_file_size, settings.target_file_size, settings.max_file_size
     target = wanted if wanted is not None else _declared(settings, around)
     named = [("min_file_size", low), ("target_file_size", target), ("max_file_size", high)]
@@ -267,15 +324,26 @@ def _sizes(name: str, settings: Compaction | DeleteRewrite, around: Around, diag
     for (small, less), (large, more) in pairwise(given):
         if less >= more:
             blamed = large if getattr(settings, large) is not None else small
-            rest = "" if wanted is not None else " target_file_size is left out, so it is what the table's properties say."
-            why = f"In {name}, {small} is {exact_size(less)} and {large} is {exact_size(more)}: the first must be less.{rest}"
+            rest = (
+                ""
+                if wanted is not None
+                else " target_file_size is left out, so it is what the table's properties say."
+            )
+            why = (
+                f"In {name}, {small} is {exact_size(less)} and {large} is {exact_size(more)}: the first "
+                f"must be less.{rest}"
+            )
             diagnostics.error(codes.SIZES_CONTRADICT, why, attribute=(name, blamed))
 
 
 def _declared(settings: Compaction | DeleteRewrite, around: Around) -> int | None:
     """The wanted size where the block names none: what the declared properties say."""
     data = isinstance(settings, Compaction)
-    said = str(around.properties.get("write.target-file-size-bytes" if data else "write.delete.target-file-size-bytes"))
+    said = str(
+        around.properties.get(
+            "write.target-file-size-bytes" if data else "write.delete.target-file-size-bytes"
+        )
+    )
     return int(said) if said.isdecimal() and len(said) < _LONG else None
 
 
@@ -284,18 +352,28 @@ def _options(name: str, strategy: str, options: Mapping[str, str], diagnostics: 
     for key, value in options.items():
         if key in allowed:
             takes, pattern = _VALUES.get(key, _COUNT)
-            if not re.fullmatch(pattern, value, re.IGNORECASE) or (pattern is _COUNT[1] and int(value) > _MOST):
+            if not re.fullmatch(pattern, value, re.IGNORECASE) or (
+                pattern is _COUNT[1] and int(value) > _MOST
+            ):
                 why = f'The value of "{key}" is "{value}". Write {takes}.'
                 diagnostics.error(codes.INVALID_REWRITE_OPTION, why, attribute=(name, "options", key))
             continue
         own = OWN_OPTIONS.get(key)
         what = f"strategy {strategy}" if name == "compaction" else name
-        why = f"Use the attribute {own}." if own else f"Those of {what} are {', '.join(allowed)}.{did_you_mean(key, allowed)}"
-        diagnostics.error(codes.INVALID_REWRITE_OPTION, f'"{key}" cannot be set. {why}', attribute=(name, "options"))
+        why = (
+            f"Use the attribute {own}."
+            if own
+            else f"Those of {what} are {', '.join(allowed)}.{did_you_mean(key, allowed)}"
+        )
+        diagnostics.error(
+            codes.INVALID_REWRITE_OPTION, f'"{key}" cannot be set. {why}', attribute=(name, "options")
+        )
 
 
 def misfits(settings: Compaction, columns: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    """What a compaction names and a table has not, or not so, as warnings. ``columns``: the types of all that is there, by path."""
+    """What a compaction names and a table has not, or not so, as warnings. ``columns``: the types of all that
+    is there, by path.
+    """
     there = {path: Column(type=kind) for path, kind in columns.items()}
     around, found = Around(columns=there, properties={}, sorted=None), Diagnostics()
     for term in settings.sort_by or ():
@@ -304,7 +382,10 @@ def misfits(settings: Compaction, columns: Mapping[str, str]) -> tuple[Diagnosti
         _fits(path, _CURVED, "be part of a z-order", ("compaction", "zorder_by"), around, found)
     if settings.where is not None:
         _where(settings.where, around, found)
-    return tuple(replace(item, severity=Severity.WARNING, detail=f"{item.detail} Nothing is rewritten.") for item in found)
+    return tuple(
+        replace(item, severity=Severity.WARNING, detail=f"{item.detail} Nothing is rewritten.")
+        for item in found
+    )
 
 
 def _where(text: str, around: Around, diagnostics: Diagnostics) -> None:
@@ -312,8 +393,8 @@ def _where(text: str, around: Around, diagnostics: Diagnostics) -> None:
     paths = named_columns(text)
     if paths is None:
         why = (
-            f'compaction.where is "{text}". Write a condition on rows, as after WHERE in the SQL of Spark, such as '
-            'where = "ts >= date_sub(current_date(), 7)".'
+            f'compaction.where is "{text}". Write a condition on rows, as after WHERE in the SQL of Spark, '
+            'such as where = "ts >= date_sub(current_date(), 7)".'
         )
         diagnostics.error(codes.NOT_A_CONDITION, why, attribute=where)
         return
@@ -327,7 +408,7 @@ def _expiry(around: Around, diagnostics: Diagnostics) -> None:
         if name in ("history.expire.max-snapshot-age-ms", "history.expire.min-snapshots-to-keep"):
             diagnostics.warning(
                 codes.PROPERTY_NOT_FOLLOWED,
-                f"snapshot_expiry follows its own older_than and retain_last; {name} counts for other tools only. Remove it, or give both "
-                "the same value.",
+                f"snapshot_expiry follows its own older_than and retain_last; {name} counts for other tools "
+                "only. Remove it, or give both the same value.",
                 attribute=("properties",),
             )

@@ -1,4 +1,6 @@
-"""Finds which tables of a catalog share a location. A catalog is read once for all tables that are measured together."""
+"""Finds which tables of a catalog share a location. A catalog is read once for all tables that are measured
+together.
+"""
 
 import gzip
 import json
@@ -37,7 +39,8 @@ class Listings:
             self._known = {}
 
     def sharing(self, location: str, catalog: CatalogSpec, own: Entry | None) -> list[str]:
-        """The names of the other tables with files where a location is; ``own``: the table itself, if it is of this catalog.
+        """The names of the other tables with files where a location is; ``own``: the table itself, if it is
+        of this catalog.
 
         Raises ``Failure``.
         """
@@ -65,7 +68,9 @@ class Listings:
         except Failure as failure:
             return failure
         return Occupied(
-            (place, (names, item.metadata)) for (names, item), found in zip(there.items(), places, strict=True) for place in found
+            (place, (names, item.metadata))
+            for (names, item), found in zip(there.items(), places, strict=True)
+            for place in found
         )
 
     def _places_of(self, item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
@@ -73,7 +78,9 @@ class Listings:
         known = self._places.get(item.metadata)
         if known is None:
             told = _told(item, catalog)
-            known = self._places[item.metadata] = tuple(dict.fromkeys(self._resolve(comparable(place)) for place in (item.folder, *told)))
+            known = self._places[item.metadata] = tuple(
+                dict.fromkeys(self._resolve(comparable(place)) for place in (item.folder, *told))
+            )
         return known
 
 
@@ -93,7 +100,9 @@ def _told(item: Registered, catalog: CatalogSpec) -> list[str]:
 
 def _content(location: str, catalog: CatalogSpec) -> Attributes:
     content = read_file(location, catalog)
-    found: Attributes = json.loads(gzip.decompress(content) if location.endswith(".gz.metadata.json") else content)
+    found: Attributes = json.loads(
+        gzip.decompress(content) if location.endswith(".gz.metadata.json") else content
+    )
     return found
 
 

@@ -1,7 +1,7 @@
 """Decides how far an expiry may go, and names the readers that hold it back. Pure.
 
-No snapshot that somebody needs is ever removed: the cutoff goes down to the least time on the way to it, and whatever cutoff that gives is
-tried against Iceberg's own rules before it is used.
+No snapshot that somebody needs is ever removed: the cutoff goes down to the least time on the way to it, and
+whatever cutoff that gives is tried against Iceberg's own rules before it is used.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,9 +18,11 @@ from flareiac_iceberg.maintenance.settings import SnapshotExpiry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """What one holder keeps: the latest cutoff (ms since 1970) that leaves it all it needs, and the snapshots it needs.
+    """What one holder keeps: the latest cutoff (ms since 1970) that leaves it all it needs, and the snapshots
+    it needs.
 
-    Those are not only the ones that it names: nobody gets from the head of a branch back to a snapshot if one in between is gone.
+    Those are not only the ones that it names: nobody gets from the head of a branch back to a snapshot if one
+    in between is gone.
     """
 
     hold: Hold
@@ -30,9 +32,11 @@ class Floor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """How far an expiry goes. ``wanted`` is the cutoff of the settings alone; ``blocked`` says why nothing can go at all.
+    """How far an expiry goes. ``wanted`` is the cutoff of the settings alone; ``blocked`` says why nothing
+    can go at all.
 
-    ``needed``: what must be there still when it is done, of all that holders name or that another day would let go.
+    ``needed``: what must be there still when it is done, of all that holders name or that another day would
+    let go.
     """
 
     wanted: int
@@ -45,12 +49,16 @@ class Reach:
 
 
 def floor_of(hold: Hold, history: History, safe: dict[int, int]) -> Floor | None:
-    """What a hold keeps of the snapshots that are still there; None where it keeps nothing. ``safe``: see ``floors``."""
+    """What a hold keeps of the snapshots that are still there; None where it keeps nothing. ``safe``: see
+    ``floors``.
+    """
     branches = [ref for ref in history.refs if ref.is_branch]
     main = [ref for ref in branches if ref.name == MAIN]  # what streams read
     needed = {item for item in hold.snapshots if item in history.times}
     cutoffs = [safe[item] for item in needed]
-    needed |= {step for item in needed for step in history.above({item}, main) or history.above({item}, branches)}
+    needed |= {
+        step for item in needed for step in history.above({item}, main) or history.above({item}, branches)
+    }
     if hold.since_ms is not None:
         later = {item for item, at in history.times.items() if at >= hold.since_ms}
         needed |= later | history.above(later, branches)
@@ -73,15 +81,31 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
     unknown = [hold for hold in holds if hold.unknown]
     if unknown:
         why = f"{unknown[0].holder} holds something that is not known: {unknown[0].reason}"
-        return Reach(wanted=wanted, cutoff=cutoff, expiry=_NOTHING, held=(*held, *map(_unknown, unknown)), diagnostics=told, blocked=why)
+        return Reach(
+            wanted=wanted,
+            cutoff=cutoff,
+            expiry=_NOTHING,
+            held=(*held, *map(_unknown, unknown)),
+            diagnostics=told,
+            blocked=why,
+        )
     broken = [floor for floor in known if floor.needed & allowed.snapshots]
     if broken:
         told = (*told, *(_branch_rules(floor) for floor in broken))
         why = f"{broken[0].hold.holder} needs a snapshot that the own retention of its branch gives up"
         return Reach(wanted=wanted, cutoff=cutoff, expiry=_NOTHING, held=held, diagnostics=told, blocked=why)
     soon = expiry(history, cutoff=cutoff, retain_last=settings.retain_last, now=now + _DAY_MS)
-    needed = {item for floor in known for item in floor.needed & (soon.snapshots | frozenset(floor.hold.snapshots))}
-    return Reach(wanted=wanted, cutoff=cutoff, expiry=allowed, held=held, diagnostics=told, needed=tuple(sorted(needed)))
+    needed = {
+        item for floor in known for item in floor.needed & (soon.snapshots | frozenset(floor.hold.snapshots))
+    }
+    return Reach(
+        wanted=wanted,
+        cutoff=cutoff,
+        expiry=allowed,
+        held=held,
+        diagnostics=told,
+        needed=tuple(sorted(needed)),
+    )
 
 
 _DAY_MS: Final = 86_400_000
@@ -98,7 +122,9 @@ def _unknown(hold: Hold) -> str:
     return f"{hold.holder}: {hold.reason}, so everything stays"
 
 
-def _overdue(braking: Iterable[Floor], alone: Expiry, settings: SnapshotExpiry, now: int) -> Iterable[Diagnostic]:
+def _overdue(
+    braking: Iterable[Floor], alone: Expiry, settings: SnapshotExpiry, now: int
+) -> Iterable[Diagnostic]:
     for floor in braking:
         if floor.hold.fixed:
             continue  # an age that was declared moves on by itself
@@ -108,8 +134,9 @@ def _overdue(braking: Iterable[Floor], alone: Expiry, settings: SnapshotExpiry, 
         yield warning(
             codes.READER_STANDS_STILL,
             f"{floor.hold.holder} has not moved for {duration(now - since)}. "
-            f"{floor.hold.reason[:1].upper()}{floor.hold.reason[1:]}: {count(len(alone.snapshots), 'snapshot')} would be old enough to go, "
-            f"but those committed since {moment(floor.cutoff)} stay, and their files with them.{_release(floor.hold)} If it is "
+            f"{floor.hold.reason[:1].upper()}{floor.hold.reason[1:]}: "
+            f"{count(len(alone.snapshots), 'snapshot')} would be old enough to go, but those committed "
+            f"since {moment(floor.cutoff)} stay, and their files with them.{_release(floor.hold)} If it is "
             "to wait longer, raise snapshot_expiry.hold_readers_for.",
         )
 
@@ -125,15 +152,15 @@ def _lost(holds: Iterable[Hold], history: History) -> Iterable[Diagnostic]:
         if gone:
             yield warning(
                 codes.NEEDED_SNAPSHOT_GONE,
-                f"{hold.holder}: {hold.reason}, and the table no longer has snapshot {gone[0]}, so it cannot be kept. {hold.holder} needs "
-                "a new generation of its checkpoint to go on.",
+                f"{hold.holder}: {hold.reason}, and the table no longer has snapshot {gone[0]}, so it "
+                f"cannot be kept. {hold.holder} needs a new generation of its checkpoint to go on.",
             )
 
 
 def _branch_rules(floor: Floor) -> Diagnostic:
     return warning(
         codes.BRANCH_OVERRIDES_HOLD,
-        "A branch of the table has an age of its own for its snapshots (max-snapshot-age-ms), which counts for it instead of a cutoff: "
-        f"snapshots that {floor.hold.holder} needs ({floor.hold.reason}) would go, so nothing is expired. Raise the retention of the "
-        f"branch, or let {floor.hold.holder} catch up.",
+        "A branch of the table has an age of its own for its snapshots (max-snapshot-age-ms), which counts "
+        f"for it instead of a cutoff: snapshots that {floor.hold.holder} needs ({floor.hold.reason}) would "
+        f"go, so nothing is expired. Raise the retention of the branch, or let {floor.hold.holder} catch up.",
     )

@@ -1,8 +1,8 @@
 """Iceberg's own rules for which snapshots and references an expiry removes and keeps. Pure.
 
-A branch keeps its newest snapshots while they are young enough, counted from its head back to the first that is not; a tag keeps its one
-snapshot; a snapshot that no branch or tag reaches is kept while it is young. Times need not grow along a branch, so a snapshot is safe only
-below the least time on the way to it.
+A branch keeps its newest snapshots while they are young enough, counted from its head back to the first that
+is not; a tag keeps its one snapshot; a snapshot that no branch or tag reaches is kept while it is young.
+Times need not grow along a branch, so a snapshot is safe only below the least time on the way to it.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -29,7 +29,9 @@ class Ref:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """The snapshots of a table by id: time (ms since 1970), parent, and how many data and delete files each took away."""
+    """The snapshots of a table by id: time (ms since 1970), parent, and how many data and delete files each
+    took away.
+    """
 
     times: Mapping[int, int]
     parents: Mapping[int, int | None]
@@ -64,7 +66,9 @@ class Expiry:
 
 
 def marks(snapshots: Iterable[Attributes], current: int | None) -> dict[str, list[Data]]:
-    """By duty, the newest operation of ours on the way to the current snapshot: its id, and the time (ms since 1970) of its commit."""
+    """By duty, the newest operation of ours on the way to the current snapshot: its id, and the time (ms
+    since 1970) of its commit.
+    """
     found: dict[str, list[Data]] = {}
     by_id = {item["snapshot-id"]: item for item in snapshots}
     at, left = current, len(by_id)
@@ -86,7 +90,15 @@ def history_data(history: History) -> Attributes:
         "parents": [history.parents.get(item) for item in ids],
         "removed": [[item, *counts] for item, counts in history.removed.items()],
         "refs": [
-            [item.name, item.head, item.is_branch, item.min_snapshots, item.max_snapshot_age, item.max_ref_age] for item in history.refs
+            [
+                item.name,
+                item.head,
+                item.is_branch,
+                item.min_snapshots,
+                item.max_snapshot_age,
+                item.max_ref_age,
+            ]
+            for item in history.refs
         ],
     }
 
@@ -103,7 +115,9 @@ def history_of(data: Attributes) -> History:
 
 
 def expiry(history: History, *, cutoff: int, retain_last: int, now: int) -> Expiry:
-    """What Iceberg removes when told to expire what was committed before ``cutoff`` but for the last few of each branch."""
+    """What Iceberg removes when told to expire what was committed before ``cutoff`` but for the last few of
+    each branch.
+    """
     kept_refs = [ref for ref in history.refs if not _outlived(ref, history, now)]
     kept = {ref.head for ref in kept_refs}
     reached: set[int] = set()
@@ -132,7 +146,9 @@ def _outlived(ref: Ref, history: History, now: int) -> bool:
 
 
 def floors(history: History) -> dict[int, int]:
-    """The latest cutoff that keeps a snapshot, for each: the least time on every way to it from the head of a branch."""
+    """The latest cutoff that keeps a snapshot, for each: the least time on every way to it from the head of a
+    branch.
+    """
     found = dict(history.times)
     for ref in history.refs:
         if not ref.is_branch:
@@ -145,9 +161,11 @@ def floors(history: History) -> dict[int, int]:
 
 
 def freed(history: History, gone: frozenset[int]) -> tuple[int, int] | None:
-    """Data and delete files that nothing needs any more once these are gone; None where the summaries cannot tell.
+    """Data and delete files that nothing needs any more once these are gone; None where the summaries cannot
+    tell.
 
-    They can where all snapshots are one line: a file that a snapshot took away was last needed by that snapshot's parent.
+    They can where all snapshots are one line: a file that a snapshot took away was last needed by that
+    snapshot's parent.
     """
     heads = {ref.head for ref in history.refs}
     if len(heads) != 1:

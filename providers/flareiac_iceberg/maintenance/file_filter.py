@@ -1,4 +1,6 @@
-"""Selects the files that may hold rows of a filter, by partition values and column bounds, as Iceberg itself does."""
+"""Selects the files that may hold rows of a filter, by partition values and column bounds, as Iceberg itself
+does.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +32,11 @@ def filter_of(text: str, metadata: Attributes) -> Filter:
     expression = parsed(text)
     if expression is None:
         return UNREAD
-    from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator, expression_evaluator, inclusive_projection
+    from pyiceberg.expressions.visitors import (
+        _InclusiveMetricsEvaluator,
+        expression_evaluator,
+        inclusive_projection,
+    )
     from pyiceberg.schema import Schema
     from pyiceberg.table.metadata import TableMetadataUtil
     from pyiceberg.typedef import Record
@@ -38,17 +44,22 @@ def filter_of(text: str, metadata: Attributes) -> Filter:
     try:
         table = TableMetadataUtil.parse_obj(metadata)
         schema = table.schema()
-        # The library's own scan uses this class; a scan itself would open the files that are only to be counted here.
+        # The library's own scan uses this class; a scan itself would open the files that are only to be
+        # counted here.
         metrics = _InclusiveMetricsEvaluator(schema, expression, case_sensitive=False)
         tests: dict[int, Callable[[Record], bool]] = {}
         for spec_id, spec in table.specs().items():
             projected = inclusive_projection(schema, spec, case_sensitive=False)(expression)
-            tests[spec_id] = expression_evaluator(Schema(*spec.partition_type(schema).fields), projected, False)
+            tests[spec_id] = expression_evaluator(
+                Schema(*spec.partition_type(schema).fields), projected, False
+            )
     except Exception:  # noqa: BLE001 - literals that do not fit their columns, types that the library does not know: only Spark can tell
         return UNREAD
 
     def test(spec_id: int, entry: Entry) -> bool:
-        return bool(tests[spec_id](Record(*entry.partition))) and bool(metrics.eval(cast(Any, _as_data_file(entry))))
+        return bool(tests[spec_id](Record(*entry.partition))) and bool(
+            metrics.eval(cast(Any, _as_data_file(entry)))
+        )
 
     return Filter(test=test)
 

@@ -1,7 +1,8 @@
 """Readers of a table that this project does not own: where they stand, and what an expiry keeps for them.
 
-Touches the world by reading checkpoints only; ``holds`` is pure. A reader's checkpoint is Spark's: ``commits/N`` says that batch N was
-done, ``offsets/N`` what it read, one line for each source. Iceberg's line names a snapshot of the table.
+Touches the world by reading checkpoints only; ``holds`` is pure. A reader's checkpoint is Spark's:
+``commits/N`` says that batch N was done, ``offsets/N`` what it read, one line for each source. Iceberg's line
+names a snapshot of the table.
 """
 
 import json
@@ -27,27 +28,37 @@ def canonical_readers(declared: Data, diagnostics: Diagnostics) -> Attributes | 
     found: Attributes = {}
     for name, item in (declared or {}).items():
         checkpoint, hold = item.get("checkpoint"), item.get("hold")
-        found[name] = {key: value for key, value in (("checkpoint", checkpoint), ("hold", hold)) if value is not None}
+        found[name] = {
+            key: value for key, value in (("checkpoint", checkpoint), ("hold", hold)) if value is not None
+        }
         if (checkpoint is None) == (hold is None):
             diagnostics.error(
                 codes.READER_WITHOUT_POSITION,
-                f'The reader "{name}" has {"neither" if hold is None else "both"}. Write exactly one: checkpoint = "..." (the folder of '
-                'its streaming query, which shows its position) or hold = "10d" (how long snapshots are kept for it).',
+                f'The reader "{name}" has {"neither" if hold is None else "both"}. Write exactly one: '
+                'checkpoint = "..." (the folder of its streaming query, which shows its position) or hold '
+                '= "10d" (how long snapshots are kept for it).',
                 attribute=("reader", name),
             )
         elif hold is not None and not parse_duration(str(hold)):
             diagnostics.error(
                 codes.INVALID_DURATION,
-                f'{hold!r} is not an age. Write how old a snapshot may become before it can expire, such as "10d".',
+                f"{hold!r} is not an age. Write how old a snapshot may become before it can expire, such "
+                'as "10d".',
                 attribute=("reader", name, "hold"),
             )
     return found or None
 
 
 def positions(attributes: Attributes, catalog: CatalogSpec, root: Path) -> Attributes:
-    """By the name of each reader with a checkpoint: ``ids`` of snapshots, ``moved_ms`` (since 1970), ``trouble`` (why nothing is known)."""
+    """By the name of each reader with a checkpoint: ``ids`` of snapshots, ``moved_ms`` (since 1970),
+    ``trouble`` (why nothing is known).
+    """
     readers = attributes.get("reader") or {}
-    return {name: _read(item["checkpoint"], catalog, root) for name, item in readers.items() if item.get("checkpoint")}
+    return {
+        name: _read(item["checkpoint"], catalog, root)
+        for name, item in readers.items()
+        if item.get("checkpoint")
+    }
 
 
 def holds(address: str, attributes: Attributes, figures: Attributes, now_ms: int) -> Iterator[Hold]:
@@ -59,18 +70,33 @@ def holds(address: str, attributes: Attributes, figures: Attributes, now_ms: int
         if item.get("hold") is not None:
             since = now_ms - (parse_duration(item["hold"]) or 0)
             why = f"snapshots are kept for {item['hold']}"
-            yield Hold(subject=address, holder=holder, reason=why, since_ms=since, release=release, fixed=True)
+            yield Hold(
+                subject=address, holder=holder, reason=why, since_ms=since, release=release, fixed=True
+            )
             continue
-        found = known.get(name) or {"ids": [], "moved_ms": None, "trouble": "its checkpoint was not looked at"}
+        found = known.get(name) or {
+            "ids": [],
+            "moved_ms": None,
+            "trouble": "its checkpoint was not looked at",
+        }
         hold = Hold(subject=address, holder=holder, reason="", moved_ms=found["moved_ms"], release=release)
-        yield _of_checkpoint(hold, item["checkpoint"], found, [each for each in found["ids"] if each in there])
+        yield _of_checkpoint(
+            hold, item["checkpoint"], found, [each for each in found["ids"] if each in there]
+        )
 
 
 def _of_checkpoint(hold: Hold, checkpoint: str, found: Attributes, ids: list[int]) -> Hold:
     trouble = found["trouble"]
     if not trouble and not ids:
-        trouble = "it stands at no snapshot that this table has: what it needs has expired, or it reads another table"
-    reason = f"{checkpoint}: {trouble}" if trouble else f"its stream goes on where the last batch in {checkpoint} ended"
+        trouble = (
+            "it stands at no snapshot that this table has: what it needs has expired, or it reads "
+            "another table"
+        )
+    reason = (
+        f"{checkpoint}: {trouble}"
+        if trouble
+        else f"its stream goes on where the last batch in {checkpoint} ended"
+    )
     fields = {name: getattr(hold, name) for name in ("subject", "holder", "moved_ms", "release")}
     return Hold(**fields, reason=reason, snapshots=() if trouble else tuple(ids), unknown=bool(trouble))
 
@@ -90,7 +116,9 @@ def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> Attributes:
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as trouble:
         return _nothing(f"it cannot be understood: {trouble}")
     if not found or any(ids is None for ids, _moved in found):
-        return _nothing("no batch of it is committed yet" if found else "there is no checkpoint of a streaming query")
+        return _nothing(
+            "no batch of it is committed yet" if found else "there is no checkpoint of a streaming query"
+        )
     moved = [at for _ids, at in found if at is not None]
     every = dict.fromkeys(each for ids, _moved in found for each in ids or ())
     return {"ids": list(every), "moved_ms": min(moved) if len(moved) == len(found) else None, "trouble": ""}
@@ -101,7 +129,9 @@ def _nothing(why: str) -> Attributes:
 
 
 def _queries(location: str) -> list[str]:
-    """The folder of one query; or those of a FlareIaC checkpoint, which keeps one for each output and generation."""
+    """The folder of one query; or those of a FlareIaC checkpoint, which keeps one for each output and
+    generation.
+    """
     path = local_path(location)
     if path is None or (path / "offsets").is_dir():
         return [location]
@@ -116,7 +146,9 @@ def _queries(location: str) -> list[str]:
 
 
 def _query(folder: str, catalog: CatalogSpec) -> tuple[list[int] | None, int | None]:
-    """The snapshots that a query goes on from, also those of a batch that is not committed; and when it last committed one."""
+    """The snapshots that a query goes on from, also those of a batch that is not committed; and when it last
+    committed one.
+    """
     committed = _newest(f"{folder}/commits", catalog)
     if committed is None:
         return None, None
@@ -135,4 +167,6 @@ def _newest(log: str, catalog: CatalogSpec) -> int | None:
 def _offsets(location: str, catalog: CatalogSpec) -> tuple[dict[str, Any], list[int]]:
     lines = read_file(location, catalog).decode().splitlines()
     sources = [json.loads(line) for line in lines[_HEADER:] if line != "-"]
-    return json.loads(lines[1]), [item["snapshot_id"] for item in sources if isinstance(item, dict) and "snapshot_id" in item]
+    return json.loads(lines[1]), [
+        item["snapshot_id"] for item in sources if isinstance(item, dict) and "snapshot_id" in item
+    ]

@@ -1,4 +1,5 @@
-"""Measures a table: its metadata first, the manifest list of its current snapshot next, manifests only where those leave a doubt.
+"""Measures a table: its metadata first, the manifest list of its current snapshot next, manifests only where
+those leave a doubt.
 
 Touches the world through ``read`` (the bytes of a file) alone, and never asks it for a data file.
 """
@@ -58,11 +59,15 @@ class Table:
     def current(self) -> Attributes | None:
         """The current snapshot, None for a table that was never written."""
         wanted = self.metadata.get("current-snapshot-id")
-        return next((item for item in self.metadata.get("snapshots") or () if item["snapshot-id"] == wanted), None)
+        return next(
+            (item for item in self.metadata.get("snapshots") or () if item["snapshot-id"] == wanted), None
+        )
 
 
 def measure(table: Table, read: Read) -> Attributes:
-    """The figures (see ``figures``). Raises ``Failure`` where a file that the metadata names cannot be read."""
+    """The figures (see ``figures``). Raises ``Failure`` where a file that the metadata names cannot be
+    read.
+    """
     wanted, metadata = settings_of(table.attributes), table.metadata
     now = int(time.time() * 1000)
     summary = (table.current or {}).get("summary") or {}
@@ -82,7 +87,8 @@ def measure(table: Table, read: Read) -> Attributes:
         "snapshot_id": table.current["snapshot-id"] if table.current else None,
         "format_version": metadata["format-version"],
         "sorted": bool(sort_order_of(metadata)["fields"]),
-        "collects": str(table.properties.get(_GC, "true")).lower() == "true",  # what is not true is false to Iceberg
+        "collects": str(table.properties.get(_GC, "true")).lower()
+        == "true",  # what is not true is false to Iceberg
         "spec_ids": [item["spec-id"] for item in _specs(metadata)],
         "measured_ms": now,
         "settings": settings_digest(table.attributes),
@@ -97,7 +103,9 @@ def measure(table: Table, read: Read) -> Attributes:
 
 
 def _columns(metadata: Attributes, compaction: Settings | None) -> dict[str, str] | None:
-    if not isinstance(compaction, Compaction) or not (compaction.where or compaction.sort_by or compaction.zorder_by):
+    if not isinstance(compaction, Compaction) or not (
+        compaction.where or compaction.sort_by or compaction.zorder_by
+    ):
         return None
     return {node.path: node.type for node in nodes(schema_of(metadata))}
 
@@ -112,7 +120,10 @@ def _history(metadata: Attributes) -> History:
     removed: dict[int, tuple[int, int]] = {}
     for item in snapshots:
         summary = item.get("summary") or {}
-        removed[item["snapshot-id"]] = (number(summary, "deleted-data-files") or 0, number(summary, "removed-delete-files") or 0)
+        removed[item["snapshot-id"]] = (
+            number(summary, "deleted-data-files") or 0,
+            number(summary, "removed-delete-files") or 0,
+        )
     return History(
         times={item["snapshot-id"]: item.get("timestamp-ms") or 0 for item in snapshots},
         parents={item["snapshot-id"]: item.get("parent-snapshot-id") for item in snapshots},
@@ -131,12 +142,20 @@ def _history(metadata: Attributes) -> History:
     )
 
 
-def _files(table: Table, wanted: Mapping[str, Settings], totals: Mapping[str, int | None], now: int, read: Read) -> Attributes:
+def _files(
+    table: Table, wanted: Mapping[str, Settings], totals: Mapping[str, int | None], now: int, read: Read
+) -> Attributes:
     """The figures about files and manifests, from the current snapshot."""
     found: Attributes = {"rewrite": None, "deletes": None, "manifests": None, "rows": None}
-    if table.current is None or not {"compaction", "delete_rewrite", "manifest_rewrite", "retention"} & set(wanted):
+    if table.current is None or not {"compaction", "delete_rewrite", "manifest_rewrite", "retention"} & set(
+        wanted
+    ):
         return found
-    compaction, deletes, retention = wanted.get("compaction"), wanted.get("delete_rewrite"), wanted.get("retention")
+    compaction, deletes, retention = (
+        wanted.get("compaction"),
+        wanted.get("delete_rewrite"),
+        wanted.get("retention"),
+    )
     limits = _limits(compaction, table.properties) if isinstance(compaction, Compaction) else None
     delete_limits = _delete_limits(deletes, table.properties) if isinstance(deletes, DeleteRewrite) else None
     told = _clock(retention, table.metadata) if isinstance(retention, Retention) else None
@@ -169,7 +188,11 @@ def _too_few(settings: Compaction, limits: Sizing, totals: Mapping[str, int | No
     over = settings.run_if.get("small_files_over")
     if share is None and over is not None and count <= over:
         return count
-    return count if count == 0 or (count < settings.min_input_files and size is not None and size <= limits.target) else None
+    return (
+        count
+        if count == 0 or (count < settings.min_input_files and size is not None and size <= limits.target)
+        else None
+    )
 
 
 def _limits(settings: Compaction, properties: Mapping[str, str]) -> Sizing:
@@ -212,14 +235,20 @@ def _listed(table: Table, read: Read) -> tuple[Manifest, ...]:
     # The oldest tables name their manifests in the metadata itself, without anything about them.
     spec_id = partition_spec_of(table.metadata)["spec-id"]
     names = current.get("manifests") or ()
-    return tuple(Manifest(location=item, length=0, spec_id=spec_id, deletes=False, sequence=0, live=1) for item in names)
+    return tuple(
+        Manifest(location=item, length=0, spec_id=spec_id, deletes=False, sequence=0, live=1)
+        for item in names
+    )
 
 
 def _manifest_figures(table: Table, listed: Iterable[Manifest]) -> Attributes:
     """Those of the current spec, which are what a rewrite takes."""
     spec_id = partition_spec_of(table.metadata)["spec-id"]
     own = [item for item in listed if item.spec_id == spec_id]
-    data, deletes = [item.length for item in own if not item.deletes], [item.length for item in own if item.deletes]
+    data, deletes = (
+        [item.length for item in own if not item.deletes],
+        [item.length for item in own if item.deletes],
+    )
     target = number(table.properties, _MANIFEST_TARGET) or _MANIFEST_SIZE
     return {"data": [len(data), sum(data)], "deletes": [len(deletes), sum(deletes)], "target": target}
 
@@ -248,7 +277,11 @@ def _from_manifests(
     young = now - (retention.keep if isinstance(retention, Retention) else 0) + _MARGIN_MS
     if limits is None and told is not None:
         only = [item for item in only if not _is_young(item, told, young)]
-    rewrite = _Rewrite(table, compaction, limits, delete_files) if limits is not None and isinstance(compaction, Compaction) else None
+    rewrite = (
+        _Rewrite(table, compaction, limits, delete_files)
+        if limits is not None and isinstance(compaction, Compaction)
+        else None
+    )
     ages = Ages(told, young) if told is not None else None
     for spec_id, entry in _entries(only, read):
         if rewrite is not None:
@@ -269,11 +302,18 @@ def _is_young(manifest: Manifest, told: Clock, young: int) -> bool:
         return False
     least = manifest.partitions[place[0]][0]
     units = {"hour": 3_600_000, "day": 86_400_000}
-    return least is not None and place[1] in units and int.from_bytes(least, "little", signed=True) * units[place[1]] >= young
+    return (
+        least is not None
+        and place[1] in units
+        and int.from_bytes(least, "little", signed=True) * units[place[1]] >= young
+    )
 
 
-def small_files_of(table: Table, read: Read, are_few: Callable[[Sequence[Manifest]], bool]) -> tuple[int, int] | None:
-    """How many data files of the current snapshot compaction calls small, declared or not, and of how many that it looks at.
+def small_files_of(
+    table: Table, read: Read, are_few: Callable[[Sequence[Manifest]], bool]
+) -> tuple[int, int] | None:
+    """How many data files of the current snapshot compaction calls small, declared or not, and of how many
+    that it looks at.
 
     None where ``are_few`` is not true of the manifests that tell it. Raises ``Failure`` as ``measure`` does.
     """
@@ -296,20 +336,32 @@ def _entries(listed: Iterable[Manifest], read: Read) -> Iterator[tuple[int, Entr
 
 
 def _delete_figures(
-    table: Table, delete_files: Sequence[tuple[int, Entry]], data: Iterable[Manifest], limits: Sizing, read: Read
+    table: Table,
+    delete_files: Sequence[tuple[int, Entry]],
+    data: Iterable[Manifest],
+    limits: Sizing,
+    read: Read,
 ) -> Attributes:
-    """A rewrite makes one file for each data file, unless the table says otherwise, and drops what is about data files that are gone.
+    """A rewrite makes one file for each data file, unless the table says otherwise, and drops what is about
+    data files that are gone.
 
     Which are gone only the data manifests tell; they are read where the answer hangs on it.
     """
     apart = str(table.properties.get(_GRANULARITY, "file")).lower() != "partition"
-    figures = _deletes(table, delete_files, limits, {entry.referenced for _, entry in delete_files} if apart else set())
+    figures = _deletes(
+        table, delete_files, limits, {entry.referenced for _, entry in delete_files} if apart else set()
+    )
     if not apart or not 0 < figures["rewritten_files"] <= figures["added_files"]:
         return {**figures, "apart": apart}
-    return {**_deletes(table, delete_files, limits, {entry.path for _, entry in _entries(data, read)}), "apart": apart}
+    return {
+        **_deletes(table, delete_files, limits, {entry.path for _, entry in _entries(data, read)}),
+        "apart": apart,
+    }
 
 
-def _deletes(table: Table, delete_files: Iterable[tuple[int, Entry]], limits: Sizing, kept: Collection[str | None]) -> Attributes:
+def _deletes(
+    table: Table, delete_files: Iterable[tuple[int, Entry]], limits: Sizing, kept: Collection[str | None]
+) -> Attributes:
     """``kept``: the data files for each of which a file of its own remains."""
     spec_id = partition_spec_of(table.metadata)["spec-id"]
     parts: dict[tuple[Data, ...], list[Candidate]] = {}
@@ -320,7 +372,9 @@ def _deletes(table: Table, delete_files: Iterable[tuple[int, Entry]], limits: Si
         count += 1
         small += entry.size < limits.least
         key = (spec, *entry.partition) if spec == spec_id else ()
-        parts.setdefault(key, []).append(Candidate(entry.size, about=entry.referenced if entry.referenced in kept else None))
+        parts.setdefault(key, []).append(
+            Candidate(entry.size, about=entry.referenced if entry.referenced in kept else None)
+        )
     total = sum((grouped(part, limits) for part in parts.values()), Groups())
     return {
         "files": count,
@@ -344,7 +398,9 @@ def _group_figures(total: Groups) -> Attributes:
 class _Rewrite:
     """Sorts data files by partition, and counts those that a rewrite would take."""
 
-    def __init__(self, table: Table, settings: Compaction, limits: Sizing, delete_files: Iterable[tuple[int, Entry]]) -> None:
+    def __init__(
+        self, table: Table, settings: Compaction, limits: Sizing, delete_files: Iterable[tuple[int, Entry]]
+    ) -> None:
         self._limits, self._options = limits, settings.options
         self._spec_id = partition_spec_of(table.metadata)["spec-id"]
         self._filter = filter_of(settings.where, table.metadata) if settings.where is not None else Filter()
@@ -374,7 +430,8 @@ class _Rewrite:
             "worn": self._worn,
             "unfit": self._unfit,
             "partitions": len(self._parts),
-            "exact": self._filter.exact and not {"max-files-to-rewrite", "output-spec-id"} & set(self._options),
+            "exact": self._filter.exact
+            and not {"max-files-to-rewrite", "output-spec-id"} & set(self._options),
             "min_input_files": self._limits.min_input_files,
             "sizes": self._limits.sizes,
             **_group_figures(total),
@@ -402,7 +459,10 @@ class _Wear:
             return True
         if self._threshold is None:
             return False
-        shared = (*self._shared.get((spec, *entry.partition), ()), *(self._shared.get((spec,), ()) if entry.partition else ()))
+        shared = (
+            *self._shared.get((spec, *entry.partition), ()),
+            *(self._shared.get((spec,), ()) if entry.partition else ()),
+        )
         return len(own) + sum(_applies(item, entry) for item in shared) >= self._threshold
 
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
-from flareiac.sdk.maintenance import DeleteRows, DutiesRequest, Duty, ExpireSnapshots, Judgement, Neighbour, RemoveOrphans
+from flareiac.sdk.maintenance import (
+    DeleteRows,
+    DutiesRequest,
+    Duty,
+    ExpireSnapshots,
+    Judgement,
+    Neighbour,
+    RemoveOrphans,
+)
 from flareiac.sdk.places import is_within
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import comparable
@@ -73,28 +81,46 @@ def retention(case: Case, settings: Retention) -> Duty:
     if snapshot is None or case.figures["totals"]["rows"] == 0:
         return case.idle("the table has no rows", of=snapshot)
     if found is None:
-        return case.idle(f'the table has no column "{settings.column}"', of=snapshot, diagnostics=(_no_column(settings),))
+        return case.idle(
+            f'the table has no column "{settings.column}"', of=snapshot, diagnostics=(_no_column(settings),)
+        )
     if found["type"] not in ("timestamptz", "timestamp_ntz", "date"):
-        return case.idle(f'"{settings.column}" is {found["type"]}', of=snapshot, diagnostics=(_no_time(settings, found["type"]),))
+        return case.idle(
+            f'"{settings.column}" is {found["type"]}',
+            of=snapshot,
+            diagnostics=(_no_time(settings, found["type"]),),
+        )
     before = floor(case.request.now_ms - settings.keep, found["unit"])
     of = [snapshot, before]
     whole = [item for item in found["ranges"] if item[1] <= before]
     partly = [item for item in found["ranges"] if item[0] < before < item[1]]
     units = f"whole {found['unit']}s" + (" (partitions)" if found["whole"] else "")
     if not whole and not partly and not found["unknown"]:
-        return case.idle(f"no rows from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})", of=of)
+        return case.idle(
+            f"no rows from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})", of=of
+        )
     rows = sum(item[2] for item in whole)
-    sure = not partly and not found["unknown"] and not found["guessed"] and case.figures["totals"]["delete_files"] == 0
+    sure = (
+        not partly
+        and not found["unknown"]
+        and not found["guessed"]
+        and case.figures["totals"]["delete_files"] == 0
+    )
     how_many = f"{count(rows, 'row')}" if sure else "rows"
-    text = f"delete {how_many} from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})"
+    text = (
+        f"delete {how_many} from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})"
+    )
     work = DeleteRows(column=settings.column, type=found["type"], before_ms=before)
-    return case.due(text, work, of=of, forecast={"deleted_rows": rows, "snapshot_before": snapshot} if sure else {})
+    return case.due(
+        text, work, of=of, forecast={"deleted_rows": rows, "snapshot_before": snapshot} if sure else {}
+    )
 
 
 def _no_column(settings: Retention) -> Diagnostic:
     return warning(
         codes.NO_SUCH_COLUMN,
-        f'The table has no column "{settings.column}", which retention.column names, so no row is deleted. Correct it.',
+        f'The table has no column "{settings.column}", which retention.column names, so no row is deleted. '
+        "Correct it.",
         attribute=("retention", "column"),
     )
 
@@ -102,7 +128,8 @@ def _no_column(settings: Retention) -> Diagnostic:
 def _no_time(settings: Retention, kind: str) -> Diagnostic:
     return warning(
         codes.UNFIT_MAINTENANCE_COLUMN,
-        f'retention.column names "{settings.column}", which is {kind}; the age of a row is known from timestamptz, timestamp_ntz or date. '
+        f'retention.column names "{settings.column}", which is {kind}; the age of a row is known from '
+        "timestamptz, timestamp_ntz or date. "
         "No row is deleted. Correct it.",
         attribute=("retention", "column"),
     )
@@ -112,7 +139,9 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
     """Due when enough snapshots are old, nobody needs them, and the table may lose files."""
     of = [case.figures["snapshot_id"], case.figures["ids"]]
     if not case.figures["collects"]:
-        return case.idle("the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),))
+        return case.idle(
+            "the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),)
+        )
     history = history_of(case.figures["history"])
     if not history.times:
         return case.idle("the table has no snapshots", of=of)
@@ -120,10 +149,14 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
     readers = foreign_holds(request.address, request.attributes, case.figures, request.now_ms)
     found = reach(history, settings, (*request.holds, *readers), request.now_ms)
     if found.blocked:
-        return case.idle(f"nothing may go: {found.blocked}", of=of, held=found.held, diagnostics=found.diagnostics)
+        return case.idle(
+            f"nothing may go: {found.blocked}", of=of, held=found.held, diagnostics=found.diagnostics
+        )
     gone, there = len(found.expiry.snapshots), len(history.times)
     if gone < settings.min_snapshots_to_expire and not found.expiry.refs:
-        return case.idle(_not_yet(found, settings, case), of=of, held=found.held, diagnostics=found.diagnostics)
+        return case.idle(
+            _not_yet(found, settings, case), of=of, held=found.held, diagnostics=found.diagnostics
+        )
     head = case.figures["snapshot_id"]
     forecast = {"expired_snapshots": gone} | ({"snapshot_before": head} if head is not None else {})
     if found.expiry.refs:
@@ -144,8 +177,13 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
 def _not_yet(found: Reach, settings: SnapshotExpiry, case: Case) -> str:
     times = case.figures["history"]["times"]
     age = duration(case.request.now_ms - min(times))
-    text = f"{count(len(found.expiry.snapshots), 'snapshot')} to expire of at least {settings.min_snapshots_to_expire:,}"
-    return f"{text} (the oldest of {len(times):,} is {age} old, keeping {exact_duration(settings.older_than)})"
+    text = (
+        f"{count(len(found.expiry.snapshots), 'snapshot')} to expire of at least "
+        f"{settings.min_snapshots_to_expire:,}"
+    )
+    return (
+        f"{text} (the oldest of {len(times):,} is {age} old, keeping {exact_duration(settings.older_than)})"
+    )
 
 
 def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
@@ -153,47 +191,71 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
     last = case.last
     of = case.figures["snapshot_id"]
     if not case.figures["collects"]:
-        return case.idle("the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),))
+        return case.idle(
+            "the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),)
+        )
     location, unlisted = case.figures["location"], case.figures.get("unlisted")
     under: list[str] = case.figures.get("under") or []
-    beside = _beside(case.figures.get("place") or comparable(location), case.request.neighbours, case.figures.get("lost") or ())
+    beside = _beside(
+        case.figures.get("place") or comparable(location),
+        case.request.neighbours,
+        case.figures.get("lost") or (),
+    )
     if beside or under:
         first = _named(beside[0]) if beside else f"the table {under[0]}"
         told = _shared(location, beside, under)
         return case.idle(f"{first} has files in the same place", of=of, diagnostics=(told,))
     if unlisted is not None:
-        return case.idle("what else the catalog holds is not known", of=of, diagnostics=(_unlisted(location, unlisted),))
+        return case.idle(
+            "what else the catalog holds is not known", of=of, diagnostics=(_unlisted(location, unlisted),)
+        )
     if not case.figures.get("looked", True) and not case.is_early:
         return case.idle("what else the catalogs hold was not looked at", of=of)
     holds = case.request.holds
     unknown = [hold for hold in holds if hold.unknown]
     if unknown:
         held = tuple(f"{hold.holder}: {hold.reason}, so everything stays" for hold in unknown)
-        return case.idle(f"nothing may go: {unknown[0].holder} holds something that is not known", of=of, held=held)
+        return case.idle(
+            f"nothing may go: {unknown[0].holder} holds something that is not known", of=of, held=held
+        )
     wanted = case.request.now_ms - settings.older_than
     at_work = [hold for hold in holds if hold.since_ms is not None and hold.since_ms < wanted]
     cutoff = min([wanted, *(hold.since_ms for hold in at_work if hold.since_ms is not None)])
-    held = tuple(f"{hold.holder}: {hold.reason}, so files written since {moment(hold.since_ms or 0)} stay" for hold in at_work)
+    held = tuple(
+        f"{hold.holder}: {hold.reason}, so files written since {moment(hold.since_ms or 0)} stay"
+        for hold in at_work
+    )
     what = "count" if settings.dry_run else "remove"
-    since = f"last done {duration(case.request.now_ms - int(last['at'] * 1000))} ago" if last else "never done with these settings"
+    since = (
+        f"last done {duration(case.request.now_ms - int(last['at'] * 1000))} ago"
+        if last
+        else "never done with these settings"
+    )
     text = f"{what} files that no snapshot names, written before {moment(cutoff)} ({since})"
-    work = RemoveOrphans(older_than_ms=cutoff, dry_run=settings.dry_run, prefix_mismatch=settings.prefix_mismatch)
+    work = RemoveOrphans(
+        older_than_ms=cutoff, dry_run=settings.dry_run, prefix_mismatch=settings.prefix_mismatch
+    )
     return case.due(text, work, of=of, forecast={}, held=held)
 
 
 def _no_collection(name: str) -> Diagnostic:
     return warning(
         codes.COLLECTION_DISABLED,
-        f"{name} does nothing: another table or tool may need files that this table no longer names (a clone, a migrated table), so none "
+        f"{name} does nothing: another table or tool may need files that this table no longer names (a "
+        "clone, a migrated table), so none "
         'is deleted. If that is over, set properties = { "gc.enabled" = "true" }; if not, remove the block.',
         attribute=(name,),
     )
 
 
 def _beside(own: str, neighbours: Iterable[Neighbour], lost: Collection[str]) -> list[Neighbour]:
-    """Those with files below a table's place or around it, which are the places that orphans are looked for in."""
+    """Those with files below a table's place or around it, which are the places that orphans are looked for
+    in.
+    """
     there = (item for item in neighbours if not (item.dropped and item.address in lost))
-    return [item for item in there if any(is_within(place, own) or is_within(own, place) for place in item.places)]
+    return [
+        item for item in there if any(is_within(place, own) or is_within(own, place) for place in item.places)
+    ]
 
 
 def _named(neighbour: Neighbour) -> str:
@@ -201,18 +263,21 @@ def _named(neighbour: Neighbour) -> str:
 
 
 def _shared(location: str, beside: Sequence[Neighbour], under: Iterable[str]) -> Diagnostic:
-    all_of_them = [f"{_named(item)} ({item.places[0]})" for item in beside] or [f"the table {name}" for name in under]
+    all_of_them = [f"{_named(item)} ({item.places[0]})" for item in beside] or [
+        f"the table {name}" for name in under
+    ]
     dropped = next((item.address for item in beside if item.dropped), None)
     back = (
-        f" The files of what was dropped stay for flareiac undrop {dropped}; to give it up, so that they may go: flareiac state rm "
-        f"{dropped}."
+        f" The files of what was dropped stay for flareiac undrop {dropped}; to give it up, so that they may "
+        f"go: flareiac state rm {dropped}."
         if dropped
         else ""
     )
     return warning(
         codes.LOCATION_SHARED,
         f"Orphan removal does nothing: what no snapshot of this table names below {location} may belong to "
-        f"{', '.join(all_of_them[:3])}. Give each a location of its own, or remove the orphan_removal block.{back}",
+        f"{', '.join(all_of_them[:3])}. Give each a location of its own, or remove the orphan_removal "
+        f"block.{back}",
         attribute=("orphan_removal",),
     )
 
@@ -220,6 +285,7 @@ def _shared(location: str, beside: Sequence[Neighbour], under: Iterable[str]) ->
 def _unlisted(location: str, why: str) -> Diagnostic:
     return warning(
         codes.NEIGHBOURS_UNKNOWN,
-        f"Orphan removal does nothing: what no snapshot of this table names below {location} may belong to another table. {why}",
+        f"Orphan removal does nothing: what no snapshot of this table names below {location} may belong to "
+        f"another table. {why}",
         attribute=("orphan_removal",),
     )

@@ -24,24 +24,37 @@ from flareiac_iceberg.maintenance.task_builder import ran_lately
 from flareiac_iceberg.maintenance.unrecoverable import unrecoverable
 
 
-def figures(request: MeasureRequest, listings: Listings, resolve: Callable[[str], str], root: Path) -> Attributes:
+def figures(
+    request: MeasureRequest, listings: Listings, resolve: Callable[[str], str], root: Path
+) -> Attributes:
     """The figures of a table (see ``figures``). Raises ``Failure``."""
     target = target_of(request.attributes, request.references)
     found = _known(request) or _measured(request, target)
-    found |= {"place": resolve(comparable(found["location"])), "readers": positions(request.attributes, target.catalog, root)}
+    found |= {
+        "place": resolve(comparable(found["location"])),
+        "readers": positions(request.attributes, target.catalog, root),
+    }
     settings = settings_of(request.attributes).get("orphan_removal")
     if settings is None or ran_lately("orphan_removal", settings, request.runs, int(time.time() * 1000)):
         return found | _NOBODY
-    return found | _beside(request, found, target, listings) | {"lost": _lost(request, found, target.catalog), "looked": True}
+    return (
+        found
+        | _beside(request, found, target, listings)
+        | {"lost": _lost(request, found, target.catalog), "looked": True}
+    )
 
 
 _NOBODY: Final[Attributes] = {"under": None, "unlisted": None, "lost": [], "looked": False}
 
 
 def _known(request: MeasureRequest) -> Attributes | None:
-    """The figures of the last time, where nothing of what they are about has changed: then no file is looked at."""
+    """The figures of the last time, where nothing of what they are about has changed: then no file is looked
+    at.
+    """
     known, wanted = request.known, settings_of(request.attributes)
-    same = is_fresh(known, request.attributes) and all(known[name] == request.identity[name] for name in ("uuid", "metadata_location"))
+    same = is_fresh(known, request.attributes) and all(
+        known[name] == request.identity[name] for name in ("uuid", "metadata_location")
+    )
     return known if same and ("snapshot_expiry" not in wanted or known["history"] is not None) else None
 
 
@@ -54,26 +67,38 @@ def _measured(request: MeasureRequest, target: Target) -> Attributes:
 def _beside(request: MeasureRequest, found: Attributes, target: Target, listings: Listings) -> Attributes:
     """Tables of its own catalog and of every other declared one; two blocks may mean one catalog."""
     own = (target.catalog.name, target.namespace, target.name), found["metadata_location"]
-    declared = [spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"]
+    declared = [
+        spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"
+    ]
     others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
     try:
         under = listings.sharing(found["location"], target.catalog, own)
         for catalog in others.values():
-            under += [f"{name} of {catalog.address}" for name in listings.sharing(found["location"], catalog, None)]
+            under += [
+                f"{name} of {catalog.address}" for name in listings.sharing(found["location"], catalog, None)
+            ]
     except Failure as failure:
         return {"under": None, "unlisted": failure.diagnostics[0].detail}
     return {"under": under, "unlisted": None}
 
 
 def _lost(request: MeasureRequest, found: Attributes, catalog: CatalogSpec) -> list[str]:
-    """Only what has its metadata in this table's place is looked at: it is in reach of this catalog's keys."""
+    """Only what has its metadata in this table's place is looked at: it is in reach of this catalog's
+    keys.
+    """
     own = comparable(found["location"])
-    inside = {name: item for name, item in request.dropped.items() if is_within(comparable(str(item.get("metadata_location"))), own)}
+    inside = {
+        name: item
+        for name, item in request.dropped.items()
+        if is_within(comparable(str(item.get("metadata_location"))), own)
+    }
     return unrecoverable(inside, found["metadata_location"], catalog)
 
 
 def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:
-    """The file that was observed a moment ago; the catalog is asked only where that is gone, or is not ours to read."""
+    """The file that was observed a moment ago; the catalog is asked only where that is gone, or is not ours
+    to read.
+    """
     observed = identity["metadata_location"]
     if not target.catalog.is_server:
         try:
@@ -84,7 +109,11 @@ def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:
                 raise
             return load_entry(pointer, target.catalog)
     pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
-    return load_entry(pointer, target.catalog) if pointer is not None else (observed, load(observed, target.catalog))
+    return (
+        load_entry(pointer, target.catalog)
+        if pointer is not None
+        else (observed, load(observed, target.catalog))
+    )
 
 
 def reader_of(catalog: CatalogSpec) -> Read:

@@ -1,7 +1,8 @@
 """Groups the files that a rewrite takes, by the rules of Iceberg 1.11's planner for rewrites by size. Pure.
 
-Files of one partition are looked at together; those of older partition specs count as one partition. A file is taken when its size is out
-of range or too much of it is deleted; a group when it has enough files or bytes, or such a file in it.
+Files of one partition are looked at together; those of older partition specs count as one partition. A file
+is taken when its size is out of range or too much of it is deleted; a group when it has enough files or
+bytes, or such a file in it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -82,12 +83,18 @@ def sizing(
 
 def grouped(files: Iterable[Candidate], limits: Sizing) -> Groups:
     """The groups of one partition that are worth a rewrite."""
-    taken = (item for item in files if limits.everything or item.worn or not limits.least <= item.size <= limits.most)
+    taken = (
+        item
+        for item in files
+        if limits.everything or item.worn or not limits.least <= item.size <= limits.most
+    )
     found = Groups()
     for group in _packed(taken, limits):
         if limits.everything or _worth(group, limits):
             size = sum(item.size for item in group)
-            written = max(outputs(size, limits), len({item.about for item in group if item.about is not None}))
+            written = max(
+                outputs(size, limits), len({item.about for item in group if item.about is not None})
+            )
             found += Groups(groups=1, files=len(group), bytes=size, outputs=written)
     return found
 

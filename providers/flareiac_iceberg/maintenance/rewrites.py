@@ -1,4 +1,6 @@
-"""Decides whether a rewrite of data files, delete files or manifests is due, and forecasts what it does. Pure."""
+"""Decides whether a rewrite of data files, delete files or manifests is due, and forecasts what it does.
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
@@ -35,17 +37,31 @@ def compaction(case: Case, settings: Compaction) -> Duty:
     if not passed:
         return case.idle(reason, of=snapshot)
     if not found["rewritten_files"]:
-        return case.idle(f"{reason}, but no partition has {found['min_input_files']} of them: nothing to rewrite", of=snapshot)
+        return case.idle(
+            f"{reason}, but no partition has {found['min_input_files']} of them: nothing to rewrite",
+            of=snapshot,
+        )
     into = settings.options.get("output-spec-id")
     if into is not None and int(into) not in case.figures["spec_ids"]:
-        return case.idle(f"the table has no partition spec {into}", of=snapshot, diagnostics=(_no_spec(into, case.figures["spec_ids"]),))
-    forecast = {name: found[name] for name in ("rewritten_files", "rewritten_bytes")} if found["exact"] else {}
+        return case.idle(
+            f"the table has no partition spec {into}",
+            of=snapshot,
+            diagnostics=(_no_spec(into, case.figures["spec_ids"]),),
+        )
+    forecast = (
+        {name: found[name] for name in ("rewritten_files", "rewritten_bytes")} if found["exact"] else {}
+    )
     about, number = "" if found["exact"] else "at most ", found["rewritten_files"]
     text = (
         f"{reason}: {about}{count(number, 'file')} ({size(found['rewritten_bytes'])}) "
         f"become{'s' if number == 1 else ''} about {found['added_files']:,}"
     )
-    work = RewriteDataFiles(strategy=_strategy(settings), sort_order=_sort_order(settings), where=settings.where, options=options(settings))
+    work = RewriteDataFiles(
+        strategy=_strategy(settings),
+        sort_order=_sort_order(settings),
+        where=settings.where,
+        options=options(settings),
+    )
     return case.due(text, work, of=snapshot, forecast=_at(snapshot, forecast))
 
 
@@ -93,7 +109,10 @@ def _term(term: Attributes) -> str:
 
 
 def _name(path: str) -> str:
-    return ".".join(part if part.isidentifier() and part.isascii() else f"`{part.replace('`', '``')}`" for part in path.split("."))
+    return ".".join(
+        part if part.isidentifier() and part.isascii() else f"`{part.replace('`', '``')}`"
+        for part in path.split(".")
+    )
 
 
 def options(settings: Compaction | DeleteRewrite) -> dict[str, str]:
@@ -117,7 +136,10 @@ def options(settings: Compaction | DeleteRewrite) -> dict[str, str]:
             found["rewrite-all"] = "true"
     if settings.partial_progress is not None:
         found["partial-progress.enabled"] = "true"
-        found |= {f"partial-progress.{name.replace('_', '-')}": str(value) for name, value in settings.partial_progress.items()}
+        found |= {
+            f"partial-progress.{name.replace('_', '-')}": str(value)
+            for name, value in settings.partial_progress.items()
+        }
     return found | {name: str(value) for name, value in settings.options.items()}
 
 
@@ -127,8 +149,9 @@ def _contradictions(name: str, found: Attributes) -> tuple[Diagnostic, ...]:
     if least < wanted < most:
         return ()
     why = (
-        f"In {name} the wanted size is {exact_size(wanted)}, as the table's properties or Iceberg's default say; less than "
-        f"{exact_size(least)} is small, larger than {exact_size(most)} is large. Write {name}.target_file_size, or other limits."
+        f"In {name} the wanted size is {exact_size(wanted)}, as the table's properties or Iceberg's default "
+        f"say; less than {exact_size(least)} is small, larger than {exact_size(most)} is large. Write "
+        f"{name}.target_file_size, or other limits."
     )
     return (warning(codes.SIZES_CONTRADICT, why, attribute=(name,)),)
 
@@ -136,8 +159,8 @@ def _contradictions(name: str, found: Attributes) -> tuple[Diagnostic, ...]:
 def _no_spec(wanted: str, there: Iterable[int]) -> Diagnostic:
     return warning(
         codes.NO_SUCH_PARTITION_SPEC,
-        f"Compaction cannot write by partition spec {wanted}: the table has {', '.join(map(str, there))}. Correct output-spec-id in "
-        "compaction.options, or leave it out for the current one.",
+        f"Compaction cannot write by partition spec {wanted}: the table has {', '.join(map(str, there))}. "
+        "Correct output-spec-id in compaction.options, or leave it out for the current one.",
         attribute=("compaction", "options"),
     )
 
@@ -145,7 +168,8 @@ def _no_spec(wanted: str, there: Iterable[int]) -> Diagnostic:
 def _no_order() -> Diagnostic:
     return warning(
         codes.NO_SORT_ORDER,
-        'compaction.strategy is "sort" without sort_by, and the table itself is not sorted. Write compaction.sort_by, or sort_by of the '
+        'compaction.strategy is "sort" without sort_by, and the table itself is not sorted. Write '
+        "compaction.sort_by, or sort_by of the "
         "table.",
         attribute=("compaction", "strategy"),
     )
@@ -156,22 +180,34 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
     found, snapshot = case.figures["deletes"], case.figures["snapshot_id"]
     if snapshot is None or found is None or found.get("few") == 0 or not found.get("files"):
         if case.figures["format_version"] >= 3 and case.figures["totals"]["delete_files"]:
-            return case.idle("deletes are kept as vectors (format version 3), one for each data file: nothing to rewrite", of=snapshot)
+            return case.idle(
+                "deletes are kept as vectors (format version 3), one for each data file: nothing to rewrite",
+                of=snapshot,
+            )
         return case.idle("no position delete files", of=snapshot)
     if wrong := _contradictions("delete_rewrite", found):
         return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
     if not found["rewritten_files"]:
-        text = f"{count(found['files'], 'position delete file')}, no partition has {settings.min_input_files} small ones"
+        text = (
+            f"{count(found['files'], 'position delete file')}, no partition has "
+            f"{settings.min_input_files} small ones"
+        )
         return case.idle(text, of=snapshot)
     if found["apart"] and found["added_files"] >= found["rewritten_files"]:
-        text = f"{count(found['files'], 'position delete file')}, one for each data file: a rewrite would leave as many"
+        text = (
+            f"{count(found['files'], 'position delete file')}, one for each data file: a rewrite would "
+            "leave as many"
+        )
         return case.idle(text, of=snapshot)
     forecast = {"rewritten_delete_files": found["rewritten_files"]}
     text = (
-        f"{count(found['small'], 'small position delete file')} of {found['files']:,}: {found['rewritten_files']:,} of them "
-        f"({size(found['rewritten_bytes'])}) become about {found['added_files']:,}"
+        f"{count(found['small'], 'small position delete file')} of {found['files']:,}: "
+        f"{found['rewritten_files']:,} of them ({size(found['rewritten_bytes'])}) become about "
+        f"{found['added_files']:,}"
     )
-    return case.due(text, RewriteDeleteFiles(options=options(settings)), of=snapshot, forecast=_at(snapshot, forecast))
+    return case.due(
+        text, RewriteDeleteFiles(options=options(settings)), of=snapshot, forecast=_at(snapshot, forecast)
+    )
 
 
 def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
@@ -182,7 +218,9 @@ def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
     number, length = (sum(pair) for pair in zip(found["data"], found["deletes"], strict=True))
     mean = length // number if number else 0
     over, under = settings.run_if.get("manifests_over"), settings.run_if.get("mean_size_under")
-    texts = [f"{count(number, 'manifest')} (limit {over:,})"] if over is not None else [count(number, "manifest")]
+    texts = (
+        [f"{count(number, 'manifest')} (limit {over:,})"] if over is not None else [count(number, "manifest")]
+    )
     texts += [f"mean size {size(mean)} (limit {size(under)})"] if under is not None else []
     told = ", ".join(texts)
     if (over is not None and number <= over) or (under is not None and mean >= under):

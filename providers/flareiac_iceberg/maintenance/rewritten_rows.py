@@ -10,7 +10,9 @@ from flareiac_iceberg import codes
 
 _WHY: Final = {
     Sharing.REPLACES: "each write replaces all rows with its whole result, the expired ones among them",
-    Sharing.CHANGES: "a row that arrives late writes its key or partition again, although retention has deleted it",
+    Sharing.CHANGES: (
+        "a row that arrives late writes its key or partition again, although retention has deleted it"
+    ),
 }
 
 
@@ -23,7 +25,8 @@ def rewritten(address: str, desired: Attributes, claims: Iterable[Claim]) -> Ite
         if claim.relation is Relation.WRITES and claim.part is None and claim.sharing in _WHY:
             yield warning(
                 codes.ROWS_COME_BACK,
-                f'{claim.holder} ({claim.reason}) writes {address} with mode = "{claim.mode}": {_WHY[claim.sharing]}. Filter on '
+                f'{claim.holder} ({claim.reason}) writes {address} with mode = "{claim.mode}": '
+                f"{_WHY[claim.sharing]}. Filter on "
                 f"{block['column']} in the job as well, so that it writes no row older than retention keeps.",
                 address=address,
             )

@@ -1,6 +1,8 @@
-"""Estimates the ages of rows, from partition values where the table is partitioned by time of the column, else from column bounds. Pure.
+"""Estimates the ages of rows, from partition values where the table is partitioned by time of the column,
+else from column bounds. Pure.
 
-{"field": id, "type", "unit": hour | day | month | year, "whole": by partitions, "ranges": [[from_ms, to_ms, rows, files], ...],
+{"field": id, "type", "unit": hour | day | month | year, "whole": by partitions, "ranges": [[from_ms, to_ms,
+rows, files], ...],
  "unknown": files that tell nothing, "guessed": rows may be fewer than counted}
 """
 
@@ -19,7 +21,9 @@ _FINEST: Final = ("hour", "day", "month", "year")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """How a table tells the age of rows: the column's field id and type, and by partition spec the place and unit of its time."""
+    """How a table tells the age of rows: the column's field id and type, and by partition spec the place and
+    unit of its time.
+    """
 
     field_id: int
     type: str
@@ -32,7 +36,11 @@ def clock(field_id: int, kind: str, specs: Sequence[Attributes], current: int) -
     """The clock of a column, from a table's partition specs."""
     places: dict[int, tuple[int, str]] = {}
     for spec in specs:
-        found = [(index, _unit(item["transform"], kind)) for index, item in enumerate(spec["fields"]) if item["source-id"] == field_id]
+        found = [
+            (index, _unit(item["transform"], kind))
+            for index, item in enumerate(spec["fields"])
+            if item["source-id"] == field_id
+        ]
         timed = [(index, unit) for index, unit in found if unit in _FINEST]
         if timed:
             places[spec["spec-id"]] = min(timed, key=lambda item: _FINEST.index(item[1]))

@@ -32,7 +32,12 @@ def _whole(low: int) -> Validator:
     def check(value: Data) -> str | None:
         if isinstance(value, int | float) and value > _MOST:
             return f"{value} is more than {_MOST:,}."
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < low or value != int(value):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or value < low
+            or value != int(value)
+        ):
             return f"{value} is not a whole number from {low}."
         return None
 
@@ -55,39 +60,69 @@ def _a_day_at_least(value: Data) -> str | None:
     wrong = is_duration(value)
     if wrong or (parse_duration(value) or 0) >= DAY_MS:
         return wrong
-    return f'"{value}" is less than "24h". A writer that is at work has files that no snapshot names yet; younger files would be theirs.'
+    return (
+        f'"{value}" is less than "24h". A writer that is at work has files that no snapshot names yet; '
+        "younger files would be theirs."
+    )
 
 
 def _entries(**validators: Validator) -> Validator:
-    """An object with these entries, none of them required. (A type would drop an entry that it does not know without a word.)"""
+    """An object with these entries, none of them required. (A type would drop an entry that it does not know
+    without a word.)
+    """
 
     def check(value: Data) -> str | None:
         if not isinstance(value, dict):
             return f"It is an object with {' and '.join(validators)}."
         unknown = next((name for name in value if name not in validators), None)
         if unknown is not None:
-            return f'There is no "{unknown}" here: it takes {" and ".join(validators)}.{did_you_mean(unknown, validators)}'
-        wrong = (f"{name}: {text}" for name, item in validators.items() if value.get(name) is not None and (text := item(value[name])))
+            return (
+                f'There is no "{unknown}" here: it takes '
+                f"{' and '.join(validators)}.{did_you_mean(unknown, validators)}"
+            )
+        wrong = (
+            f"{name}: {text}"
+            for name, item in validators.items()
+            if value.get(name) is not None and (text := item(value[name]))
+        )
         return next(wrong, None)
 
     return check
 
 
 def _duration(description: str, default: str | None = None, validator: Validator = is_duration) -> Attribute:
-    return Attribute(type=STRING, description=description, default=default, validators=(validator,), effect=_NEXT, unit="duration")
+    return Attribute(
+        type=STRING,
+        description=description,
+        default=default,
+        validators=(validator,),
+        effect=_NEXT,
+        unit="duration",
+    )
 
 
 def _size(description: str, default: str | None = None) -> Attribute:
-    return Attribute(type=STRING, description=description, default=default, validators=(_some_size,), effect=_NEXT, unit="size")
+    return Attribute(
+        type=STRING,
+        description=description,
+        default=default,
+        validators=(_some_size,),
+        effect=_NEXT,
+        unit="size",
+    )
 
 
 def _number(description: str, default: int | None = None, low: int = 1) -> Attribute:
-    return Attribute(type=NUMBER, description=description, default=default, validators=(_whole(low),), effect=_NEXT)
+    return Attribute(
+        type=NUMBER, description=description, default=default, validators=(_whole(low),), effect=_NEXT
+    )
 
 
 def _always(every: str | None = None) -> dict[str, Attribute]:
     return {
-        "enabled": Attribute(type=BOOL, description="Whether this task is planned.", default=True, effect=_NEXT),
+        "enabled": Attribute(
+            type=BOOL, description="Whether this task is planned.", default=True, effect=_NEXT
+        ),
         "every": _duration("Minimum time between two runs.", every, _some_time),
     }
 
@@ -96,7 +131,11 @@ def _partial(description: str, **entries: Validator) -> Attribute:
     return Attribute(type=ANY, description=description, validators=(_entries(**entries),), effect=_NEXT)
 
 
-_OPTIONS: Final = Attribute(type=MapType(STRING), description="Additional options of Iceberg's action, by Iceberg's names.", effect=_NEXT)
+_OPTIONS: Final = Attribute(
+    type=MapType(STRING),
+    description="Additional options of Iceberg's action, by Iceberg's names.",
+    effect=_NEXT,
+)
 
 COMPACTION: Final = Block(
     description="Rewrites small files, and files with many deleted rows, into files of the target size.",
@@ -104,23 +143,36 @@ COMPACTION: Final = Block(
         **_always(),
         "strategy": Attribute(
             type=STRING,
-            description="How rows are arranged: binpack (unchanged), sort (by sort_by, otherwise by the order of the table) "
+            description="How rows are arranged: binpack (unchanged), sort (by sort_by, otherwise by the "
+            "order of the table) "
             "or zorder (by zorder_by).",
             default="binpack",
             validators=(one_of("binpack", "sort", "zorder"),),
             effect=_NEXT,
         ),
-        "sort_by": Attribute(type=ANY, description='For strategy "sort": an order other than that of the table.', effect=_NEXT),
-        "zorder_by": Attribute(
-            type=ListType(STRING), description='For strategy "zorder": the columns.', validators=(not_empty,), effect=_NEXT
+        "sort_by": Attribute(
+            type=ANY, description='For strategy "sort": an order other than that of the table.', effect=_NEXT
         ),
-        "target_file_size": _size("Target file size. Default: write.target-file-size-bytes of the table, otherwise 512MB."),
-        "min_file_size": _size("Files below this size are candidates for a rewrite. Default: 75% of the target size."),
+        "zorder_by": Attribute(
+            type=ListType(STRING),
+            description='For strategy "zorder": the columns.',
+            validators=(not_empty,),
+            effect=_NEXT,
+        ),
+        "target_file_size": _size(
+            "Target file size. Default: write.target-file-size-bytes of the table, otherwise 512MB."
+        ),
+        "min_file_size": _size(
+            "Files below this size are candidates for a rewrite. Default: 75% of the target size."
+        ),
         "max_file_size": _size("Files above this size are split. Default: 180% of the target size."),
-        "min_input_files": _number("Minimum number of small files in a partition that triggers a rewrite.", 5),
+        "min_input_files": _number(
+            "Minimum number of small files in a partition that triggers a rewrite.", 5
+        ),
         "where": Attribute(
             type=STRING,
-            description="Spark SQL condition on columns of the table. Only files that may contain matching rows are "
+            description="Spark SQL condition on columns of the table. Only files that may contain matching "
+            "rows are "
             "rewritten, such as cold partitions of a table that merges write.",
             validators=(not_empty,),
             effect=_NEXT,
@@ -132,16 +184,22 @@ COMPACTION: Final = Block(
             validators=(_ratio,),
             effect=_NEXT,
         ),
-        "delete_file_threshold": _number("Rewrites a file with at least this number of delete files. Default: no limit."),
+        "delete_file_threshold": _number(
+            "Rewrites a file with at least this number of delete files. Default: no limit."
+        ),
         "max_file_group_size": _size("Maximum size that is rewritten in one group.", "100GB"),
         "max_concurrent_groups": _number("Number of groups that are rewritten concurrently.", 5),
         "partial_progress": _partial(
-            "Commits groups of files when they are ready instead of all in one commit: { max_commits = 10, max_failed_commits = 10 }.",
+            "Commits groups of files when they are ready instead of all in one commit: { max_commits = 10, "
+            "max_failed_commits = 10 }.",
             max_commits=_whole(1),
             max_failed_commits=_whole(0),
         ),
         "rewrite_all": Attribute(
-            type=BOOL, description="Rewrites every file regardless of size. Needs every.", default=False, effect=_NEXT
+            type=BOOL,
+            description="Rewrites every file regardless of size. Needs every.",
+            default=False,
+            effect=_NEXT,
         ),
         "run_if": Attribute(
             type=ANY,
@@ -154,14 +212,17 @@ COMPACTION: Final = Block(
     },
 )
 SNAPSHOT_EXPIRY: Final = Block(
-    description="Expires old snapshots and deletes the files that only they need. Snapshots that a declared reader "
+    description="Expires old snapshots and deletes the files that only they need. Snapshots that a "
+    "declared reader "
     "or writer still needs are kept.",
     attributes={
         **_always(),
         "older_than": _duration("Younger snapshots are kept.", "5d"),
         "retain_last": _number("Number of newest snapshots per branch that are kept regardless of age.", 1),
         "min_snapshots_to_expire": _number("Due when at least this number of snapshots can expire.", 1),
-        "hold_readers_for": _duration("A reader that holds snapshots and has not moved for this time causes a warning.", "7d"),
+        "hold_readers_for": _duration(
+            "A reader that holds snapshots and has not moved for this time causes a warning.", "7d"
+        ),
     },
 )
 MANIFEST_REWRITE: Final = Block(
@@ -170,7 +231,9 @@ MANIFEST_REWRITE: Final = Block(
         **_always(),
         "run_if": Attribute(
             type=ANY,
-            description='Due when all of these hold. Default: { manifests_over = 50, mean_size_under = "1MB" }.',
+            description=(
+                'Due when all of these hold. Default: { manifests_over = 50, mean_size_under = "1MB" }.'
+            ),
             validators=(_entries(manifests_over=_whole(0), mean_size_under=_some_size),),
             effect=_NEXT,
         ),
@@ -180,28 +243,43 @@ DELETE_REWRITE: Final = Block(
     description="Rewrites small position delete files and removes deletes of rows that no longer exist.",
     attributes={
         **_always(),
-        "target_file_size": _size("Target file size. Default: write.delete.target-file-size-bytes of the table, otherwise 64MB."),
-        "min_file_size": _size("Files below this size are candidates for a rewrite. Default: 75% of the target size."),
+        "target_file_size": _size(
+            "Target file size. Default: write.delete.target-file-size-bytes of the table, otherwise 64MB."
+        ),
+        "min_file_size": _size(
+            "Files below this size are candidates for a rewrite. Default: 75% of the target size."
+        ),
         "max_file_size": _size("Files above this size are split. Default: 180% of the target size."),
-        "min_input_files": _number("Minimum number of small delete files in a partition that triggers a rewrite.", 5),
+        "min_input_files": _number(
+            "Minimum number of small delete files in a partition that triggers a rewrite.", 5
+        ),
         "max_file_group_size": _size("Maximum size that is rewritten in one group.", "100GB"),
         "max_concurrent_groups": _number("Number of groups that are rewritten concurrently.", 5),
         "partial_progress": _partial(
-            "Commits groups of files when they are ready instead of all in one commit: { max_commits = 10 }.", max_commits=_whole(1)
+            "Commits groups of files when they are ready instead of all in one commit: { max_commits = 10 }.",
+            max_commits=_whole(1),
         ),
         "options": _OPTIONS,
     },
 )
 ORPHAN_REMOVAL: Final = Block(
-    description="Deletes files below the location of the table that no snapshot names, if all of them are proven to "
+    description="Deletes files below the location of the table that no snapshot names, if all of them are "
+    "proven to "
     "be left by writers of this table.",
     attributes={
         **_always("7d"),
-        "older_than": _duration("Younger files are kept; at least 24h. Files of an open batch are kept, too.", "3d", _a_day_at_least),
-        "dry_run": Attribute(type=BOOL, description="Counts orphans and deletes nothing.", default=False, effect=_NEXT),
+        "older_than": _duration(
+            "Younger files are kept; at least 24h. Files of an open batch are kept, too.",
+            "3d",
+            _a_day_at_least,
+        ),
+        "dry_run": Attribute(
+            type=BOOL, description="Counts orphans and deletes nothing.", default=False, effect=_NEXT
+        ),
         "prefix_mismatch": Attribute(
             type=STRING,
-            description="What happens if the same location has two prefixes (s3, s3a): error (stop), ignore (keep such "
+            description="What happens if the same location has two prefixes (s3, s3a): error (stop), "
+            "ignore (keep such "
             "files) or delete (them).",
             default="error",
             validators=(one_of("error", "ignore", "delete"),),

@@ -1,4 +1,6 @@
-"""The declared settings as typed records. Durations in ms, sizes in bytes, shares as fractions; None: left to the table or to Iceberg."""
+"""The declared settings as typed records. Durations in ms, sizes in bytes, shares as fractions; None: left to
+the table or to Iceberg.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -86,7 +88,9 @@ class Retention:
     every: int | None = None
 
 
-Settings: TypeAlias = Compaction | SnapshotExpiry | ManifestRewrite | DeleteRewrite | OrphanRemoval | Retention
+Settings: TypeAlias = (
+    Compaction | SnapshotExpiry | ManifestRewrite | DeleteRewrite | OrphanRemoval | Retention
+)
 KINDS: Final[Mapping[str, type[Settings]]] = {
     "retention": Retention,
     "compaction": Compaction,
@@ -95,21 +99,30 @@ KINDS: Final[Mapping[str, type[Settings]]] = {
     "snapshot_expiry": SnapshotExpiry,
     "orphan_removal": OrphanRemoval,
 }
-"""By block, in the order of work: rows go first, so that nothing is rewritten in vain; files that only old snapshots need go last, and
-what no snapshot names can be told only then."""
+"""By block, in the order of work: rows go first, so that nothing is rewritten in vain; files that only old
+snapshots need go last, and what no snapshot names can be told only then.
+"""
 
 
 def data_of(settings: Settings) -> Attributes:
     """The settings as plain data, the canonical form of a block."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(settings).items()}
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(settings).items()
+    }
 
 
 def settings_of(attributes: Attributes) -> dict[str, Settings]:
     """The declared and enabled blocks of canonical attributes, in the order of work."""
-    found = {name: _typed(kind, attributes[name]) for name, kind in KINDS.items() if attributes.get(name) is not None}
+    found = {
+        name: _typed(kind, attributes[name])
+        for name, kind in KINDS.items()
+        if attributes.get(name) is not None
+    }
     return {name: settings for name, settings in found.items() if settings.enabled}
 
 
 def _typed(kind: type[Settings], data: Data) -> Settings:
-    values: Attributes = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    values: Attributes = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+    }
     return kind(**values)

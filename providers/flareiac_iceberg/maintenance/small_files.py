@@ -1,4 +1,6 @@
-"""Counts a table's small data files, from a few manifests where they suffice, else as last measured. Never opens a data file."""
+"""Counts a table's small data files, from a few manifests where they suffice, else as last measured. Never
+opens a data file.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +16,9 @@ _BYTES: Final = 1024**2
 
 
 def small_files(table: Table, known: Attributes, read: Read) -> Attributes:
-    """``small_files``, ``looked_at_files`` and ``looked_at`` as ``Surveying.survey`` tells. ``known``: figures of the last time."""
+    """``small_files``, ``looked_at_files`` and ``looked_at`` as ``Surveying.survey`` tells. ``known``:
+    figures of the last time.
+    """
     if table.current is None:
         return _told(None)
     measured = known if known.get("uuid") == table.metadata["table-uuid"] else {}
@@ -29,7 +33,9 @@ def small_files(table: Table, known: Attributes, read: Read) -> Attributes:
 def _counted(table: Table, read: Read) -> tuple[int, int] | None:
     try:
         return small_files_of(table, read, _are_few)
-    except Failure:  # the other figures are true all the same; whoever needs the manifests is told what is wrong with them
+    except (
+        Failure
+    ):  # the other figures are true all the same; whoever needs the manifests is told what is wrong with them
         return None
 
 

@@ -11,13 +11,20 @@ from flareiac_iceberg.format.snapshots import commits, current, heads
 from flareiac_iceberg.maintenance.measure import Read, Table
 from flareiac_iceberg.maintenance.small_files import small_files
 
-_KINDS: Final = ("retention", "compaction", "delete_rewrite", "manifest_rewrite", "snapshot_expiry", "orphan_removal")
+_KINDS: Final = (
+    "retention",
+    "compaction",
+    "delete_rewrite",
+    "manifest_rewrite",
+    "snapshot_expiry",
+    "orphan_removal",
+)
 """In the order in which they run."""
 
 
 def survey(found: tuple[str, Attributes] | None, name: str, request: SurveyRequest, read: Read) -> Attributes:
-    """As ``Surveying.survey`` tells. Sizes are those of the newest snapshot; a table that was never written has none of anything.
-    ``found``: the place of its metadata file, and what is in it.
+    """As ``Surveying.survey`` tells. Sizes are those of the newest snapshot; a table that was never written
+    has none of anything. ``found``: the place of its metadata file, and what is in it.
 
     Raises ``Failure`` where the recorded table is not there.
     """
@@ -53,7 +60,10 @@ def gone_table(name: str) -> Diagnostic:
 
 def another_table(name: str) -> Diagnostic:
     """Complains that what is there is not the recorded table."""
-    return error(codes.RECREATED_ELSEWHERE, f"{name} is another table than the recorded one; flareiac plan shows what that means.")
+    return error(
+        codes.RECREATED_ELSEWHERE,
+        f"{name} is another table than the recorded one; flareiac plan shows what that means.",
+    )
 
 
 _TOTALS: Final = {

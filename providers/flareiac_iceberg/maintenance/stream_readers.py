@@ -10,7 +10,9 @@ _TIMED = ("identity", "year", "month", "day", "hour")
 
 
 def endangered(desired: Attributes, claims: Iterable[Claim]) -> Iterator[Blocker]:
-    """One blocker for each reader that the first run of retention would end. ``claims`` are those on this table."""
+    """One blocker for each reader that the first run of retention would end. ``claims`` are those on this
+    table.
+    """
     block = desired.get("retention")
     if block is None or not block["enabled"]:
         return
@@ -22,18 +24,25 @@ def endangered(desired: Attributes, claims: Iterable[Claim]) -> Iterator[Blocker
 
 
 def _whole_partitions(desired: Attributes, column: str) -> bool:
-    """Whether rows go by whole files, which is a delete and never an overwrite; where the layout is not managed that is not known."""
-    return any(item["column"] == column and item["transform"] in _TIMED for item in desired["partition_by"] or ())
+    """Whether rows go by whole files, which is a delete and never an overwrite; where the layout is not
+    managed that is not known.
+    """
+    return any(
+        item["column"] == column and item["transform"] in _TIMED for item in desired["partition_by"] or ()
+    )
 
 
 def _ends(claim: Claim, missing: list[str]) -> Blocker:
     lines = "\n".join(f"  skip_{kind} = true" for kind in missing)
     return blocker(
         codes.RETENTION_ENDS_READER,
-        f"{claim.holder} streams from the table ({claim.reason}), and a streaming reader fails at a snapshot that removes rows, unless it "
-        "is set to skip such snapshots.",
+        f"{claim.holder} streams from the table ({claim.reason}), and a streaming reader fails at a "
+        "snapshot that removes rows, unless it is set to skip such snapshots.",
         (
-            f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what it has read:\n{lines}",
+            (
+                f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what it has "
+                f"read:\n{lines}"
+            ),
             "remove the retention block, or set its enabled = false",
         ),
     )

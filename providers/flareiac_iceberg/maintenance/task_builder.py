@@ -15,7 +15,9 @@ _SHORT: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One block of one table. ``of`` is what its outcome depends on beside the settings: the snapshot, or more."""
+    """One block of one table. ``of`` is what its outcome depends on beside the settings: the snapshot, or
+    more.
+    """
 
     name: str
     settings: Settings
@@ -42,7 +44,10 @@ class Case:
     ) -> Duty:
         """Work to do, unless the last run is too near."""
         if unreadable := self.figures.get("not_in_spark"):
-            return self.idle(f"Spark cannot load the table: {', '.join(unreadable)} has a type that it does not know", of=of)
+            return self.idle(
+                f"Spark cannot load the table: {', '.join(unreadable)} has a type that it does not know",
+                of=of,
+            )
         early = self._early()
         return Duty(
             name=self.name,
@@ -56,16 +61,25 @@ class Case:
             work=None if early else work,
         )
 
-    def idle(self, summary: str, *, of: Data, held: tuple[str, ...] = (), diagnostics: tuple[Diagnostic, ...] = ()) -> Duty:
+    def idle(
+        self, summary: str, *, of: Data, held: tuple[str, ...] = (), diagnostics: tuple[Diagnostic, ...] = ()
+    ) -> Duty:
         """Nothing to do, and why."""
         return Duty(
-            name=self.name, id=self._id(of), due=False, summary=summary, held=held, diagnostics=diagnostics, performer=self.performer
+            name=self.name,
+            id=self._id(of),
+            due=False,
+            summary=summary,
+            held=held,
+            diagnostics=diagnostics,
+            performer=self.performer,
         )
 
     @property
     def last(self) -> Attributes | None:
-        """The last run under these very settings that did not fail: as recorded, or, where the command did not live to do that, as the
-        table tells it."""
+        """The last run under these very settings that did not fail: as recorded, or, where the command did
+        not live to do that, as the table tells it.
+        """
         run = self.request.runs.get(self.name)
         unrecorded = self._unrecorded(run)
         if unrecorded is not None:
@@ -77,7 +91,11 @@ class Case:
         key, at = (self.figures.get("marks") or {}).get(self.name, ("", 0))
         # One commit of several does not tell that the others were made.
         partial = getattr(self.settings, "partial_progress", None) is not None
-        if partial or not key.startswith(self._prefix()) or (run is not None and (run["id"] == key or run["at"] * 1000 > at)):
+        if (
+            partial
+            or not key.startswith(self._prefix())
+            or (run is not None and (run["id"] == key or run["at"] * 1000 > at))
+        ):
             return None
         return {"id": key, "at": at / 1000}
 
@@ -99,19 +117,31 @@ class Case:
         return _prefix(self.name, self.settings)
 
     def _id(self, of: Data) -> str:
-        # The last run's time: what was recorded as done is never taken for the answer to a later question about the same snapshot.
+        # The last run's time: what was recorded as done is never taken for the answer to a later question
+        # about the same snapshot.
         ran = self.request.runs.get(self.name, {}).get("at")
         return f"{self._prefix()}{digest([self.figures['uuid'], of, ran])[:_SHORT]}"
 
 
 def ran_lately(name: str, settings: Settings, runs: Mapping[str, Attributes], now_ms: int) -> bool:
-    """Whether a duty that leaves no mark in the table has been done, under these settings, so lately that it is not due again."""
+    """Whether a duty that leaves no mark in the table has been done, under these settings, so lately that it
+    is not due again.
+    """
     run = runs.get(name)
-    if run is None or settings.every is None or run.get("failed") or not str(run.get("id", "")).startswith(_prefix(name, settings)):
+    if (
+        run is None
+        or settings.every is None
+        or run.get("failed")
+        or not str(run.get("id", "")).startswith(_prefix(name, settings))
+    ):
         return False
     return now_ms - int(run["at"] * 1000) < settings.every
 
 
 def _prefix(name: str, settings: Settings) -> str:
-    told = {key: value for key, value in data_of(settings).items() if key not in ("every", "enabled", "hold_readers_for", "run_if")}
+    told = {
+        key: value
+        for key, value in data_of(settings).items()
+        if key not in ("every", "enabled", "hold_readers_for", "run_if")
+    }
     return f"{name}-{digest(told)[:_SHORT]}-"

@@ -1,4 +1,6 @@
-"""Which dropped tables nothing can bring back, so that their files need no protection. Touches the world by reading only."""
+"""Which dropped tables nothing can bring back, so that their files need no protection. Touches the world by
+reading only.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -14,12 +16,15 @@ _MOST_STRANGE: Final = 16
 
 
 def unrecoverable(dropped: Mapping[str, Attributes], beside: str, catalog: CatalogSpec) -> list[str]:
-    """Which of the dropped tables, given by their identities, nothing can bring back: the files that could are gone. In doubt, none.
+    """Which of the dropped tables, given by their identities, nothing can bring back: the files that could
+    are gone. In doubt, none.
 
     ``beside`` is the metadata file of the table in whose place they were.
     """
     try:
-        gone = {name: item for name, item in dropped.items() if not is_there(item["metadata_location"], catalog)}
+        gone = {
+            name: item for name, item in dropped.items() if not is_there(item["metadata_location"], catalog)
+        }
         if not gone or not is_there(beside, catalog):  # a volume that is not mounted has none of them
             return []
         own = load(beside, catalog)
@@ -30,7 +35,9 @@ def unrecoverable(dropped: Mapping[str, Attributes], beside: str, catalog: Catal
 
 
 def _may_go_on(item: Attributes, known: Collection[str], catalog: CatalogSpec) -> bool:
-    """Whether there may be a later metadata file of the table; ``known`` ones are another's. Raises ``Failure`` and ``OSError``."""
+    """Whether there may be a later metadata file of the table; ``known`` ones are another's. Raises
+    ``Failure`` and ``OSError``.
+    """
     if item.get("last_is_known"):
         return False
     folder, _, name = item["metadata_location"].rpartition("/")
@@ -38,5 +45,12 @@ def _may_go_on(item: Attributes, known: Collection[str], catalog: CatalogSpec) -
         names = names_in(folder, catalog)
     except FileNotFoundError:
         return False
-    strange = [f"{folder}/{each}" for version in later(names, name) for each in version if f"{folder}/{each}" not in known]
-    return len(strange) > _MOST_STRANGE or any(load(each, catalog)["table-uuid"] == item["uuid"] for each in strange)
+    strange = [
+        f"{folder}/{each}"
+        for version in later(names, name)
+        for each in version
+        if f"{folder}/{each}" not in known
+    ]
+    return len(strange) > _MOST_STRANGE or any(
+        load(each, catalog)["table-uuid"] == item["uuid"] for each in strange
+    )

@@ -1,9 +1,10 @@
 """Compares a task's result with its forecast. Pure.
 
-A forecast and its result are equal when every number of the forecast that the result has is the same. Numbers of a forecast are exact for
-one snapshot: a run that began on a later one (``snapshot_before`` differs) is told as such and is not measured by them. What is only
-estimated (written files) is no part of a forecast. Whatever was forecast, rows must be as many after a rewrite as before, no file may have
-failed, and no more snapshots may be gone than Iceberg was to take when it was asked.
+A forecast and its result are equal when every number of the forecast that the result has is the same. Numbers
+of a forecast are exact for one snapshot: a run that began on a later one (``snapshot_before`` differs) is
+told as such and is not measured by them. What is only estimated (written files) is no part of a forecast.
+Whatever was forecast, rows must be as many after a rewrite as before, no file may have failed, and no more
+snapshots may be gone than Iceberg was to take when it was asked.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,14 @@ from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, error, warning
-from flareiac.sdk.maintenance import Duty, ExpireSnapshots, Judgement, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
+from flareiac.sdk.maintenance import (
+    Duty,
+    ExpireSnapshots,
+    Judgement,
+    RewriteDataFiles,
+    RewriteDeleteFiles,
+    RewriteManifests,
+)
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.humanize import size
 
@@ -45,7 +53,9 @@ _REWRITES: Final = {
 def judge(duty: Duty, result: Mapping[str, Data]) -> Judgement:
     """What was done, in words, beside what was expected; complaints where it is wrong."""
     done = ", ".join(
-        _told(name, result[name]) for name in _WORDS if isinstance(result.get(name), int) and (result[name] or name in duty.forecast)
+        _told(name, result[name])
+        for name in _WORDS
+        if isinstance(result.get(name), int) and (result[name] or name in duty.forecast)
     )
     messages = [f"{duty.name}: {done or 'nothing was left to do'}"]
     if duty.forecast:
@@ -59,12 +69,22 @@ def _told(name: str, number: int) -> str:
 
 def _compared(forecast: Mapping[str, int], result: Mapping[str, Data]) -> str:
     began, meant = result.get("snapshot_before"), forecast.get("snapshot_before")
-    other = [name for name, number in forecast.items() if name in _WORDS and name in result and result[name] != number]
+    other = [
+        name
+        for name, number in forecast.items()
+        if name in _WORDS and name in result and result[name] != number
+    ]
     if not other:
         return "as forecast"
-    texts = ", ".join(f"{_told(name, forecast[name])} expected and {_told(name, result[name])}" for name in other)
+    texts = ", ".join(
+        f"{_told(name, forecast[name])} expected and {_told(name, result[name])}" for name in other
+    )
     moved = began is not None and meant is not None and began != meant
-    return f"other than forecast, because the table was written meanwhile: {texts}" if moved else f"other than forecast: {texts}"
+    return (
+        f"other than forecast, because the table was written meanwhile: {texts}"
+        if moved
+        else f"other than forecast: {texts}"
+    )
 
 
 def _complaints(duty: Duty, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
@@ -73,28 +93,37 @@ def _complaints(duty: Duty, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
     if rewrite is not None and before is not None and after is not None and before != after:
         yield error(
             codes.ROWS_CHANGED,
-            f"{duty.name}: there were {before:,} rows in snapshot {result.get('snapshot_before')} and {after:,} in snapshot "
-            f"{result.get('snapshot_after')}, and a rewrite must not change them. Set the table back (flareiac table rollback) before "
-            "its old snapshots expire.",
+            f"{duty.name}: there were {before:,} rows in snapshot {result.get('snapshot_before')} and "
+            f"{after:,} in snapshot {result.get('snapshot_after')}, and a rewrite must not change them. Set "
+            "the table back (flareiac table rollback) before its old snapshots expire.",
         )
     failed = result.get("failed_files") or 0
     if failed:
         yield warning(
             codes.REWRITE_INCOMPLETE,
-            f"{duty.name} could not rewrite {failed:,} files. With partial_progress, what failed is left for the next run. Mostly it is a "
-            "conflict with a writer; the log of the engine shows why.",
+            f"{duty.name} could not rewrite {failed:,} files. With partial_progress, what failed is left "
+            "for the next run. Mostly it is a conflict with a writer; the log of the engine shows why.",
         )
     if rewrite is not None and result.get(rewrite[0]) == 0 and duty.forecast.get(rewrite[0], 1):
         yield warning(
             codes.NOTHING_REWRITTEN,
-            f"{duty.name} ended without an error, and no {rewrite[1]} was rewritten. A writer or an expiry may have come in between; the "
-            "next plan looks again.",
+            f"{duty.name} ended without an error, and no {rewrite[1]} was rewritten. A writer or an expiry "
+            "may have come in between; the next plan looks again.",
         )
     expired, meant = result.get("expired_snapshots"), result.get("allowed_snapshots")
-    alone = result.get("snapshot_before") == result.get("snapshot_after")  # else a newer snapshot may have pushed an older one out
-    if isinstance(duty.work, ExpireSnapshots) and expired is not None and meant is not None and expired > meant and alone:
+    alone = result.get("snapshot_before") == result.get(
+        "snapshot_after"
+    )  # else a newer snapshot may have pushed an older one out
+    if (
+        isinstance(duty.work, ExpireSnapshots)
+        and expired is not None
+        and meant is not None
+        and expired > meant
+        and alone
+    ):
         yield error(
             codes.TOO_MANY_EXPIRED,
-            f"{duty.name}: {expired:,} snapshots are gone, {meant:,} were to go. Another tool may expire snapshots of this table at the "
-            "same time, and it knows nothing of the readers and writers declared here. Let only one of them do it.",
+            f"{duty.name}: {expired:,} snapshots are gone, {meant:,} were to go. Another tool may expire "
+            "snapshots of this table at the same time, and it knows nothing of the readers and writers "
+            "declared here. Let only one of them do it.",
         )

@@ -1,5 +1,5 @@
-"""What can be said of a filter before Spark sees it: whether it is a condition, the columns that it names, and the expression where it is
-a plain one.
+"""What can be said of a filter before Spark sees it: whether it is a condition, the columns that it names,
+and the expression where it is a plain one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,8 +11,12 @@ if TYPE_CHECKING:
 
 
 def parsed(text: str) -> "BooleanExpression | None":
-    """The filter as an expression of Iceberg's, None where it is not plain: where its parser may read something else than Spark's."""
-    if any(sign in text for sign in '"`\\'):  # these quote other things in Spark's SQL than in Iceberg's filters
+    """The filter as an expression of Iceberg's, None where it is not plain: where its parser may read
+    something else than Spark's.
+    """
+    if any(
+        sign in text for sign in '"`\\'
+    ):  # these quote other things in Spark's SQL than in Iceberg's filters
         return None
     from pyiceberg.expressions import parser
 
@@ -46,6 +50,8 @@ def _paths(tree: "exp.Expr") -> "Iterator[str]":
 
     for column in tree.find_all(exp.Column):
         parts, node = [part.name for part in column.parts], column.parent
-        while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):  # from the fifth level on
+        while isinstance(node, exp.Dot) and isinstance(
+            node.expression, exp.Identifier
+        ):  # from the fifth level on
             parts, node = [*parts, node.expression.name], node.parent
         yield ".".join(parts)

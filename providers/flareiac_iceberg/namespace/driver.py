@@ -38,16 +38,24 @@ class NamespaceDriver:
         if found is None:
             return Missing(reason=f"the catalog has no namespace {frame['name']}")
         properties = {name: value for name, value in found.items() if name not in _MARKS}
-        declared = {*_BY_OTHERS, *(frame["properties"] or {}), *((request.desired or {}).get("properties") or {})}
+        declared = {
+            *_BY_OTHERS,
+            *(frame["properties"] or {}),
+            *((request.desired or {}).get("properties") or {}),
+        }
         return Present(
             attributes=dict(frame) | {"properties": properties},
             identity={"created_by": found.get("flareiac.created-by")} | held,
-            unmanaged=tuple(f'property "{name}"' for name in properties if frame["properties"] is not None and name not in declared),
+            unmanaged=tuple(
+                f'property "{name}"'
+                for name in properties
+                if frame["properties"] is not None and name not in declared
+            ),
         )
 
     def apply(self, request: ApplyRequest) -> Outcome:
-        """Creates the namespace where it is missing and sets its properties. Raises ``Failure`` where only ``settle`` can tell what was
-        done.
+        """Creates the namespace where it is missing and sets its properties. Raises ``Failure`` where only
+        ``settle`` can tell what was done.
         """
         assert request.planned is not None, "what is created or updated is planned"
         planned, name = request.planned, request.planned["name"]
@@ -61,7 +69,10 @@ class NamespaceDriver:
         put = {key: planned["properties"][key] for key in request.payload["set"]}
         if put or request.payload["remove"]:
             writer.set_namespace_properties(name, put, request.payload["remove"])
-        return Applied(attributes=planned, identity={"created_by": (namespace_properties(spec, name) or {}).get("flareiac.created-by")})
+        return Applied(
+            attributes=planned,
+            identity={"created_by": (namespace_properties(spec, name) or {}).get("flareiac.created-by")},
+        )
 
     def delete(self, request: ApplyRequest) -> Outcome:
         """Drops the namespace if nothing is in it. Raises ``Failure`` as ``apply`` does."""
@@ -75,7 +86,10 @@ class NamespaceDriver:
         try:
             writer.drop_namespace(name)
         except NotEmpty:
-            why = f'{name} holds tables. Drop or move them first, or keep the namespace: on_destroy = "retain" forgets it.'
+            why = (
+                f"{name} holds tables. Drop or move them first, or keep the namespace: on_destroy = "
+                '"retain" forgets it.'
+            )
             return NotApplied(diagnostics=(error(codes.NAMESPACE_NOT_EMPTY, why),))
         return Applied(attributes=recorded.attributes, identity=recorded.identity)
 
@@ -89,8 +103,14 @@ class NamespaceDriver:
         assert frame is not None, "an operation has planned or recorded attributes"
         found = namespace_properties(_catalog(frame, request.references), frame["name"])
         if request.planned is None:
-            return Applied(attributes=frame, identity=request.recorded.identity if request.recorded else {}) if found is None else None
-        done = found is not None and all(found.get(name) == request.planned["properties"][name] for name in request.payload["set"])
+            return (
+                Applied(attributes=frame, identity=request.recorded.identity if request.recorded else {})
+                if found is None
+                else None
+            )
+        done = found is not None and all(
+            found.get(name) == request.planned["properties"][name] for name in request.payload["set"]
+        )
         if not done or found is None or any(name in found for name in request.payload["remove"]):
             return None
         return Applied(attributes=frame, identity={"created_by": found.get("flareiac.created-by")})
@@ -101,8 +121,9 @@ def _catalog(attributes: Attributes, references: References) -> CatalogSpec:
     resolved = references.get(reference.address) if isinstance(reference, Reference) else None
     if resolved is None:
         why = (
-            f"The namespace {attributes['name']} is recorded in {reference}, and without its block FlareIaC does not know where to look. "
-            "Keep the catalog block until the namespace is forgotten or dropped."
+            f"The namespace {attributes['name']} is recorded in {reference}, and without its block FlareIaC "
+            "does not know where to look. Keep the catalog block until the namespace is forgotten or "
+            "dropped."
         )
         raise Failure(error(codes.CATALOG_NOT_DECLARED, why))
     return catalog_spec_of(resolved.address, resolved.attributes)
@@ -112,7 +133,8 @@ def _check_import(request: ReadRequest, catalog: CatalogSpec, frame: Attributes)
     wanted = f"{catalog.label}.{frame['name']}"
     if request.import_id is not None and request.recorded is None and request.import_id != wanted:
         why = (
-            f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" (CATALOG.NAMESPACE, the catalog by its '
+            f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" '
+            "(CATALOG.NAMESPACE, the catalog by its "
             "label). Make both name the same namespace."
         )
         raise Failure(error(codes.IMPORT_ID_DIFFERS, why))

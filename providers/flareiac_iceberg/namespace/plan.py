@@ -29,13 +29,25 @@ class NamespacePlanner:
 
 def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
     if not isinstance(request.observed, Present):
-        return Proposal(action=Action.FORGET, planned=None, drift=("the namespace was dropped outside of FlareIaC",))
+        return Proposal(
+            action=Action.FORGET, planned=None, drift=("the namespace was dropped outside of FlareIaC",)
+        )
     if recorded.attributes["on_destroy"] == "retain" and not request.destroy_object:
-        return Proposal(action=Action.FORGET, planned=None, reasons=("on_destroy is retain: the namespace stays",))
+        return Proposal(
+            action=Action.FORGET, planned=None, reasons=("on_destroy is retain: the namespace stays",)
+        )
     if blocker := _not_empty(request, recorded, request.observed):
-        return Proposal(action=Action.DELETE, planned=None, blockers=(blocker,), fingerprint={"namespace": "present"}, payload={})
+        return Proposal(
+            action=Action.DELETE,
+            planned=None,
+            blockers=(blocker,),
+            fingerprint={"namespace": "present"},
+            payload={},
+        )
     step = Step(text="drop the namespace", effect=Effect.METADATA, why="Only when it is empty.")
-    return Proposal(action=Action.DELETE, planned=None, steps=(step,), fingerprint={"namespace": "present"}, payload={})
+    return Proposal(
+        action=Action.DELETE, planned=None, steps=(step,), fingerprint={"namespace": "present"}, payload={}
+    )
 
 
 def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> Blocker | None:
@@ -55,7 +67,8 @@ def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> B
     removed = f"removed {{\n  from = {request.address}\n  lifecycle {{\n    destroy = false\n  }}\n}}"
     return blocker(
         codes.NAMESPACE_NOT_EMPTY,
-        f"{recorded.attributes['name']} holds {', '.join(staying[:_SHOWN])}{more}, and a catalog drops only empty namespaces.",
+        f"{recorded.attributes['name']} holds {', '.join(staying[:_SHOWN])}{more}, and a catalog drops "
+        "only empty namespaces.",
         (
             "drop or move these tables first",
             f"forget the namespace, and keep it, with this in place of its block:\n{removed}",
@@ -84,7 +97,9 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
     there, wanted = live["properties"], desired["properties"] or {}
     was = (recorded.attributes["properties"] or {}) if recorded else {}
     put = {name: value for name, value in wanted.items() if there.get(name) != value}
-    remove = [name for name in was if desired["properties"] is not None and name not in wanted and name in there]
+    remove = [
+        name for name in was if desired["properties"] is not None and name not in wanted and name in there
+    ]
     kept = any(change.path == ("on_destroy",) for change in changes)
     return Proposal(
         action=_action(recorded, worth=bool(put or remove or kept), record=bool(changes)),
@@ -92,8 +107,13 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         changes=changes,
         steps=_steps(put, remove),
         blockers=(*_moved(request, desired), *_foreign(request, observed)),
-        drift=tuple(map(_drift, (item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH)))) if recorded else (),
-        fingerprint={"namespace": "present", "properties": {name: there.get(name) for name in sorted({*wanted, *was})}},
+        drift=tuple(map(_drift, (item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH))))
+        if recorded
+        else (),
+        fingerprint={
+            "namespace": "present",
+            "properties": {name: there.get(name) for name in sorted({*wanted, *was})},
+        },
         payload={"set": put, "remove": remove},
     )
 
@@ -107,7 +127,9 @@ def _action(recorded: Recorded | None, *, worth: bool, record: bool) -> Action:
 
 
 def _steps(put: Attributes, remove: list[str]) -> tuple[Step, ...]:
-    steps = [Step(text=f'set property {name} to "{value}"', effect=Effect.METADATA) for name, value in put.items()]
+    steps = [
+        Step(text=f'set property {name} to "{value}"', effect=Effect.METADATA) for name, value in put.items()
+    ]
     return (*steps, *(Step(text=f"remove property {name}", effect=Effect.METADATA) for name in remove))
 
 
@@ -115,7 +137,10 @@ def _drift(change: AttributeChange) -> str:
     name = change.path[-1]
     if change.live is ABSENT:
         return f'property "{name}" was removed outside of FlareIaC'
-    return f'property "{name}" was changed from "{_text(change.old)}" to "{_text(change.live)}" outside of FlareIaC'
+    return (
+        f'property "{name}" was changed from "{_text(change.old)}" to "{_text(change.live)}" outside of '
+        "FlareIaC"
+    )
 
 
 def _text(value: Data) -> str:
@@ -123,7 +148,9 @@ def _text(value: Data) -> str:
 
 
 def _foreign(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
-    """A namespace that a table brought along is taken over silently; another one only when an import asks for it."""
+    """A namespace that a table brought along is taken over silently; another one only when an import asks for
+    it.
+    """
     if request.recorded is not None or request.importing or observed.identity.get("created_by"):
         return ()
     assert request.desired is not None, "only a declared namespace can be foreign"
@@ -148,7 +175,8 @@ def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
         return ()
     moved = blocker(
         codes.NAMESPACE_RENAMED,
-        f"{_import_id(recorded.attributes)} cannot become {_import_id(desired)}: catalogs do not rename namespaces.",
+        f"{_import_id(recorded.attributes)} cannot become {_import_id(desired)}: catalogs do not rename "
+        "namespaces.",
         ("write its old name again", "give the block another label; the old namespace is then forgotten"),
     )
     return (moved,)

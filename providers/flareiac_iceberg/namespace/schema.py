@@ -19,7 +19,10 @@ from flareiac_iceberg.catalogs.resolve import IN_CLEAR, check_names, check_names
 SCHEMA: Final = Block(
     description="A namespace of a catalog.",
     attributes={
-        "catalog": Attribute(type=RefType(("catalog",)), description="The catalog of the namespace. Default: the only one declared."),
+        "catalog": Attribute(
+            type=RefType(("catalog",)),
+            description="The catalog of the namespace. Default: the only one declared.",
+        ),
         "name": Attribute(
             type=STRING,
             description="Name of the namespace, levels separated by dots. Default: the label of the block.",
@@ -27,13 +30,17 @@ SCHEMA: Final = Block(
         ),
         "properties": Attribute(
             type=MapType(RefType(("secret",), or_string=True)),
-            description="Properties of the namespace. They are stored in clear text, so neither secrets nor references to "
+            description="Properties of the namespace. They are stored in clear text, so neither secrets "
+            "nor references to "
             "secrets are allowed.",
             effect="metadata only",
         ),
         "on_destroy": Attribute(
             type=STRING,
-            description="What happens when the block is removed: retain (forget the namespace) or drop (if it is empty).",
+            description=(
+                "What happens when the block is removed: retain (forget the namespace) or drop (if "
+                "it is empty)."
+            ),
             default="retain",
             validators=(one_of("retain", "drop"),),
             effect="state only",
@@ -42,7 +49,9 @@ SCHEMA: Final = Block(
 )
 
 
-def canonical(decoded: Decoded, references: References, _project: Project, diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, references: References, _project: Project, diagnostics: Diagnostics
+) -> Attributes:
     """Canonical attributes of a namespace."""
     wanted = decoded.attributes
     name = wanted.get("name") or decoded.name
@@ -69,4 +78,11 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
     """A namespace holds its name in its catalog."""
     catalog = references.get(attributes["catalog"].address)
     where = place_of(catalog) if catalog else str(attributes["catalog"])
-    return (Claim(subject=f"namespace {attributes['name']} in {where}", holder=address, relation=Relation.REAL_NAME, reason=""),)
+    return (
+        Claim(
+            subject=f"namespace {attributes['name']} in {where}",
+            holder=address,
+            relation=Relation.REAL_NAME,
+            reason="",
+        ),
+    )

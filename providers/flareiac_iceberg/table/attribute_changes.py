@@ -1,4 +1,6 @@
-"""Which declared attributes differ, and where each difference comes from, told in the shape of the HCL block. Pure."""
+"""Which declared attributes differ, and where each difference comes from, told in the shape of the HCL block.
+Pure.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,7 +11,15 @@ from flareiac.kernel.paths import Path as AttributePath
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import AttributeChange, Effect, Origin
 from flareiac.sdk.classify import classify
-from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, Column, PartitionField, SortField, TableSpec, layout_of, type_at
+from flareiac_iceberg.format.spec import (
+    DEFAULT_PROPERTIES,
+    Column,
+    PartitionField,
+    SortField,
+    TableSpec,
+    layout_of,
+    type_at,
+)
 from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.canonical import shown
 from flareiac_iceberg.maintenance.schema import NAMES
@@ -27,12 +37,16 @@ UPKEEP = ("engine", "reader", *NAMES)
 def attribute_changes(
     desired: Attributes, recorded: Attributes | None, wanted: TableSpec, found: Difference, root: Path
 ) -> tuple[AttributeChange, ...]:
-    """Every declared attribute that is not the same in all three records, columns as ``("column", path, ...)``."""
+    """Every declared attribute that is not the same in all three records, columns as ``("column", path,
+    ...)``.
+    """
     new = _shape(desired, wanted, wanted)
     old = None if recorded is None else _aligned(_shape(recorded, found.recorded, wanted), new, root)
     live = _aligned(_shape(recorded or desired, found.observed, wanted), new, root)
     if old is not None and old["partition_by"] and live["partition_by"]:
-        old["partition_by"] = _live_names(old["partition_by"], live["partition_by"], new["partition_by"] or [])
+        old["partition_by"] = _live_names(
+            old["partition_by"], live["partition_by"], new["partition_by"] or []
+        )
     _order(new, old, live)
     changes = classify(new, old, live)
     named = named_changes(desired, recorded, layout_of(found.observed), found.ended)
@@ -41,7 +55,11 @@ def attribute_changes(
 
 def settled(change: AttributeChange) -> bool:
     """Whether the world already has what is desired, so that only the state is behind."""
-    return change.live is change.new if change.new is ABSENT or change.live is ABSENT else bool(change.live == change.new)
+    return (
+        change.live is change.new
+        if change.new is ABSENT or change.live is ABSENT
+        else bool(change.live == change.new)
+    )
 
 
 def created(desired: Attributes, wanted: TableSpec) -> tuple[AttributeChange, ...]:
@@ -60,22 +78,40 @@ def _shape(attributes: Attributes, spec: TableSpec, wanted: TableSpec) -> Attrib
     layout = layout_of(spec)
     columns = None if wanted.columns is None else layout["columns"]
     shaped = {name: attributes.get(name) for name in STATE_ONLY}
-    shaped |= {name: value for name, value in layout.items() if name not in ("columns", "column_order", "branch", "tag")}
+    shaped |= {
+        name: value
+        for name, value in layout.items()
+        if name not in ("columns", "column_order", "branch", "tag")
+    }
     upkeep = {name: attributes.get(name) for name in UPKEEP}
-    shaped |= {name: shown(item) if isinstance(item, dict) else item for name, item in upkeep.items() if item is not None}
+    shaped |= {
+        name: shown(item) if isinstance(item, dict) else item
+        for name, item in upkeep.items()
+        if item is not None
+    }
     shaped["column"] = columns
     shaped["column_order"] = None if columns is None else layout["column_order"]
     return shaped
 
 
 def _aligned(record: Attributes, new: Attributes, root: Path) -> Attributes:
-    """A record with differences taken out that mean nothing: order of sets, default names, the form of a location."""
+    """A record with differences taken out that mean nothing: order of sets, default names, the form of a
+    location.
+    """
     found = dict(record)
-    if new["identifier"] is not None and record["identifier"] is not None and set(new["identifier"]) == set(record["identifier"]):
+    if (
+        new["identifier"] is not None
+        and record["identifier"] is not None
+        and set(new["identifier"]) == set(record["identifier"])
+    ):
         found["identifier"] = new["identifier"]
     if new["partition_by"] is not None and record["partition_by"] is not None:
         found["partition_by"] = _partitions(record["partition_by"], new["partition_by"])
-    if new["location"] is not None and record["location"] is not None and same_location(new["location"], record["location"], root):
+    if (
+        new["location"] is not None
+        and record["location"] is not None
+        and same_location(new["location"], record["location"], root)
+    ):
         found["location"] = new["location"]
     return found
 
@@ -88,10 +124,15 @@ def _partitions(record: list[Attributes], new: list[Attributes]) -> list[Attribu
 
 
 def _live_names(old: list[Attributes], live: list[Attributes], new: list[Attributes]) -> list[Attributes]:
-    """Names that were left to the default, as they are, where a name is declared now: nobody changed those elsewhere."""
+    """Names that were left to the default, as they are, where a name is declared now: nobody changed those
+    elsewhere.
+    """
     named = {_term(item) for item in new if item["name"]}
     names = {_term(item): item["name"] for item in live}
-    return [{**item, "name": item["name"] or (names.get(_term(item)) if _term(item) in named else None)} for item in old]
+    return [
+        {**item, "name": item["name"] or (names.get(_term(item)) if _term(item) in named else None)}
+        for item in old
+    ]
 
 
 def _term(item: Attributes) -> tuple[Data, ...]:
@@ -100,13 +141,17 @@ def _term(item: Attributes) -> tuple[Data, ...]:
 
 def _order(new: Attributes, old: Attributes | None, live: Attributes) -> None:
     """Compares the order of those columns only that all records have."""
-    records = [record for record in (new, old, live) if record is not None and record["column_order"] is not None]
+    records = [
+        record for record in (new, old, live) if record is not None and record["column_order"] is not None
+    ]
     shared = set.intersection(*(set(record["column_order"]) for record in records)) if records else set()
     for record in records:
         record["column_order"] = [path for path in record["column_order"] if path in shared]
 
 
-def _folded(changes: Iterable[AttributeChange], new: Attributes, old: Attributes, live: Attributes) -> Iterable[AttributeChange]:
+def _folded(
+    changes: Iterable[AttributeChange], new: Attributes, old: Attributes, live: Attributes
+) -> Iterable[AttributeChange]:
     """One change for a column that comes or goes as a whole, and none for its parts."""
     done: set[str] = set()
     for change in changes:
@@ -124,10 +169,14 @@ def _folded(changes: Iterable[AttributeChange], new: Attributes, old: Attributes
         elif whole not in done:
             done.add(whole)
             texts = [_column_text(record, whole) for record in (new, old, live)]
-            origin = Origin.DRIFT if texts[0] == texts[1] else Origin.BOTH if _drifted(texts) else Origin.CONFIG
+            origin = (
+                Origin.DRIFT if texts[0] == texts[1] else Origin.BOTH if _drifted(texts) else Origin.CONFIG
+            )
             returns = texts[2] is ABSENT and texts[1] is not ABSENT
             note = Effect.LOSES_DATA if texts[0] is ABSENT or returns else Effect.METADATA
-            yield AttributeChange(path=("column", whole), origin=origin, old=texts[1], new=texts[0], live=texts[2], note=note)
+            yield AttributeChange(
+                path=("column", whole), origin=origin, old=texts[1], new=texts[0], live=texts[2], note=note
+            )
 
 
 def _both(change: AttributeChange, new: Attributes, old: Attributes) -> bool:
@@ -138,7 +187,9 @@ def _both(change: AttributeChange, new: Attributes, old: Attributes) -> bool:
 def _whole_block(name: str, new: Attributes, old: Attributes) -> AttributeChange:
     """One change for a block that comes."""
     before = old.get(name, ABSENT)
-    change = AttributeChange(path=(name,), origin=Origin.CONFIG, old=before, new=new.get(name, ABSENT), live=before)
+    change = AttributeChange(
+        path=(name,), origin=Origin.CONFIG, old=before, new=new.get(name, ABSENT), live=before
+    )
     return replace(change, note=_note(change))
 
 
@@ -183,15 +234,28 @@ def _renamed(found: Difference) -> Iterable[AttributeChange]:
         for index, item in enumerate(steps):
             new = path_after(item.path, steps[index:])
             old = item.path if origin is Origin.CONFIG else new
-            yield AttributeChange(path=("column", new, "name"), origin=origin, old=old, new=new, live=item.path, note=Effect.METADATA)
+            yield AttributeChange(
+                path=("column", new, "name"),
+                origin=origin,
+                old=old,
+                new=new,
+                live=item.path,
+                note=Effect.METADATA,
+            )
 
 
 def _lost_defaults(wanted: TableSpec, found: Difference) -> Iterable[AttributeChange]:
     for change in found.changes:
-        if isinstance(change, SetProperty) and change.name in DEFAULT_PROPERTIES and change.name not in (wanted.properties or {}):
+        if (
+            isinstance(change, SetProperty)
+            and change.name in DEFAULT_PROPERTIES
+            and change.name not in (wanted.properties or {})
+        ):
             path = ("properties", change.name)
             live = ABSENT if change.old is None else change.old
-            yield AttributeChange(path=path, origin=Origin.DEFAULT, old=live, new=change.new, live=live, note=Effect.METADATA)
+            yield AttributeChange(
+                path=path, origin=Origin.DEFAULT, old=live, new=change.new, live=live, note=Effect.METADATA
+            )
 
 
 def _drift(change: AttributeChange) -> str:

@@ -1,4 +1,6 @@
-"""Changes that Iceberg cannot make, or that would break the rows that are there: each with why and the safe way out. Pure."""
+"""Changes that Iceberg cannot make, or that would break the rows that are there: each with why and the safe
+way out. Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -31,8 +33,9 @@ from flareiac_iceberg.table.schema_updates import transform_text
 class Past:
     """What a table has had and never forgets, its columns under their names after the renames.
 
-    ``written``: whether any snapshot, of any branch, may hold rows. ``sorted``: the columns of all its sort orders. ``partitions``: the
-    fields of all its partition specs as name, column and transform; those of columns that are gone are in nobody's way (measured).
+    ``written``: whether any snapshot, of any branch, may hold rows. ``sorted``: the columns of all its sort
+    orders. ``partitions``: the fields of all its partition specs as name, column and transform; those of
+    columns that are gone are in nobody's way (measured).
     """
 
     written: bool
@@ -47,10 +50,14 @@ def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker
         blockers += _refused(change, found.observed.columns or {}, past)
     blockers += _sort_history(found, past)
     blockers += _empty_places(found, past)
-    if desired.columns is not None or found.observed.columns is not None:  # else the table is as it was recorded, and was not read
+    if (
+        desired.columns is not None or found.observed.columns is not None
+    ):  # else the table is as it was recorded, and was not read
         columns = final_columns(desired, found)
         before = set(layout_errors(found.observed))
-        blockers += (item for item in layout_errors(_final_layout(desired, found, columns)) if item not in before)
+        blockers += (
+            item for item in layout_errors(_final_layout(desired, found, columns)) if item not in before
+        )
         blockers += _twins(found, columns)
         blockers += _hidden_columns(found, columns, past)
         blockers += _field_names(found, columns, past)
@@ -59,7 +66,9 @@ def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker
 
 def _refused(change: Change, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
     match change:
-        case WidenType(path=path) | SetNullability(path=path) | MoveColumn(path=path) if _is_key(path, columns):
+        case WidenType(path=path) | SetNullability(path=path) | MoveColumn(path=path) if _is_key(
+            path, columns
+        ):
             yield from _map_key(f"{path}.part", columns)
         case WidenType(path=path, old=old, new=new) if not can_become(old, new):
             yield _type(path, old, new, reusable=path not in past.sorted)
@@ -81,8 +90,8 @@ def _refused(change: Change, columns: Mapping[str, Column], past: Past) -> Itera
         case UpgradeFormat(old=old, new=new) if new < old:
             yield blocker(
                 codes.FORMAT_DOWNGRADE,
-                f"The table has version {old}, and cannot go back to {new}: Iceberg only upgrades, as files of the newer version may "
-                "exist.",
+                f"The table has version {old}, and cannot go back to {new}: Iceberg only upgrades, as files "
+                "of the newer version may exist.",
                 (f"format_version = {old}",),
             )
         case AddColumn(path=path) | DropColumn(path=path) | RenameColumn(path=path):
@@ -102,7 +111,8 @@ def _map_key(path: str, columns: Mapping[str, Column]) -> Iterable[Blocker]:
         if leaf(parent) == "key" and outer in columns and columns[outer].type == "map":
             yield blocker(
                 codes.MAP_KEY_CHANGED,
-                f"The structure of the keys of {outer} is fixed in Iceberg: changed keys would no longer equal those in old files.",
+                f"The structure of the keys of {outer} is fixed in Iceberg: changed keys would no longer "
+                "equal those in old files.",
                 ("add a new column with the new map type and fill it",),
             )
             return
@@ -112,9 +122,13 @@ def _map_key(path: str, columns: Mapping[str, Column]) -> Iterable[Blocker]:
 def _taken(step: RenameColumn) -> Blocker:
     return blocker(
         codes.RENAME_TO_EXISTING,
-        f"{step.path} cannot be renamed to {step.new}: both columns are in the table, and a rename would hide one of them.",
+        f"{step.path} cannot be renamed to {step.new}: both columns are in the table, and a rename would "
+        "hide one of them.",
         (
-            f"if {step.new} is the one to keep, remove the rename; {step.path} is then dropped if it was declared",
+            (
+                f"if {step.new} is the one to keep, remove the rename; {step.path} is then dropped if it was "
+                "declared"
+            ),
             f"if {step.path} is the one to keep, drop or rename {step.new} first, in an apply of its own",
         ),
     )
@@ -126,14 +140,29 @@ def _type(path: str, old: str, new: str, *, reusable: bool) -> Blocker:
     why = (
         f"{new} is narrower, so existing values may not fit."
         if narrower
-        else "Iceberg reads old files as the new type only from int to long, float to double, and decimal to more digits of one scale."
+        else (
+            "Iceberg reads old files as the new type only from int to long, float to double, and decimal "
+            "to more digits of one scale."
+        )
     )
     return blocker(
         codes.TYPE_CHANGE,
         f"{path} is {old} and cannot become {new}: {why}",
         (
-            f'keep {path} as {old}, add a column such as {name}_{new.partition("(")[0]} with type = "{new}", and fill it from the query',
-            *([f"drop {path} in one apply and add it with its new type in the next: old values are gone then"] if reusable else []),
+            (
+                f"keep {path} as {old}, add a column such as {name}_{new.partition('(')[0]} with type = "
+                f'"{new}", and fill it from the query'
+            ),
+            *(
+                [
+                    (
+                        f"drop {path} in one apply and add it with its new type in the next: old values are "
+                        "gone then"
+                    )
+                ]
+                if reusable
+                else []
+            ),
         ),
     )
 
@@ -141,40 +170,63 @@ def _type(path: str, old: str, new: str, *, reusable: bool) -> Blocker:
 def final_columns(desired: TableSpec, found: Difference) -> dict[str, Column]:
     """The columns after the changes."""
     dropped = [change.path for change in found.changes if isinstance(change, DropColumn)]
-    there = {path: column for path, column in (found.observed.columns or {}).items() if not any(is_inside(path, item) for item in dropped)}
+    there = {
+        path: column
+        for path, column in (found.observed.columns or {}).items()
+        if not any(is_inside(path, item) for item in dropped)
+    }
     return there | dict(desired.columns or {})
 
 
 def _final_layout(desired: TableSpec, found: Difference, columns: Mapping[str, Column]) -> TableSpec:
     """The layout after the changes: what is declared, else what is there."""
-    kept = {name: getattr(desired, name) for name in ("identifier", "partition_by", "sort_by") if getattr(desired, name) is not None}
+    kept = {
+        name: getattr(desired, name)
+        for name in ("identifier", "partition_by", "sort_by")
+        if getattr(desired, name) is not None
+    }
     return replace(found.observed, columns=columns, **kept)
 
 
 def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
-    """Iceberg 1.11 binds every sort order that a table ever had before Spark writes, and fails on a missing column (measured)."""
+    """Iceberg 1.11 binds every sort order that a table ever had before Spark writes, and fails on a missing
+    column (measured).
+    """
     for change in found.changes:
         if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in past.sorted):
             yield blocker(
                 codes.HISTORY_SORTED,
-                f"The table is or was sorted by {change.path}. Tables keep their earlier sort orders, and with Iceberg 1.11 Spark cannot "
-                'write a table in which one has a missing column ("Cannot find source column for sort field").',
+                f"The table is or was sorted by {change.path}. Tables keep their earlier sort orders, and "
+                "with Iceberg 1.11 Spark cannot "
+                'write a table in which one has a missing column ("Cannot find source column for sort '
+                'field").',
                 _kept(change.path),
             )
 
 
 def _empty_places(found: Difference, past: Past) -> Iterable[Blocker]:
-    """Format version 1 leaves a place, called void, for each partition field that goes; it must not lose its column (measured)."""
+    """Format version 1 leaves a place, called void, for each partition field that goes; it must not lose its
+    column (measured).
+    """
     places = {column for _, column, transform in past.partitions if transform == "void"}
-    version = max([found.observed.format_version or 0, *(change.new for change in found.changes if isinstance(change, UpgradeFormat))])
+    version = max(
+        [
+            found.observed.format_version or 0,
+            *(change.new for change in found.changes if isinstance(change, UpgradeFormat)),
+        ]
+    )
     if version == 1:
-        places |= {change.field.column for change in found.changes if isinstance(change, RemovePartitionField)}
+        places |= {
+            change.field.column for change in found.changes if isinstance(change, RemovePartitionField)
+        }
     for change in found.changes:
         if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in places):
             yield blocker(
                 codes.HISTORY_PARTITIONED,
-                f"The table was partitioned by {change.path} in format version 1, where the place of a partition field stays when the "
-                "field is removed, and with Iceberg 1.11 Spark cannot write a partitioned table in which the column of one is missing "
+                f"The table was partitioned by {change.path} in format version 1, where the place of a "
+                "partition field stays when the "
+                "field is removed, and with Iceberg 1.11 Spark cannot write a partitioned table in which "
+                "the column of one is missing "
                 '("Cannot build accessor for field").',
                 _kept(change.path),
             )
@@ -184,13 +236,20 @@ def _kept(path: str) -> tuple[str, ...]:
     """The ways out for a column that cannot be dropped."""
     return (
         f"keep the column {path}",
-        f'keep it as {leaf(path)}_unused, with a column block of that name: renamed = {{ "{path}" = "{path}_unused" }}',
+        (
+            f'keep it as {leaf(path)}_unused, with a column block of that name: renamed = {{ "{path}" = '
+            f'"{path}_unused" }}'
+        ),
     )
 
 
 def _new_names(found: Difference) -> list[str]:
     """The paths that columns get, added or renamed."""
-    return [item.path if isinstance(item, AddColumn) else item.new for item in found.changes if isinstance(item, AddColumn | RenameColumn)]
+    return [
+        item.path if isinstance(item, AddColumn) else item.new
+        for item in found.changes
+        if isinstance(item, AddColumn | RenameColumn)
+    ]
 
 
 def _twins(found: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker]:
@@ -203,7 +262,8 @@ def _twins(found: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker
             if other != name and parent_of(other) == parent_of(name):
                 yield blocker(
                     codes.COLUMNS_DIFFER_IN_CASE,
-                    f"There cannot be a column {name} beside {other}, which the table has: Spark does not distinguish them.",
+                    f"There cannot be a column {name} beside {other}, which the table has: Spark does not "
+                    "distinguish them.",
                     (
                         f"if they are one column, declare it as it is spelled in the table: {other}",
                         f'to have it spelled {name}: renamed = {{ "{other}" = "{name}" }}',
@@ -213,15 +273,23 @@ def _twins(found: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker
 
 
 def _hidden_columns(found: Difference, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
-    """A column may not get the name of a partition field of another column: engines check that for each spec that the table ever had."""
+    """A column may not get the name of a partition field of another column: engines check that for each spec
+    that the table ever had.
+    """
     new = _new_names(found)
     for name, source, _ in sorted(past.partitions):
-        if name in columns and source in columns and source != name and any(is_inside(name, item) for item in new):
+        if (
+            name in columns
+            and source in columns
+            and source != name
+            and any(is_inside(name, item) for item in new)
+        ):
             yield blocker(
                 codes.COLUMN_NAMED_AS_PARTITION,
-                f'A partition field of {source} is or was named "{name}". Tables keep their earlier partition specs, and Spark cannot load '
-                'a table in which a field of one has the name of another column ("Cannot create identity partition sourced from different '
-                'field in schema").',
+                f'A partition field of {source} is or was named "{name}". Tables keep their earlier '
+                "partition specs, and Spark cannot load a table in which a field of one has the name of "
+                'another column ("Cannot create identity partition sourced from different field in '
+                'schema").',
                 (f'give the column another name, such as "{leaf(name)}_2"',),
             )
 
@@ -237,13 +305,18 @@ def _field_names(found: Difference, columns: Mapping[str, Column], past: Past) -
             case _:
                 continue
         term = (field.column, transform_text(field.transform, field.param))
-        taken = {(column, transform) for other, column, transform in past.partitions if other == name and column in columns}
+        taken = {
+            (column, transform)
+            for other, column, transform in past.partitions
+            if other == name and column in columns
+        }
         if term in taken:
             taken.discard((field.column, "void"))  # its own place in version 1, which it gets back
         if taken - {term} or (name in columns and (field.transform, field.column) != ("identity", name)):
             yield blocker(
                 codes.PARTITION_FIELD_NAME_TAKEN,
-                f'The partition field {field} cannot be named "{name}": a column or another partition field of the table has or had this '
+                f'The partition field {field} cannot be named "{name}": a column or another partition '
+                "field of the table has or had this "
                 "name, and tables keep their earlier partition specs.",
                 (f"give it a name as last argument: {_named(field, f'{name}_2')}",),
             )
@@ -261,11 +334,14 @@ def moved_location(desired: str | None, observed: str | None, root: Path) -> Blo
         return None
     return blocker(
         codes.LOCATION_CHANGED,
-        f"The table is at {plain_text(observed)}; its files stay where they are, and nothing would move them to {desired}.",
+        f"The table is at {plain_text(observed)}; its files stay where they are, and nothing would move "
+        f"them to {desired}.",
         (f'location = "{plain_text(observed)}"', "leave location out: then it is not managed"),
     )
 
 
 def same_location(left: str, right: str, root: Path) -> bool:
     """Whether two locations are the same place; relative ones start at the root module."""
-    return plain_text(absolute_location(left, root) or left) == plain_text(absolute_location(right, root) or right)
+    return plain_text(absolute_location(left, root) or left) == plain_text(
+        absolute_location(right, root) or right
+    )

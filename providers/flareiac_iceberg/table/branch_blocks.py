@@ -1,4 +1,6 @@
-"""``branch`` and ``tag`` blocks: from what is written to canonical attributes, and which of them differ. Pure."""
+"""``branch`` and ``tag`` blocks: from what is written to canonical attributes, and which of them differ.
+Pure.
+"""
 
 import re
 from collections.abc import Collection, Iterator
@@ -14,23 +16,34 @@ from flareiac_iceberg.format.spec import duration_text
 from flareiac_iceberg.table.branches import OWN_TAGS
 
 _NAME: Final = re.compile(r"[^\x00-\x1f`]+")
-_PARTS: Final = {"branch": ("retain", "min_snapshots_to_keep", "max_snapshot_age"), "tag": ("snapshot_id", "retain")}
+_PARTS: Final = {
+    "branch": ("retain", "min_snapshots_to_keep", "max_snapshot_age"),
+    "tag": ("snapshot_id", "retain"),
+}
 _LONGEST: Final = 2**63 - 1
 
 
 def branches_and_tags(wanted: Attributes, diagnostics: Diagnostics) -> Attributes:
     """The canonical ``branch`` and ``tag``, by name; None where no block is written."""
-    found = {kind: {name: _parts(kind, name, item, diagnostics) for name, item in (wanted.get(kind) or {}).items()} for kind in _PARTS}
+    found = {
+        kind: {name: _parts(kind, name, item, diagnostics) for name, item in (wanted.get(kind) or {}).items()}
+        for kind in _PARTS
+    }
     for name in found["tag"]:
         if name in found["branch"]:
-            why = f'There is a branch and a tag "{name}". Branches and tags of a table share their names. Give one of them another.'
+            why = (
+                f'There is a branch and a tag "{name}". Branches and tags of a table share their names. '
+                "Give one of them another."
+            )
             diagnostics.error(codes.NAME_SHARED, why, attribute=("tag", name))
     return {kind: items or None for kind, items in found.items()}
 
 
 def _parts(kind: str, name: str, item: Attributes, diagnostics: Diagnostics) -> Attributes:
     if (trouble := _bad_name(kind, name)) is not None:
-        diagnostics.error(codes.INVALID_BRANCH_NAME, f'"{name}" cannot be a {kind}. {trouble}', attribute=(kind, name))
+        diagnostics.error(
+            codes.INVALID_BRANCH_NAME, f'"{name}" cannot be a {kind}. {trouble}', attribute=(kind, name)
+        )
     return {part: _part(item.get(part), (kind, name, part), diagnostics) for part in _PARTS[kind]}
 
 
@@ -63,7 +76,8 @@ def _part(value: Data, path: tuple[str, str, str], diagnostics: Diagnostics) -> 
 def named_changes(
     desired: Attributes, recorded: Attributes | None, live: Attributes, ended: Collection[str] = ()
 ) -> Iterator[AttributeChange]:
-    """Every declared branch and tag that is not the same in all three records: as a whole where it comes or goes, else part by part.
+    """Every declared branch and tag that is not the same in all three records: as a whole where it comes or
+    goes, else part by part.
 
     ``ended``: tags whose time ran out.
     """
@@ -97,4 +111,6 @@ def _part_changes(
         config, drift = old is None or value != was, old is not None and was is not None and now != was
         origin = Origin.BOTH if config and drift else Origin.CONFIG if config else Origin.DRIFT
         shown = [ABSENT if item is None else item for item in (was if old is not None else now, value, now)]
-        yield AttributeChange(path=(*path, part), origin=origin, old=shown[0], new=shown[1], live=shown[2], note=Effect.METADATA)
+        yield AttributeChange(
+            path=(*path, part), origin=origin, old=shown[0], new=shown[1], live=shown[2], note=Effect.METADATA
+        )

@@ -1,4 +1,6 @@
-"""Branches and tags: the differences between a table and its blocks, and the updates of one commit that remove them. Pure."""
+"""Branches and tags: the differences between a table and its blocks, and the updates of one commit that
+remove them. Pure.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -41,10 +43,15 @@ def wanted_snapshots(desired: TableSpec, recorded_tags: Mapping[str, int]) -> se
 
 
 def changes(
-    desired: TableSpec, recorded: TableSpec, observed: TableSpec, recorded_tags: Mapping[str, int], gone: AbstractSet[int]
+    desired: TableSpec,
+    recorded: TableSpec,
+    observed: TableSpec,
+    recorded_tags: Mapping[str, int],
+    gone: AbstractSet[int],
 ) -> Iterator[Change]:
-    """What makes the observed branches and tags those that are desired. ``recorded_tags``: where tags stood when they were recorded;
-    ``gone``: snapshots that are needed and not there. Nobody's branches and tags stay.
+    """What makes the observed branches and tags those that are desired. ``recorded_tags``: where tags stood
+    when they were recorded; ``gone``: snapshots that are needed and not there. Nobody's branches and tags
+    stay.
     """
     for name in recorded.branches:
         if name not in desired.branches and name in observed.branches:
@@ -63,11 +70,17 @@ def changes(
 
 
 def _overlaid(there: Branch, wanted: Branch) -> Branch:
-    names = [name for name in ("retain", "min_snapshots_to_keep", "max_snapshot_age") if getattr(wanted, name) is not None]
+    names = [
+        name
+        for name in ("retain", "min_snapshots_to_keep", "max_snapshot_age")
+        if getattr(wanted, name) is not None
+    ]
     return replace(there, **{name: getattr(wanted, name) for name in names})
 
 
-def _tag(name: str, wanted: SnapshotTag, there: SnapshotTag | None, was: int | None, gone: AbstractSet[int]) -> Iterator[Change]:
+def _tag(
+    name: str, wanted: SnapshotTag, there: SnapshotTag | None, was: int | None, gone: AbstractSet[int]
+) -> Iterator[Change]:
     if there is None:
         if not has_ended(wanted, was, gone):
             yield MakeSnapshotTag(name=name, tag=replace(wanted, snapshot_id=wanted.snapshot_id or was))
@@ -78,14 +91,18 @@ def _tag(name: str, wanted: SnapshotTag, there: SnapshotTag | None, was: int | N
         yield KeepSnapshotTag(name=name, old=there.retain, retain=wanted.retain)
 
 
-def ended(desired: TableSpec, observed: TableSpec, recorded_tags: Mapping[str, int], gone: AbstractSet[int]) -> tuple[str, ...]:
+def ended(
+    desired: TableSpec, observed: TableSpec, recorded_tags: Mapping[str, int], gone: AbstractSet[int]
+) -> tuple[str, ...]:
     """The declared tags whose time ran out."""
     absent = {name: tag for name, tag in desired.snapshot_tags.items() if name not in observed.snapshot_tags}
     return tuple(name for name, tag in absent.items() if has_ended(tag, recorded_tags.get(name), gone))
 
 
 def has_ended(wanted: SnapshotTag, was: int | None, gone: AbstractSet[int]) -> bool:
-    """Whether a tag was made, its time ran out, and its snapshot went with it: then there is nothing to do."""
+    """Whether a tag was made, its time ran out, and its snapshot went with it: then there is nothing to
+    do.
+    """
     return wanted.retain is not None and was in gone and wanted.snapshot_id in (None, was)
 
 
@@ -114,8 +131,12 @@ def refusals(
 def _taken(name: str, wanted: str, there: str) -> Blocker:
     return blocker(
         codes.NAME_SHARED,
-        f'There cannot be a {wanted} "{name}": the table has a {there} of this name, and branches and tags of a table share their names.',
-        (f'give the {wanted} another name than "{name}"', f'declare {there} "{name}" instead, or drop it where it came from'),
+        f'There cannot be a {wanted} "{name}": the table has a {there} of this name, and branches and tags '
+        "of a table share their names.",
+        (
+            f'give the {wanted} another name than "{name}"',
+            f'declare {there} "{name}" instead, or drop it where it came from',
+        ),
     )
 
 
@@ -123,7 +144,10 @@ def _nothing_to_name(name: str) -> Blocker:
     return blocker(
         codes.TAG_WITHOUT_SNAPSHOT,
         f'The tag "{name}" would keep one state of the table, and an empty table has none.',
-        ("add the tag block once the table has rows", f'to write before main shows it, use a branch: branch "{name}" {{}}'),
+        (
+            "add the tag block once the table has rows",
+            f'to write before main shows it, use a branch: branch "{name}" {{}}',
+        ),
     )
 
 
@@ -145,7 +169,8 @@ def still_written(planned: Iterable[Change], claims: Iterable[Claim]) -> Iterato
             verb = "writes" if any(claim.relation is Relation.WRITES for claim in holders) else "reads"
             yield blocker(
                 codes.BRANCH_IN_USE,
-                f'The branch "{change.name}" cannot be dropped: {named} {verb} it, and would fail at the next batch.',
+                f'The branch "{change.name}" cannot be dropped: {named} {verb} it, and would fail at the '
+                "next batch.",
                 (
                     f'keep the block branch "{change.name}" {{}}',
                     *(f"take the branch out of {claim.holder} ({claim.reason})" for claim in holders),
@@ -154,8 +179,14 @@ def still_written(planned: Iterable[Change], claims: Iterable[Claim]) -> Iterato
 
 
 def needs_start(planned: Iterable[Change], metadata: Attributes) -> bool:
-    """Whether a branch is to be made on a table that never had a row: it starts at an empty snapshot of its own."""
-    missing = [change for change in planned if isinstance(change, MakeBranch) and change.name not in (metadata.get("refs") or {})]
+    """Whether a branch is to be made on a table that never had a row: it starts at an empty snapshot of its
+    own.
+    """
+    missing = [
+        change
+        for change in planned
+        if isinstance(change, MakeBranch) and change.name not in (metadata.get("refs") or {})
+    ]
     return current(metadata) is None and bool(missing)
 
 
@@ -214,7 +245,11 @@ def requirements(metadata: Attributes, made: Iterable[Attributes]) -> Iterator[A
     for update in made:
         if update["action"] == "set-snapshot-ref":
             name = update["ref-name"]
-            yield {"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": (refs.get(name) or {}).get("snapshot-id")}
+            yield {
+                "type": "assert-ref-snapshot-id",
+                "ref": name,
+                "snapshot-id": (refs.get(name) or {}).get("snapshot-id"),
+            }
 
 
 def contradiction(metadata: Attributes, planned: Iterable[Change]) -> str | None:
@@ -224,9 +259,13 @@ def contradiction(metadata: Attributes, planned: Iterable[Change]) -> str | None
         match change:
             case MakeBranch(name=name) if name in refs and refs[name]["type"] != "branch":
                 return f'a tag "{name}" has appeared'
-            case MakeSnapshotTag(name=name, tag=tag) if name in refs and refs[name]["snapshot-id"] != tag.snapshot_id:
+            case MakeSnapshotTag(name=name, tag=tag) if (
+                name in refs and refs[name]["snapshot-id"] != tag.snapshot_id
+            ):
                 return f'a {refs[name]["type"]} "{name}" has appeared'
-            case MoveSnapshotTag(name=name, old=old, new=new) if name not in refs or refs[name]["snapshot-id"] not in (old, new):
+            case MoveSnapshotTag(name=name, old=old, new=new) if name not in refs or refs[name][
+                "snapshot-id"
+            ] not in (old, new):
                 return f'the tag "{name}" was moved or dropped'
             case KeepBranch(name=name) | KeepSnapshotTag(name=name) if name not in refs:
                 return f'"{name}" was dropped'
@@ -234,7 +273,13 @@ def contradiction(metadata: Attributes, planned: Iterable[Change]) -> str | None
                 return f'there is no snapshot that the tag "{name}" could name'
             case _:
                 pass
-        snapshot = change.tag.snapshot_id if isinstance(change, MakeSnapshotTag) else getattr(change, "new", None)
-        if isinstance(change, MakeSnapshotTag | MoveSnapshotTag) and snapshot is not None and lost([snapshot], metadata):
+        snapshot = (
+            change.tag.snapshot_id if isinstance(change, MakeSnapshotTag) else getattr(change, "new", None)
+        )
+        if (
+            isinstance(change, MakeSnapshotTag | MoveSnapshotTag)
+            and snapshot is not None
+            and lost([snapshot], metadata)
+        ):
             return f"snapshot {snapshot} was expired"
     return None

@@ -1,4 +1,6 @@
-"""From a ``table`` block to canonical attributes: types parsed, defaults of meaning filled in, everything wrong reported at once. Pure."""
+"""From a ``table`` block to canonical attributes: types parsed, defaults of meaning filled in, everything
+wrong reported at once. Pure.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -12,12 +14,28 @@ from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.resolve import IN_CLEAR, NAME, check_names, check_namespace, chosen_catalog, place_of
+from flareiac_iceberg.catalogs.resolve import (
+    IN_CLEAR,
+    NAME,
+    check_names,
+    check_namespace,
+    chosen_catalog,
+    place_of,
+)
 from flareiac_iceberg.format.default_value import VERSION as DEFAULTS_SINCE
 from flareiac_iceberg.format.default_value import DoesNotFit, default_value
 from flareiac_iceberg.format.layout import TIME_TRANSFORMS, TRANSFORMS, can_identify, may_be_null, misfit
 from flareiac_iceberg.format.locations import plain_text
-from flareiac_iceberg.format.spec import Column, PartitionField, SortField, column_data, flatten, parent_of, partition_data, sort_data
+from flareiac_iceberg.format.spec import (
+    Column,
+    PartitionField,
+    SortField,
+    column_data,
+    flatten,
+    parent_of,
+    partition_data,
+    sort_data,
+)
 from flareiac_iceberg.format.transforms import partition, sort_field
 from flareiac_iceberg.format.types import NOT_IN_SPARK, Primitive, TypeTextError, parse
 from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
@@ -28,7 +46,17 @@ from flareiac_iceberg.table.rename import declared_steps, followed
 NO_DEFAULT: Final[tuple[str, ...]] = ("decimal",)
 """Types whose columns Spark cannot read with a default."""
 _METADATA_COLUMNS: Final = frozenset(
-    {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number", "_change_type", "_change_ordinal"}
+    {
+        "_file",
+        "_pos",
+        "_deleted",
+        "_spec_id",
+        "_partition",
+        "_row_id",
+        "_last_updated_sequence_number",
+        "_change_type",
+        "_change_ordinal",
+    }
     | {"_commit_snapshot_id"}
 )
 RESERVED_PROPERTIES: Final = {
@@ -55,7 +83,9 @@ _UNREAD: Final = "?"
 """The type of a column whose type has been reported as an error."""
 
 
-def canonical(decoded: Decoded, references: References, _project: Project, diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, references: References, _project: Project, diagnostics: Diagnostics
+) -> Attributes:
     """Canonical attributes; what is wrong is reported and replaced by something that lets checking go on."""
     wanted = decoded.attributes
     _refuse_unknown(wanted, diagnostics)
@@ -73,7 +103,9 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
     return {
         **place,
         "identifier": _identifier(wanted.get("identifier"), columns, diagnostics),
-        "columns": None if columns is None else {path: column_data(column) for path, column in columns.items()},
+        "columns": None
+        if columns is None
+        else {path: column_data(column) for path, column in columns.items()},
         "column_order": None if columns is None else list(columns),
         "partition_by": fields,
         "sort_by": _sorting(wanted.get("sort_by"), columns, diagnostics),
@@ -93,7 +125,9 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
 
 
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
-    """A table holds its name in its catalog, and the location that is declared: two blocks cannot both have them."""
+    """A table holds its name in its catalog, and the location that is declared: two blocks cannot both have
+    them.
+    """
     catalog = references.get(attributes["catalog"].address)
     where = place_of(catalog) if catalog else str(attributes["catalog"])
     subject = f"Iceberg table {attributes['namespace']}.{attributes['name']} in {where}"
@@ -102,7 +136,10 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
     if location is None:
         return (found,)
     reason = "the table's files are there"
-    return (found, Claim(subject=plain_text(location), holder=address, relation=Relation.OWNS_LOCATION, reason=reason))
+    return (
+        found,
+        Claim(subject=plain_text(location), holder=address, relation=Relation.OWNS_LOCATION, reason=reason),
+    )
 
 
 def _refuse_unknown(wanted: Attributes, diagnostics: Diagnostics) -> None:
@@ -145,14 +182,17 @@ def _unknown(path: tuple[str, ...], diagnostics: Diagnostics) -> None:
 
 def _catalog(wanted: Attributes, references: References, diagnostics: Diagnostics) -> Reference:
     """The table's, which must be that of a namespace that is named."""
-    catalog, namespace = chosen_catalog(wanted.get("catalog"), references, diagnostics), wanted.get("namespace")
+    catalog, namespace = (
+        chosen_catalog(wanted.get("catalog"), references, diagnostics),
+        wanted.get("namespace"),
+    )
     resolved = references.get(namespace.address) if isinstance(namespace, Reference) else None
     if resolved is not None and resolved.attributes["catalog"] != catalog:
         holder = resolved.attributes["catalog"].address
         diagnostics.error(
             codes.NAMESPACE_OF_ANOTHER_CATALOG,
-            f"{resolved.address} is in {holder}, and the table in {catalog.address}. Write catalog = {holder}, or name a namespace of "
-            f"{catalog.address}.",
+            f"{resolved.address} is in {holder}, and the table in {catalog.address}. Write catalog = "
+            f"{holder}, or name a namespace of {catalog.address}.",
             attribute=("namespace",),
         )
     return catalog
@@ -169,14 +209,17 @@ def _name(value: str, diagnostics: Diagnostics) -> str:
     if not NAME.fullmatch(value):
         diagnostics.error(
             codes.INVALID_TABLE_NAME,
-            f'"{value}" cannot be the name of a table. A name is not empty and has no dot, slash, back-quote or control character. The '
+            f'"{value}" cannot be the name of a table. A name is not empty and has no dot, slash, '
+            "back-quote or control character. The "
             "namespace has an attribute of its own.",
             attribute=("name",),
         )
     return value
 
 
-def _columns(blocks: Mapping[str, Attributes] | None, version: Data, diagnostics: Diagnostics) -> dict[str, Column] | None:
+def _columns(
+    blocks: Mapping[str, Attributes] | None, version: Data, diagnostics: Diagnostics
+) -> dict[str, Column] | None:
     if not blocks:
         return None
     found: dict[str, Column] = {}
@@ -192,7 +235,13 @@ def _columns(blocks: Mapping[str, Attributes] | None, version: Data, diagnostics
         levels = flatten(name, kind, required)
         tags = _column_tags(name, block.get("tags"), diagnostics)
         default = _default(name, levels[name].type, block.get("default"), version, diagnostics)
-        levels[name] = Column(type=levels[name].type, required=required, comment=block.get("comment"), tags=tags, default=default)
+        levels[name] = Column(
+            type=levels[name].type,
+            required=required,
+            comment=block.get("comment"),
+            tags=tags,
+            default=default,
+        )
         found |= levels
         _warn_of_unreadable(name, levels, diagnostics)
     return found
@@ -203,8 +252,9 @@ def _warn_of_unreadable(name: str, levels: Mapping[str, Column], diagnostics: Di
     if paths:
         diagnostics.warning(
             codes.TYPE_UNKNOWN_TO_SPARK,
-            f"{', '.join(paths)} {'is' if len(paths) == 1 else 'are'} {levels[paths[0]].type}: no job can read or write the table, and no "
-            "maintenance of it runs. Other programs may use it. For Spark, write string, or long with a unit of your choice.",
+            f"{', '.join(paths)} {'is' if len(paths) == 1 else 'are'} {levels[paths[0]].type}: no job can "
+            "read or write the table, and no maintenance of it runs. Other programs may use it. For Spark, "
+            "write string, or long with a unit of your choice.",
             attribute=("column", name, "type"),
         )
 
@@ -214,7 +264,8 @@ def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diag
         return None
     if version != DEFAULTS_SINCE:
         why = (
-            f'Column "{name}" cannot have a default yet: Iceberg keeps defaults from format version {DEFAULTS_SINCE} on. Write '
+            f'Column "{name}" cannot have a default yet: Iceberg keeps defaults from format version '
+            f"{DEFAULTS_SINCE} on. Write "
             f"format_version = {DEFAULTS_SINCE} in the block of the table."
         )
         diagnostics.error(codes.DEFAULT_TOO_EARLY, why, attribute=("column", name, "default"))
@@ -222,7 +273,8 @@ def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diag
     if kind.startswith(NO_DEFAULT):
         # Measured: "Cannot cast default value to int" from the reader of files that have the column.
         why = (
-            f'Column "{name}" is {kind}, and with Iceberg 1.11 Spark cannot read decimal columns that have a default. Give the value in '
+            f'Column "{name}" is {kind}, and with Iceberg 1.11 Spark cannot read decimal columns that have '
+            "a default. Give the value in "
             "the query that writes the table."
         )
         diagnostics.error(codes.DEFAULT_UNREADABLE, why, attribute=("column", name, "default"))
@@ -239,12 +291,16 @@ def _column_name(name: str, lower: dict[str, str], diagnostics: Diagnostics) -> 
     if "." in name or not name.strip():
         diagnostics.error(
             codes.INVALID_COLUMN_NAME,
-            f'"{name}" cannot be the name of a column. A dot separates the levels of nested columns, so names have none; and a name is not '
+            f'"{name}" cannot be the name of a column. A dot separates the levels of nested columns, so '
+            "names have none; and a name is not "
             "empty.",
             attribute=("column", name),
         )
     if name.lower() in _METADATA_COLUMNS:
-        why = f'Spark shows a column of Iceberg\'s own named "{name}" in every table. Give the column another name.'
+        why = (
+            f'Spark shows a column of Iceberg\'s own named "{name}" in every table. Give the column '
+            "another name."
+        )
         diagnostics.error(codes.RESERVED_COLUMN_NAME, why, attribute=("column", name))
     twin = lower.setdefault(name.lower(), name)
     if twin != name:
@@ -263,32 +319,44 @@ def _column_tags(name: str, tags: list[str] | None, diagnostics: Diagnostics) ->
     return None if tags is None else tuple(tags)
 
 
-def _identifier(value: list[str] | None, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> list[str] | None:
+def _identifier(
+    value: list[str] | None, columns: Mapping[str, Column] | None, diagnostics: Diagnostics
+) -> list[str] | None:
     for path in value or ():
         column = _existing(path, columns, ("identifier",), diagnostics)
         if column is None or columns is None:
             continue
         if not can_identify(path, columns):
             why = (
-                f'"{path}" is {column.type}. Identifier columns are not float or double, hold one value, and are not inside a list or map.'
+                f'"{path}" is {column.type}. Identifier columns are not float or double, hold one value, '
+                "and are not inside a list or map."
             )
             diagnostics.error(codes.UNFIT_IDENTIFIER, why, attribute=("identifier",))
         elif may_be_null(path, columns):
-            why = f'"{path}" may be null. Write its type as "{column.type} not null", also for the structs around it.'
+            why = (
+                f'"{path}" may be null. Write its type as "{column.type} not null", also for the structs '
+                "around it."
+            )
             diagnostics.error(codes.NULLABLE_IDENTIFIER, why, attribute=("identifier",))
     return None if value is None else list(dict.fromkeys(value))
 
 
-def _existing(path: str, columns: Mapping[str, Column] | None, where: tuple[str, ...], diagnostics: Diagnostics) -> Column | None:
+def _existing(
+    path: str, columns: Mapping[str, Column] | None, where: tuple[str, ...], diagnostics: Diagnostics
+) -> Column | None:
     """The column at a path; reported when there is none. None also where columns are not managed."""
     if columns is None:
         return None
     if path not in columns:
-        diagnostics.error(codes.NO_SUCH_COLUMN, f'{where[0]} names "{path}".{did_you_mean(path, columns)}', attribute=where)
+        diagnostics.error(
+            codes.NO_SUCH_COLUMN, f'{where[0]} names "{path}".{did_you_mean(path, columns)}', attribute=where
+        )
     return columns.get(path)
 
 
-def _partitions(value: Data, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> list[Attributes] | None:
+def _partitions(
+    value: Data, columns: Mapping[str, Column] | None, diagnostics: Diagnostics
+) -> list[Attributes] | None:
     if value is None:
         return None
     found: list[PartitionField] = []
@@ -314,33 +382,42 @@ def _partitions(value: Data, columns: Mapping[str, Column] | None, diagnostics: 
 
 def _is_redundant(field: PartitionField, other: PartitionField) -> bool:
     """Two different fields that Iceberg's libraries call redundant: they tell the time of one column."""
-    return field.column == other.column and field.term != other.term and {field.transform, other.transform} <= TIME_TRANSFORMS
+    return (
+        field.column == other.column
+        and field.term != other.term
+        and {field.transform, other.transform} <= TIME_TRANSFORMS
+    )
 
 
 def _warn_of_redundancy(field: PartitionField, other: PartitionField, diagnostics: Diagnostics) -> None:
     diagnostics.warning(
         codes.REDUNDANT_PARTITIONS,
-        f"Of {other} and {field} in partition_by the finer one includes the other. Spark writes such a table, but pyiceberg and Iceberg's "
-        "own builders refuse it: keep the one that queries filter by.",
+        f"Of {other} and {field} in partition_by the finer one includes the other. Spark writes such a "
+        "table, but pyiceberg and Iceberg's own builders refuse it: keep the one that queries filter by.",
         attribute=("partition_by",),
     )
 
 
 def _check_field_name(
-    field: PartitionField, others: list[PartitionField], columns: Mapping[str, Column] | None, diagnostics: Diagnostics
+    field: PartitionField,
+    others: list[PartitionField],
+    columns: Mapping[str, Column] | None,
+    diagnostics: Diagnostics,
 ) -> None:
     name = field.field_name
     own = field.transform == "identity" and field.column == name
     if any(other.field_name == name for other in others) or (name in (columns or {}) and not own):
         diagnostics.error(
             codes.PARTITION_FIELD_NAME_TAKEN,
-            f'The partition field {field} cannot be named "{name}": another field or column has this name. Give it one of its own as last '
-            f'argument, such as "{name}_part".',
+            f'The partition field {field} cannot be named "{name}": another field or column has this name. '
+            f'Give it one of its own as last argument, such as "{name}_part".',
             attribute=("partition_by",),
         )
 
 
-def _sorting(value: Data, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> list[Attributes] | None:
+def _sorting(
+    value: Data, columns: Mapping[str, Column] | None, diagnostics: Diagnostics
+) -> list[Attributes] | None:
     if value is None:
         return None
     found: list[Attributes] = []
@@ -358,16 +435,22 @@ def _sorting(value: Data, columns: Mapping[str, Column] | None, diagnostics: Dia
 
 
 def _is_known(term: Attributes, diagnostics: Diagnostics, attribute: str) -> bool:
-    """Whether a term that was written as an object, or by a function, says a transform that Iceberg has, with its width."""
+    """Whether a term that was written as an object, or by a function, says a transform that Iceberg has, with
+    its width.
+    """
     transform, width = term["transform"], term["param"]
     wide = transform in ("bucket", "truncate")
-    fits = isinstance(width, int) and not isinstance(width, bool) and 0 < width < 2**31 if wide else width is None
+    fits = (
+        isinstance(width, int) and not isinstance(width, bool) and 0 < width < 2**31
+        if wide
+        else width is None
+    )
     if transform in TRANSFORMS and fits and isinstance(term["column"], str):
         return True
     known = ", ".join(TRANSFORMS)
     why = (
-        f"An element of {attribute} is not a transform of a column. The transforms are {known}; bucket and truncate have a width of at "
-        "least 1, the others have none."
+        f"An element of {attribute} is not a transform of a column. The transforms are {known}; bucket and "
+        "truncate have a width of at least 1, the others have none."
     )
     diagnostics.error(codes.NOT_A_TERM, why, attribute=(attribute,))
     return False
@@ -376,15 +459,25 @@ def _is_known(term: Attributes, diagnostics: Diagnostics, attribute: str) -> boo
 def _list(name: str, value: Data, diagnostics: Diagnostics) -> list[Data]:
     if isinstance(value, list | tuple):
         return list(value)
-    diagnostics.error(codes.NOT_A_LIST, f"{name} is not a list. Write {name} = [...], also for a single field.", attribute=(name,))
+    diagnostics.error(
+        codes.NOT_A_LIST,
+        f"{name} is not a list. Write {name} = [...], also for a single field.",
+        attribute=(name,),
+    )
     return []
 
 
 def _not_a_term(name: str, examples: str, diagnostics: Diagnostics) -> None:
-    diagnostics.error(codes.NOT_A_TERM, f"An element of {name} has another form. Write elements like {examples}.", attribute=(name,))
+    diagnostics.error(
+        codes.NOT_A_TERM,
+        f"An element of {name} has another form. Write elements like {examples}.",
+        attribute=(name,),
+    )
 
 
-def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | None, attribute: str, diagnostics: Diagnostics) -> None:
+def _check_transform(
+    transform: str, path: str, columns: Mapping[str, Column] | None, attribute: str, diagnostics: Diagnostics
+) -> None:
     if _existing(path, columns, (attribute,), diagnostics) is None or columns is None:
         return
     found = misfit(transform, path, columns)
@@ -394,7 +487,9 @@ def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | 
         diagnostics.error(codes.UNFIT_TRANSFORM, why, attribute=(attribute,))
 
 
-def _surroundings(wanted: Attributes, columns: Mapping[str, Column] | None, fields: list[Attributes] | None) -> Around:
+def _surroundings(
+    wanted: Attributes, columns: Mapping[str, Column] | None, fields: list[Attributes] | None
+) -> Around:
     order = wanted.get("sort_by")
     return Around(
         columns=columns,
@@ -409,7 +504,9 @@ def _expires(wanted: Attributes) -> bool:
     return block is not None and block.get("enabled") is not False
 
 
-def _properties(value: Mapping[str, Data] | None, diagnostics: Diagnostics, *, expires: bool) -> Attributes | None:
+def _properties(
+    value: Mapping[str, Data] | None, diagnostics: Diagnostics, *, expires: bool
+) -> Attributes | None:
     for name in value or {}:
         if name in RESERVED_PROPERTIES or name.startswith("flareiac."):
             why = RESERVED_PROPERTIES.get(name, "FlareIaC keeps its own marks there")
@@ -418,7 +515,8 @@ def _properties(value: Mapping[str, Data] | None, diagnostics: Diagnostics, *, e
         elif name.startswith("history.expire.") and not expires:
             diagnostics.warning(
                 codes.PROPERTY_WITHOUT_EXPIRY,
-                f'The property "{name}" only sets defaults for snapshot expiry, and nothing declared here runs it.',
+                f'The property "{name}" only sets defaults for snapshot expiry, and nothing declared here '
+                "runs it.",
                 attribute=("properties",),
             )
     return refuse_secrets(value, ("properties",), IN_CLEAR, diagnostics)
@@ -438,7 +536,9 @@ def _version(value: Data, diagnostics: Diagnostics) -> int | None:
     return None
 
 
-def _renamed(value: Mapping[str, str] | None, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> dict[str, str]:
+def _renamed(
+    value: Mapping[str, str] | None, columns: Mapping[str, Column] | None, diagnostics: Diagnostics
+) -> dict[str, str]:
     value = followed(value or {}, columns or {})
     for step, (old, new) in zip(declared_steps(value), value.items(), strict=True):
         why = ""
@@ -446,15 +546,20 @@ def _renamed(value: Mapping[str, str] | None, columns: Mapping[str, Column] | No
             why = "No column is declared, so columns are not managed."
         elif new in columns and step.path in columns and old in value.values():
             why = (
-                f"{step.path} gives its name away and gets another's at the same time, and later it could not be seen whether that was "
+                f"{step.path} gives its name away and gets another's at the same time, and later it could "
+                "not be seen whether that was "
                 f'done. Do it in two applies: first only "{old}" to a name that is free, then the rest.'
             )
         elif new not in columns:
             why = f'No column "{new}" is declared.{did_you_mean(new, columns)}'
         elif step.path in columns:
-            why = f'The column "{old}" is still declared. A renamed column is declared under its new name only.'
+            why = (
+                f'The column "{old}" is still declared. A renamed column is declared under its new name only.'
+            )
         elif parent_of(step.path) != parent_of(new):
             why = "A rename changes the last part of a path; a column cannot move into or out of a struct."
         if why:
-            diagnostics.error(codes.INVALID_RENAME, f'"{old}" cannot be renamed to "{new}". {why}', attribute=("renamed",))
+            diagnostics.error(
+                codes.INVALID_RENAME, f'"{old}" cannot be renamed to "{new}". {why}', attribute=("renamed",)
+            )
     return value

@@ -1,6 +1,7 @@
 """Everything that can happen to a table, as a closed union of typed changes, and their form in a plan file.
 
-Paths are those that hold after all renames. ``after`` names the sibling that a column follows; an empty text means first, None last.
+Paths are those that hold after all renames. ``after`` names the sibling that a column follows; an empty text
+means first, None last.
 """
 
 import dataclasses
@@ -8,7 +9,14 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
 from flareiac.kernel.data import Data
-from flareiac_iceberg.format.spec import Branch, PartitionField, SnapshotTag, SortField, partition_data, sort_data
+from flareiac_iceberg.format.spec import (
+    Branch,
+    PartitionField,
+    SnapshotTag,
+    SortField,
+    partition_data,
+    sort_data,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +26,9 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveTable:
-    """The table gets another namespace or name in its catalog; its files stay. Names have their namespace before them."""
+    """The table gets another namespace or name in its catalog; its files stay. Names have their namespace
+    before them.
+    """
 
     old: str
     new: str
@@ -244,7 +254,9 @@ _KINDS: Final = {kind.__name__: kind for kind in get_args(Change)}
 
 def encode(change: Change) -> Data:
     """A change as plain data."""
-    return {"change": type(change).__name__} | {item.name: _plain(getattr(change, item.name)) for item in dataclasses.fields(change)}
+    return {"change": type(change).__name__} | {
+        item.name: _plain(getattr(change, item.name)) for item in dataclasses.fields(change)
+    }
 
 
 def decode(data: Data) -> Change:

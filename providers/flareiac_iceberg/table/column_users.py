@@ -7,8 +7,11 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.table.changes import AddColumn, Change, DropColumn, RenameColumn, SetNullability
 
 
-def contradictions(changes: Iterable[Change], claims: Iterable[Claim], columns: Collection[str]) -> Iterator[Blocker]:
-    """One blocker for each column that goes although a declared user names it, or that a declared writer must give and does not.
+def contradictions(
+    changes: Iterable[Change], claims: Iterable[Claim], columns: Collection[str]
+) -> Iterator[Blocker]:
+    """One blocker for each column that goes although a declared user names it, or that a declared writer must
+    give and does not.
 
     ``claims`` are those on this table; ``columns`` the paths that it will have.
     """
@@ -20,8 +23,14 @@ def contradictions(changes: Iterable[Change], claims: Iterable[Claim], columns: 
                 users = [claim for claim in held if path.lower() in (claim.columns or ())]
                 if users:
                     yield _still_used(change, users)
-            case AddColumn(path=path, required=True) | SetNullability(path=path, required=True) if "." not in path:
-                lacking = [claim for claim in held if claim.relation is Relation.WRITES and path.lower() not in (claim.columns or ())]
+            case AddColumn(path=path, required=True) | SetNullability(path=path, required=True) if (
+                "." not in path
+            ):
+                lacking = [
+                    claim
+                    for claim in held
+                    if claim.relation is Relation.WRITES and path.lower() not in (claim.columns or ())
+                ]
                 if lacking:
                     yield _not_given(path, lacking)
             case _:
@@ -32,8 +41,8 @@ def _still_used(change: RenameColumn | DropColumn, users: list[Claim]) -> Blocke
     verb = "renamed" if isinstance(change, RenameColumn) else "dropped"
     return blocker(
         codes.COLUMN_IN_USE,
-        f"The column {change.path} cannot be {verb}: {_named(users)} still {_does(users)} it. Spark would not find it, and the job would "
-        "not start again.",
+        f"The column {change.path} cannot be {verb}: {_named(users)} still {_does(users)} it. Spark would "
+        "not find it, and the job would not start again.",
         (*(_fitting(change, claim) for claim in users), f"keep the column {change.path}"),
     )
 
@@ -52,8 +61,8 @@ def _fitting(change: RenameColumn | DropColumn, claim: Claim) -> str:
 def _not_given(path: str, lacking: list[Claim]) -> Blocker:
     return blocker(
         codes.REQUIRED_COLUMN_NOT_WRITTEN,
-        f"{_named(lacking)} {'does' if len(lacking) == 1 else 'do'} not give the column {path}. Every row of a table needs a value in a "
-        "required column, and a job that has none does not start.",
+        f"{_named(lacking)} {'does' if len(lacking) == 1 else 'do'} not give the column {path}. Every row "
+        "of a table needs a value in a required column, and a job that has none does not start.",
         (
             *(f"give {path} in the SQL of {claim.holder} ({claim.reason})" for claim in lacking),
             f'leave "not null" out of the type of {path}',

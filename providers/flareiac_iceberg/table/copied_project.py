@@ -1,7 +1,8 @@
 """Detects a table of this project's catalog whose files are in another copy of the project. Pure.
 
-A local catalog names files by absolute paths. When a project folder is copied or moved, its catalog comes along and still names the
-files in the folder that it was copied from: what is written, maintained or purged here would be done to that project's tables.
+A local catalog names files by absolute paths. When a project folder is copied or moved, its catalog comes
+along and still names the files in the folder that it was copied from: what is written, maintained or purged
+here would be done to that project's tables.
 """
 
 from pathlib import PurePosixPath
@@ -15,11 +16,17 @@ from flareiac_iceberg.format.locations import absolute_location, plain_text
 
 
 def in_another_copy(request: PlanRequest, attributes: Attributes, observed: Present) -> tuple[Blocker, ...]:
-    """A blocker where the table lies in a warehouse like this project's, below another root. ``attributes``: declared or recorded."""
+    """A blocker where the table lies in a warehouse like this project's, below another root. ``attributes``:
+    declared or recorded.
+    """
     warehouse = _warehouse(request, attributes)
     location = plain_text(str(observed.identity.get("location") or ""))
     root = str(request.project.root)
-    if warehouse is None or not warehouse.startswith(f"{root}/") or f"{location}/".startswith(f"{warehouse}/"):
+    if (
+        warehouse is None
+        or not warehouse.startswith(f"{root}/")
+        or f"{location}/".startswith(f"{warehouse}/")
+    ):
         return ()
     inside = PurePosixPath(warehouse).relative_to(root)
     copy, found, _rest = f"{location}/".partition(f"/{inside}/")
@@ -28,12 +35,20 @@ def in_another_copy(request: PlanRequest, attributes: Attributes, observed: Pres
     return (
         blocker(
             codes.IN_ANOTHER_COPY,
-            f"The files are in {copy or '/'}: the catalog names {location}, outside of this project's own warehouse ({inside}). The "
-            "project was copied or moved, and its catalog came along. Whatever is done to the table here is done to the files there.",
+            f"The files are in {copy or '/'}: the catalog names {location}, outside of this project's own "
+            f"warehouse ({inside}). The project was copied or moved, and its catalog came along. Whatever "
+            "is done to the table here is done to the files there.",
             (
                 f"run flareiac in {copy or '/'}",
-                "to start a copy with tables of its own: remove its catalog, its state and its checkpoints (.flareiac), then plan again",
-                f'to use these tables from here on: warehouse = "{copy}/{inside}" in the catalog block, if no other project runs on them',
+                (
+                    "to start a copy with tables of its own: remove its catalog, its state and its "
+                    "checkpoints (.flareiac), then plan again"
+                ),
+                (
+                    f'to use these tables from here on: warehouse = "{copy}/{inside}" in the catalog '
+                    "block, if "
+                    "no other project runs on them"
+                ),
             ),
         ),
     )

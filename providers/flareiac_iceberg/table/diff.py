@@ -1,4 +1,5 @@
-"""From a table as it is to the table that is desired: typed changes in the order in which they are carried out. Pure.
+"""From a table as it is to the table that is desired: typed changes in the order in which they are carried
+out. Pure.
 
 What nobody declared is left alone: an extra column or property is neither dropped nor moved without need.
 """
@@ -8,7 +9,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from flareiac.kernel.data import Data
-from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, Column, TableSpec, children, is_inside, parent_of, type_at
+from flareiac_iceberg.format.spec import (
+    DEFAULT_PROPERTIES,
+    Column,
+    TableSpec,
+    children,
+    is_inside,
+    parent_of,
+    type_at,
+)
 from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.changes import (
@@ -38,7 +47,8 @@ from flareiac_iceberg.table.rename import Renames, declared_steps, find, path_af
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A table record with the field ids of its columns (empty where they are not known) and the defaults that were written into it.
+    """A table record with the field ids of its columns (empty where they are not known) and the defaults that
+    were written into it.
 
     ``tags``: where its tags stand; ``gone``: snapshots that tags need and the table does not have.
     """
@@ -68,11 +78,14 @@ class Difference:
 
 
 def difference(desired: TableSpec, recorded: Known, observed: Known) -> Difference:
-    """What makes ``observed`` satisfy ``desired``. ``recorded`` tells what was declared before and is to be removed now."""
+    """What makes ``observed`` satisfy ``desired``. ``recorded`` tells what was declared before and is to be
+    removed now.
+    """
     current = observed.spec.columns or {}
     renames = find(desired, current, recorded.field_ids, observed.field_ids)
     there = spec_after(observed.spec, (*renames.declared, *renames.undone))
-    # All declared renames, not only those still to do: the state may be behind a rename that the world has seen.
+    # All declared renames, not only those still to do: the state may be behind a rename that the world has
+    # seen.
     was = spec_after(recorded.spec, declared_steps(desired.renamed))
     changes: list[Change] = []
     if desired.format_version is not None and there.format_version != desired.format_version:
@@ -88,17 +101,32 @@ def difference(desired: TableSpec, recorded: Known, observed: Known) -> Differen
     changes += branches.changes(desired, was, there, recorded.tags, observed.gone)
     ended = branches.ended(desired, there, recorded.tags, observed.gone)
     reborn = _reborn(desired, recorded, observed, renames)
-    return Difference(changes=tuple(changes), renames=renames, observed=there, recorded=was, ended=ended, reborn=reborn)
+    return Difference(
+        changes=tuple(changes), renames=renames, observed=there, recorded=was, ended=ended, reborn=reborn
+    )
 
 
 def _reborn(desired: TableSpec, recorded: Known, observed: Known, renames: Renames) -> tuple[str, ...]:
-    before = {path_after(path, declared_steps(desired.renamed)): field_id for path, field_id in recorded.field_ids.items()}
+    before = {
+        path_after(path, declared_steps(desired.renamed)): field_id
+        for path, field_id in recorded.field_ids.items()
+    }
     steps = (*renames.declared, *renames.undone)
     now = {path_after(path, steps): field_id for path, field_id in observed.field_ids.items()}
-    return tuple(_topmost([path for path in desired.columns or () if path in before and now.get(path, before[path]) != before[path]]))
+    return tuple(
+        _topmost(
+            [
+                path
+                for path in desired.columns or ()
+                if path in before and now.get(path, before[path]) != before[path]
+            ]
+        )
+    )
 
 
-def _columns(desired: Mapping[str, Column], recorded: Mapping[str, Column], observed: Mapping[str, Column]) -> Iterable[Change]:
+def _columns(
+    desired: Mapping[str, Column], recorded: Mapping[str, Column], observed: Mapping[str, Column]
+) -> Iterable[Change]:
     dropped = _topmost([path for path in recorded if path not in desired and path in observed])
     left = [path for path in observed if not any(is_inside(path, item) for item in dropped)]
     added = _topmost([path for path in desired if path not in observed])
@@ -121,7 +149,9 @@ def _ancestors(path: str) -> Iterable[str]:
         yield path
 
 
-def _arranged(desired: Mapping[str, Column], left: Sequence[str], added: Sequence[str], recorded: Mapping[str, Column]) -> Iterable[Change]:
+def _arranged(
+    desired: Mapping[str, Column], left: Sequence[str], added: Sequence[str], recorded: Mapping[str, Column]
+) -> Iterable[Change]:
     """Adds columns and moves others, level by level, so that declared columns stand in declared order."""
     parents = dict.fromkeys(parent_of(path) for path in desired if path in added or path in left)
     for parent in parents:
@@ -131,7 +161,10 @@ def _arranged(desired: Mapping[str, Column], left: Sequence[str], added: Sequenc
 
 
 def _level(
-    wanted: Sequence[str], current: Sequence[str], desired: Mapping[str, Column], recorded: Mapping[str, Column]
+    wanted: Sequence[str],
+    current: Sequence[str],
+    desired: Mapping[str, Column],
+    recorded: Mapping[str, Column],
 ) -> Iterable[Change]:
     staying = _longest_in_order([path for path in current if path in wanted], wanted)
     line = list(current)
@@ -202,7 +235,9 @@ def _partitions(desired: TableSpec, observed: TableSpec) -> Iterable[Change]:
             yield RenamePartitionField(field=there[term], new=item.name)
 
 
-def _settings(desired: TableSpec, recorded: TableSpec, observed: TableSpec, lost: AbstractSet[str]) -> Iterable[Change]:
+def _settings(
+    desired: TableSpec, recorded: TableSpec, observed: TableSpec, lost: AbstractSet[str]
+) -> Iterable[Change]:
     if desired.distribution is not None and desired.distribution != observed.distribution:
         yield SetDistribution(old=observed.distribution, new=desired.distribution)
     yield from _properties(desired, recorded, observed.properties or {}, lost)
@@ -210,17 +245,31 @@ def _settings(desired: TableSpec, recorded: TableSpec, observed: TableSpec, lost
         yield SetTableComment(new=desired.comment)
     if desired.tags is not None:
         there = observed.tags or {}
-        yield from (SetTag(name=name, new=value) for name, value in desired.tags.items() if there.get(name) != value)
-        yield from (SetTag(name=name, new=None) for name in recorded.tags or {} if name not in desired.tags and name in there)
+        yield from (
+            SetTag(name=name, new=value) for name, value in desired.tags.items() if there.get(name) != value
+        )
+        yield from (
+            SetTag(name=name, new=None)
+            for name in recorded.tags or {}
+            if name not in desired.tags and name in there
+        )
 
 
-def _properties(desired: TableSpec, recorded: TableSpec, observed: Mapping[str, Data], lost: AbstractSet[str]) -> Iterable[Change]:
+def _properties(
+    desired: TableSpec, recorded: TableSpec, observed: Mapping[str, Data], lost: AbstractSet[str]
+) -> Iterable[Change]:
     wanted = desired.properties
     for name, value in (wanted or {}).items():
         if observed.get(name) != value:
             yield SetProperty(name=name, old=observed.get(name), new=value)
-    gone = [name for name in recorded.properties or {} if wanted is not None and name not in wanted and name in observed]
-    yield from (RemoveProperty(name=name, old=observed[name]) for name in gone if name not in DEFAULT_PROPERTIES)
+    gone = [
+        name
+        for name in recorded.properties or {}
+        if wanted is not None and name not in wanted and name in observed
+    ]
+    yield from (
+        RemoveProperty(name=name, old=observed[name]) for name in gone if name not in DEFAULT_PROPERTIES
+    )
     for name, value in DEFAULT_PROPERTIES.items():
         gone_elsewhere = name in lost and name not in (wanted or {})
         if gone_elsewhere or (name in gone and observed[name] != value):

@@ -1,4 +1,6 @@
-"""The driver of tables: reads cheaply, and carries out what a planner proposed as one commit. Touches the world."""
+"""The driver of tables: reads cheaply, and carries out what a planner proposed as one commit. Touches the
+world.
+"""
 
 import random
 import threading
@@ -32,14 +34,31 @@ from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.read import figures, reader_of
 from flareiac_iceberg.maintenance.statistics import another_table, gone_table, survey
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
-from flareiac_iceberg.table.changes import Change, MoveTable, RemoveProperty, SetProperty, SetTableComment, SetTag, decode
+from flareiac_iceberg.table.changes import (
+    Change,
+    MoveTable,
+    RemoveProperty,
+    SetProperty,
+    SetTableComment,
+    SetTag,
+    decode,
+)
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import group, key_of, observe, observe_moving, requested
 from flareiac_iceberg.table.requirements import requirements
-from flareiac_iceberg.table.rollback import decode_way, encode_way, is_back, messages, preview, rows, stands, way_back
+from flareiac_iceberg.table.rollback import (
+    decode_way,
+    encode_way,
+    is_back,
+    messages,
+    preview,
+    rows,
+    stands,
+    way_back,
+)
 from flareiac_iceberg.table.rollback import requirements as restore_requirements
 from flareiac_iceberg.table.rollback import updates as restore_updates
 from flareiac_iceberg.table.schema_updates import updates, version_after
@@ -69,7 +88,9 @@ class TableDriver:
         self._lock = threading.Lock()
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
-        """Asks each namespace once; every answer serves one read of each of these resources. A new round of measuring follows, too."""
+        """Asks each namespace once; every answer serves one read of each of these resources. A new round of
+        measuring follows, too.
+        """
         self._listings.forget()
         entries = group(requests)
         waiting: dict[str, tuple[str, str]] = {}
@@ -84,7 +105,9 @@ class TableDriver:
             self._prefetched, self._waiting = entries, waiting
 
     def read(self, request: ReadRequest) -> Observation:
-        """What is there; nothing is opened but the catalog when the recorded metadata file is still the current one."""
+        """What is there; nothing is opened but the catalog when the recorded metadata file is still the
+        current one.
+        """
         try:
             target = requested(request)
             return observe_moving(request, observe(request, target, self._entries(request.address, target)))
@@ -115,14 +138,18 @@ class TableDriver:
         return self._update(request, target, planned)
 
     def delete(self, request: ApplyRequest) -> Outcome:
-        """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply`` does."""
+        """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply``
+        does.
+        """
         recorded = _recorded(request)
         purge = request.payload["mode"] == "purge"
         try:
             target = target_of(recorded.attributes, request.references)
             found = self._metadata(target)
             if found is None:
-                return Applied(attributes=recorded.attributes, identity=recorded.identity, revivable=not purge)
+                return Applied(
+                    attributes=recorded.attributes, identity=recorded.identity, revivable=not purge
+                )
             if found[1]["table-uuid"] != recorded.identity.get("uuid"):
                 return NotApplied(diagnostics=(_moved(target, "its uuid is another one"),))
             delete_files = self._deletion(target, found) if purge else None
@@ -135,12 +162,16 @@ class TableDriver:
                 raise
         identity = {**recorded.identity, "metadata_location": found[0], "last_is_known": True}
         gone = f"dropped {target.full_name}"
-        way = f"{gone}; its last metadata file is {found[0]}; flareiac undrop {request.address} brings it back"
+        way = (
+            f"{gone}; its last metadata file is {found[0]}; flareiac undrop {request.address} brings it back"
+        )
         told = (way,) if delete_files is None else (gone, *delete_files())
         return Applied(attributes=recorded.attributes, identity=identity, messages=told, revivable=not purge)
 
     def _deletion(self, target: Target, found: tuple[str, Attributes]) -> Callable[[], Sequence[str]]:
-        """What deletes the files of a table that is out of its catalog, and tells of those that stay. Raises ``Failure`` if none may be."""
+        """What deletes the files of a table that is out of its catalog, and tells of those that stay. Raises
+        ``Failure`` if none may be.
+        """
         if shares_files(found[1].get("properties") or {}):
             raise Failure(not_purged(target.full_name))
         writer = self._writer(target)
@@ -160,7 +191,8 @@ class TableDriver:
         return found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
 
     def revive(self, request: ApplyRequest) -> Outcome:
-        """Enters a table that is gone in its catalog again, as its last metadata file says; never over another one, nor a second time.
+        """Enters a table that is gone in its catalog again, as its last metadata file says; never over
+        another one, nor a second time.
 
         ``request.payload`` holds in ``then`` what it was reached through when it was recorded, by address.
         """
@@ -169,12 +201,16 @@ class TableDriver:
             target = target_of(recorded.attributes, request.references)
             refuse_other_catalog(target, target_of(recorded.attributes, _as_then(request)))
             if (folder := missing_folder(target.catalog)) is not None:
-                raise Failure(unreadable(target.catalog, f"the folder {folder} is not there. Is a volume not mounted?"))
+                raise Failure(
+                    unreadable(target.catalog, f"the folder {folder} is not there. Is a volume not mounted?")
+                )
             return self._entered(request, recorded, target)
         except Exists:
             return NotApplied(diagnostics=(name_taken(target),))
         except Failure as failure:
-            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+            return NotApplied(
+                diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics)
+            )
 
     def _entered(self, request: ApplyRequest, recorded: Recorded, target: Target) -> Outcome:
         uuid, there = recorded.identity["uuid"], self._metadata(target)
@@ -206,13 +242,17 @@ class TableDriver:
         return survey(found, target.full_name, request, reader_of(target.catalog))
 
     def way_back(self, request: ApplyRequest) -> WayBack:
-        """Which snapshot main (or the branch that was emptied) would go back to, and what that undoes. Raises ``Failure``."""
+        """Which snapshot main (or the branch that was emptied) would go back to, and what that undoes. Raises
+        ``Failure``.
+        """
         recorded = _recorded(request)
         target = target_of(recorded.attributes, request.references)
         metadata = self._own(target, recorded)[1]
         way = way_back(metadata, target.full_name, request.payload["to"], request.payload["known"])
         if way.head == way.target.id:
-            return WayBack(texts=(f"{request.address} stands at snapshot {way.head} already",), payload=None, there=True)
+            return WayBack(
+                texts=(f"{request.address} stands at snapshot {way.head} already",), payload=None, there=True
+            )
         return WayBack(texts=tuple(preview(request.address, metadata, way)), payload=encode_way(way))
 
     def restore(self, request: ApplyRequest) -> Outcome:
@@ -226,10 +266,16 @@ class TableDriver:
             found = self._own(target, recorded)
             way = decode_way(found[1], target.full_name, request.payload)
             if stands(found[1], way):
-                return _applied(recorded.attributes, found, f"{request.address} stands at snapshot {way.target.id} already")
+                return _applied(
+                    recorded.attributes,
+                    found,
+                    f"{request.address} stands at snapshot {way.target.id} already",
+                )
             made = restore_updates(found[1], way, now=time.time())
         except Failure as failure:
-            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+            return NotApplied(
+                diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics)
+            )
         try:
             needs = restore_requirements(found[1], way)
             self._writer(target).commit(target, TableCommit(found=found, updates=made, needs=needs))
@@ -238,7 +284,9 @@ class TableDriver:
         except Failure as failure:
             done = self.settle(request)
             if not isinstance(done, Applied):
-                return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+                return NotApplied(
+                    diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics)
+                )
         return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
 
     def _own(self, target: Target, recorded: Recorded) -> tuple[str, Attributes]:
@@ -255,7 +303,9 @@ class TableDriver:
         return self.settle(request)
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
-        """Whether an operation whose result was lost took effect: its mark, its absence, or nothing left to change."""
+        """Whether an operation whose result was lost took effect: its mark, its absence, or nothing left to
+        change.
+        """
         attributes = request.planned if request.action != "delete" else _recorded(request).attributes
         if attributes is None:
             return None
@@ -263,7 +313,9 @@ class TableDriver:
         if request.action == "rollback":
             recorded = _recorded(request)
             same = found is not None and found[1]["table-uuid"] == recorded.identity.get("uuid")
-            return _applied(attributes, found) if found and same and is_back(found[1], request.payload) else None
+            return (
+                _applied(attributes, found) if found and same and is_back(found[1], request.payload) else None
+            )
         if request.action == "delete":
             recorded = _recorded(request)
             gone = found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
@@ -271,11 +323,17 @@ class TableDriver:
             # What was committed since it was recorded is in the metadata file that the plan saw.
             last = request.payload.get("metadata_location") or recorded.identity.get("metadata_location")
             identity = {**recorded.identity, "metadata_location": last}
-            return Applied(attributes=recorded.attributes, identity=identity, revivable=kept) if gone else None
+            return (
+                Applied(attributes=recorded.attributes, identity=identity, revivable=kept) if gone else None
+            )
         if request.action == "revive":
             recorded = _recorded(request)
             same = found is not None and found[1]["table-uuid"] == recorded.identity.get("uuid")
-            return _revived(recorded, found, target_of(attributes, request.references)) if found and same else None
+            return (
+                _revived(recorded, found, target_of(attributes, request.references))
+                if found and same
+                else None
+            )
         planned = _planned(request)
         if found is None:
             return None
@@ -285,7 +343,11 @@ class TableDriver:
 
     def _create(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
         spec = spec_of(planned)
-        location = None if spec.location is None else absolute_location(spec.location, self._project.root) or spec.location
+        location = (
+            None
+            if spec.location is None
+            else absolute_location(spec.location, self._project.root) or spec.location
+        )
         try:
             what, missing = definition(spec, request.key), partial(self._missing, target, planned)
             self._writer(target).create(target, what, location, request.key, missing)
@@ -334,7 +396,9 @@ class TableDriver:
         return self._in_one_commit(request, target, planned, needed, trouble, message, sent=old is not None)
 
     def _old_name(self, request: ApplyRequest, target: Target) -> Target | None:
-        """The name that the recorded table is to be moved from; None where it has the new one. Raises ``Failure`` if it has neither."""
+        """The name that the recorded table is to be moved from; None where it has the new one. Raises
+        ``Failure`` if it has neither.
+        """
         old = target_of(_recorded(request).attributes, request.references)
         uuid = request.payload["requirements"]["uuid"]
         there = self._metadata(target)
@@ -360,7 +424,8 @@ class TableDriver:
     ) -> Outcome:
         """Commits what is needed on top of what is there, again and again while others commit first.
 
-        ``sent``: something of the request was done already. Raises ``Failure`` only then, or once a commit was tried.
+        ``sent``: something of the request was done already. Raises ``Failure`` only then, or once a commit
+        was tried.
         """
         pause = _FIRST_PAUSE
         for attempt in range(ATTEMPTS):
@@ -374,14 +439,20 @@ class TableDriver:
                 return NotApplied(diagnostics=(_moved(target, "it is gone"),))
             changes = needed(found)
             if not changes:
-                return _applied(planned, found, *([message] if attempt == 0 and request.payload["requirements"] is None else []))
+                return _applied(
+                    planned,
+                    found,
+                    *([message] if attempt == 0 and request.payload["requirements"] is None else []),
+                )
             problem = trouble(found)
             if problem is not None:
                 return NotApplied(diagnostics=(problem,))
             try:
                 self._commit(target, found, changes, planned, empty=request.payload["empty"])
             except Conflict:
-                request.progress(f"{target.full_name}: another writer committed first, trying again ({attempt + 1})")
+                request.progress(
+                    f"{target.full_name}: another writer committed first, trying again ({attempt + 1})"
+                )
             else:
                 return self._committed(target, planned, message)
             if request.cancel.wait(pause * random.uniform(0.5, 1.0)):  # noqa: S311  # spreads retries, guards nothing
@@ -390,13 +461,21 @@ class TableDriver:
         return NotApplied(diagnostics=(_starved(target),))
 
     def _commit(
-        self, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...], planned: Attributes, *, empty: bool
+        self,
+        target: Target,
+        found: tuple[str, Attributes],
+        changes: tuple[Change, ...],
+        planned: Attributes,
+        *,
+        empty: bool,
     ) -> None:
         made = self._updates(target, found[1], changes, planned)
         needs = requirements(found[1], made, empty=empty)
         self._writer(target).commit(target, TableCommit(found=found, updates=made, needs=needs))
 
-    def _updates(self, target: Target, metadata: Attributes, changes: tuple[Change, ...], planned: Attributes) -> list[Attributes]:
+    def _updates(
+        self, target: Target, metadata: Attributes, changes: tuple[Change, ...], planned: Attributes
+    ) -> list[Attributes]:
         start = self._start(target, metadata, changes) if needs_start(changes, metadata) else None
         return updates(metadata, changes, start, planned["properties"] or ())
 
@@ -431,7 +510,9 @@ def _applied(planned: Attributes, found: tuple[str, Attributes], *messages: str)
 
 
 def _as_created(planned: Attributes, found: tuple[str, Attributes]) -> Applied:
-    """What is to be recorded of a table that this operation created, perhaps without what was to follow in a second commit."""
+    """What is to be recorded of a table that this operation created, perhaps without what was to follow in a
+    second commit.
+    """
     there = layout_of(parse_metadata(found[1], found[0])[0])
     behind = [name for name in _FOLLOWS if planned[name] is not None and there[name] != planned[name]]
     return _applied(planned | {name: there[name] for name in behind}, found)
@@ -464,12 +545,22 @@ def _as_known(recorded: Recorded) -> Known:
     )
 
 
-def _known(spec: TableSpec, identity: Attributes, metadata: Attributes, planned: Attributes, tags: Mapping[str, int]) -> Known:
+def _known(
+    spec: TableSpec, identity: Attributes, metadata: Attributes, planned: Attributes, tags: Mapping[str, int]
+) -> Known:
     gone = frozenset(lost(wanted_snapshots(spec_of(planned), tags), metadata))
-    return Known(spec=spec, field_ids=identity["field_ids"], defaults=identity["defaults"], tags=identity["tags"], gone=gone)
+    return Known(
+        spec=spec,
+        field_ids=identity["field_ids"],
+        defaults=identity["defaults"],
+        tags=identity["tags"],
+        gone=gone,
+    )
 
 
-def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...]) -> Diagnostic | None:
+def _requirements(
+    request: ApplyRequest, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...]
+) -> Diagnostic | None:
     _, identity = parse_metadata(found[1], found[0])
     wanted = request.payload["requirements"]
     names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
@@ -477,13 +568,18 @@ def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attri
     if moved:
         return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
     if request.payload["empty"] and identity["written"]:
-        return _moved(target, "rows were written since the plan was made, and a not null column needs a table without rows")
+        return _moved(
+            target,
+            "rows were written since the plan was made, and a not null column needs a table without rows",
+        )
     against = contradiction(found[1], changes) or _overtaken(found[1].get("properties") or {}, changes)
     return None if against is None else _moved(target, against)
 
 
 def _overtaken(properties: Attributes, changes: tuple[Change, ...]) -> str | None:
-    """A property that somebody else has set to a third value since the plan was made: setting it would undo that unseen."""
+    """A property that somebody else has set to a third value since the plan was made: setting it would undo
+    that unseen.
+    """
     for change in changes:
         match change:
             case SetProperty(name=name, old=old, new=new) if properties.get(name) not in (old, new):
@@ -511,21 +607,24 @@ def _filled(change: Change, planned: Attributes) -> Change:
 def _moved(target: Target, what: str) -> Diagnostic:
     return error(
         codes.TABLE_CHANGED_MEANWHILE,
-        f"The table {target.full_name} is not what the plan was made for: {what}. Nothing of this change took effect. Make a new plan and "
-        "review it.",
+        f"The table {target.full_name} is not what the plan was made for: {what}. Nothing of this change "
+        "took effect. Make a new plan and review it.",
     )
 
 
 def _written_meanwhile(target: Target) -> Diagnostic:
     return error(
         codes.WRITTEN_MEANWHILE,
-        f"Somebody else writes {target.full_name}. Nothing was changed. Find out who with flareiac table snapshots ADDRESS, stop that, "
-        "and try again.",
+        f"Somebody else writes {target.full_name}. Nothing was changed. Find out who with flareiac table "
+        "snapshots ADDRESS, stop that, and try again.",
     )
 
 
 def _as_then(request: ApplyRequest) -> dict[str, Resolved]:
-    then = {each: replace(request.references[each], attributes=attributes) for each, attributes in request.payload["then"].items()}
+    then = {
+        each: replace(request.references[each], attributes=attributes)
+        for each, attributes in request.payload["then"].items()
+    }
     return {**request.references, **then}
 
 
@@ -533,21 +632,25 @@ def _revived(recorded: Recorded, found: tuple[str, Attributes], target: Target, 
     """It stays when its block is not written again: the apply after this must not drop it once more."""
     total = next((item.total for item in commits(found[1], 1)), 0)
     rows_text = "" if total is None else f", with {total} rows"
-    said = (f"{target.full_name} is back{rows_text}", *notes, "without its block, the next apply forgets it (and it stays)")
+    said = (
+        f"{target.full_name} is back{rows_text}",
+        *notes,
+        "without its block, the next apply forgets it (and it stays)",
+    )
     return _applied({**recorded.attributes, "on_destroy": "retain"}, found, *said)
 
 
 def _name_taken(target: Target) -> Diagnostic:
     return error(
         codes.NAME_TAKEN,
-        f"The table cannot get the name {target.full_name}: another one has got it since the plan was made. Nothing was changed. Make a "
-        "new plan and review it.",
+        f"The table cannot get the name {target.full_name}: another one has got it since the plan was made. "
+        "Nothing was changed. Make a new plan and review it.",
     )
 
 
 def _starved(target: Target) -> Diagnostic:
     return error(
         codes.OTHER_WRITERS_FIRST,
-        f"Other writers of {target.full_name} committed first, {ATTEMPTS} times in a row. Nothing of this change took effect. Apply again "
-        "when they are less busy, or stop them meanwhile.",
+        f"Other writers of {target.full_name} committed first, {ATTEMPTS} times in a row. Nothing of this "
+        "change took effect. Apply again when they are less busy, or stop them meanwhile.",
     )

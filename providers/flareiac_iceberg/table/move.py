@@ -1,4 +1,6 @@
-"""Renames: a table whose block names another namespace or name than the state, and what rules a rename out. Pure."""
+"""Renames: a table whose block names another namespace or name than the state, and what rules a rename out.
+Pure.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,7 +18,9 @@ FOUND_AT: Final = "found_at"
 TAKEN: Final = "destination_taken"
 """In an identity: whether another table has the name that the table is to get."""
 _WITHOUT_RENAME: Final = ("glue",)
-"""Catalogs without a rename: a table would be registered again and then removed, with two entries for one table in between."""
+"""Catalogs without a rename: a table would be registered again and then removed, with two entries for one
+table in between.
+"""
 
 
 def import_id(attributes: Attributes) -> str:
@@ -28,12 +32,20 @@ def import_id(attributes: Attributes) -> str:
 
 def is_elsewhere(recorded: Recorded | None, desired: Attributes | None) -> bool:
     """Whether the block says another place than the one that is recorded."""
-    return recorded is not None and desired is not None and any(recorded.attributes[name] != desired[name] for name in PLACE)
+    return (
+        recorded is not None
+        and desired is not None
+        and any(recorded.attributes[name] != desired[name] for name in PLACE)
+    )
 
 
 def move_of(recorded: Recorded | None, desired: Attributes, observed: Present) -> MoveTable | None:
     """The rename that is still to do."""
-    if recorded is None or not is_elsewhere(recorded, desired) or recorded.attributes["catalog"] != desired["catalog"]:
+    if (
+        recorded is None
+        or not is_elsewhere(recorded, desired)
+        or recorded.attributes["catalog"] != desired["catalog"]
+    ):
         return None
     found: list[str] | None = observed.identity.get(FOUND_AT)
     old = ".".join(found) if found else full_name(recorded.attributes)
@@ -50,7 +62,9 @@ def moved_already(recorded: Recorded | None, desired: Attributes, move: MoveTabl
     return move is None and is_elsewhere(recorded, desired)
 
 
-def move_blockers(request: PlanRequest, desired: Attributes, observed: Present, move: MoveTable | None) -> Iterator[Blocker]:
+def move_blockers(
+    request: PlanRequest, desired: Attributes, observed: Present, move: MoveTable | None
+) -> Iterator[Blocker]:
     """At most one blocker: another catalog, one without rename, or a name in use."""
     recorded = request.recorded
     if recorded is None or not is_elsewhere(recorded, desired):
@@ -60,19 +74,33 @@ def move_blockers(request: PlanRequest, desired: Attributes, observed: Present, 
     if recorded.attributes["catalog"] != desired["catalog"]:
         yield blocker(
             codes.OTHER_CATALOG,
-            f"{was} cannot become {now}: another catalog would have to register its files, and both would change them from then on.",
-            (stay, f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten"),
+            f"{was} cannot become {now}: another catalog would have to register its files, and both would "
+            "change them from then on.",
+            (
+                stay,
+                (
+                    f"to have a new, empty table and leave {was} alone: give the block another label; the "
+                    "old one is forgotten"
+                ),
+            ),
         )
     elif move is not None and _kind(request, desired) in _WITHOUT_RENAME:
         yield blocker(
             codes.NO_RENAME,
             f"{was} cannot become {now}: a Glue catalog would have two entries for one table in between.",
-            (stay, f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten"),
+            (
+                stay,
+                (
+                    f"to have a new, empty table and leave {was} alone: give the block another label; the "
+                    "old one is forgotten"
+                ),
+            ),
         )
     elif move is not None and observed.identity.get(TAKEN):
         yield blocker(
             codes.NAME_TAKEN,
-            f"{was} cannot become {now}: there is a table or view of that name, and FlareIaC does not overwrite it.",
+            f"{was} cannot become {now}: there is a table or view of that name, and FlareIaC does not "
+            "overwrite it.",
             (stay, f"give the block a name that is free, or rename or drop {now} first"),
         )
 

@@ -20,7 +20,14 @@ from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropC
 from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
-from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, another_field, another_field_step, disturbances, step
+from flareiac_iceberg.table.effects import (
+    ANOTHER_TABLE,
+    NO_TABLE,
+    another_field,
+    another_field_step,
+    disturbances,
+    step,
+)
 from flareiac_iceberg.table.move import PLACE, import_id, move_blockers, move_of, moved_already
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.shared_files import shares_files, unpurgeable
@@ -48,13 +55,19 @@ class TablePlanner:
 def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
     keeps = recorded.attributes["on_destroy"] == "retain" and not request.destroy_object
     if isinstance(request.observed, Missing):
-        return Proposal(action=Action.FORGET, planned=None, drift=("the table was dropped outside of FlareIaC",))
+        return Proposal(
+            action=Action.FORGET, planned=None, drift=("the table was dropped outside of FlareIaC",)
+        )
     if keeps or not isinstance(request.observed, Present):
         why = "on_destroy is retain: the table and its data stay, FlareIaC only forgets them"
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
     mode = "purge" if recorded.attributes["on_destroy"] == "purge" else "drop"
     observed = request.observed
-    blockers = () if observed.identity["uuid"] == recorded.identity.get("uuid") else (_another_table(request, observed),)
+    blockers = (
+        ()
+        if observed.identity["uuid"] == recorded.identity.get("uuid")
+        else (_another_table(request, observed),)
+    )
     blockers = (*blockers, *in_another_copy(request, recorded.attributes, observed))
     if mode == "purge" and shares_files(observed.attributes["properties"] or {}):
         blockers = (*blockers, unpurgeable())
@@ -76,7 +89,9 @@ def _leaving(mode: str, observed: Present) -> dict[str, Data]:
 
 def _dropping(mode: str) -> Step:
     if mode == "purge":
-        return Step(text="drop the table and delete its files", effect=Effect.LOSES_DATA, why="on_destroy is purge.")
+        return Step(
+            text="drop the table and delete its files", effect=Effect.LOSES_DATA, why="on_destroy is purge."
+        )
     why = "Its files stay; the state keeps the location of its last metadata file."
     return Step(text="drop the table from its catalog", effect=Effect.LOSES_DATA, why=why)
 
@@ -100,7 +115,10 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
 
 
 def _again(address: str) -> str:
-    return f"it is gone, so it is created again, empty; to have the old one back, with its rows: flareiac undrop {address} before the apply"
+    return (
+        "it is gone, so it is created again, empty; to have the old one back, with its rows: flareiac "
+        f"undrop {address} before the apply"
+    )
 
 
 def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
@@ -110,7 +128,8 @@ def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
         return nameless
     unmade = blocker(
         codes.NO_COLUMNS_TO_CREATE,
-        "The table does not exist, and without column blocks FlareIaC does not manage the schema of a table, so it must exist.",
+        "The table does not exist, and without column blocks FlareIaC does not manage the schema of a "
+        "table, so it must exist.",
         ('column "id" {\n  type = "long"\n}',),
     )
     return (unmade, *nameless)
@@ -118,7 +137,9 @@ def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
 
 def _declared_snapshots(wanted: TableSpec) -> frozenset[int]:
     """A table that is to be made has none of them."""
-    return frozenset(item.snapshot_id for item in wanted.snapshot_tags.values() if item.snapshot_id is not None)
+    return frozenset(
+        item.snapshot_id for item in wanted.snapshot_tags.values() if item.snapshot_id is not None
+    )
 
 
 def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
@@ -142,7 +163,9 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -
 
 
 def _of_another_table(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
-    """Blocked until somebody says which table is meant: an import block that names the new one's uuid adopts it."""
+    """Blocked until somebody says which table is meant: an import block that names the new one's uuid adopts
+    it.
+    """
     proposal = _update(replace(request, recorded=None, importing=True), desired, observed)
     told = f"the table was dropped and created again outside of FlareIaC (uuid {observed.identity['uuid']})"
     if request.import_id == f"{import_id(desired)}@{observed.identity['uuid']}":
@@ -157,14 +180,22 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
     move = move_of(recorded, desired, observed)
     if move is not None:
         found = replace(found, changes=(move, *found.changes))
-    changes = attribute_changes(desired, recorded.attributes if recorded else None, wanted, found, request.project.root)
+    changes = attribute_changes(
+        desired, recorded.attributes if recorded else None, wanted, found, request.project.root
+    )
     blockers = (
         *_ownership(request, observed),
         *in_another_copy(request, desired, observed),
         *move_blockers(request, desired, observed, move),
         *refusals(wanted, found, _past(observed, found)),
         *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
-        *branches.refusals(wanted, found.observed, found.changes, _gone(observed), empty=observed.identity["snapshot_id"] is None),
+        *branches.refusals(
+            wanted,
+            found.observed,
+            found.changes,
+            _gone(observed),
+            empty=observed.identity["snapshot_id"] is None,
+        ),
         *branches.still_written(found.changes, _claims(request)),
         *endangered(desired, _claims(request)),
         *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
@@ -177,7 +208,10 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
             request,
             found,
             worth=state_only or upkeep or bool(blockers) or bool(found.reborn),
-            record=renamed or any(map(settled, changes)) or _written_by_others(request, observed) or moved_already(recorded, desired, move),
+            record=renamed
+            or any(map(settled, changes))
+            or _written_by_others(request, observed)
+            or moved_already(recorded, desired, move),
         ),
         planned=desired,
         changes=changes,
@@ -188,7 +222,14 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         ),
         reasons=(*_suggestions(found), *_ended(found)),
         blockers=blockers,
-        disturbs=tuple(dict.fromkeys((*(item for path in found.reborn for item in another_field(path)), *disturbances(found.changes)))),
+        disturbs=tuple(
+            dict.fromkeys(
+                (
+                    *(item for path in found.reborn for item in another_field(path)),
+                    *disturbances(found.changes),
+                )
+            )
+        ),
         drift=(*map(_other_field, found.reborn), *drift_texts(changes)) if recorded else (),
         fingerprint=_fingerprint(wanted, recorded, observed),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
@@ -201,7 +242,9 @@ def _claims(request: PlanRequest) -> tuple[Claim, ...]:
 
 
 def _written_by_others(request: PlanRequest, observed: Present) -> bool:
-    """Then the table is recorded anew, so that an apply acknowledges what they did. A table without declared writers is fed by others."""
+    """Then the table is recorded anew, so that an apply acknowledges what they did. A table without declared
+    writers is fed by others.
+    """
     writers = [claim for claim in _claims(request) if claim.relation is Relation.WRITES]
     if request.recorded is None or not writers:
         return False
@@ -222,7 +265,13 @@ def _state_steps(desired: Attributes, *, state_only: bool) -> tuple[Step, ...]:
     if not state_only:
         return ()
     mode = desired["on_destroy"]
-    return (Step(text=f"removing the block will {mode} the table from now on", effect=Effect.METADATA, why="Kept in the state only."),)
+    return (
+        Step(
+            text=f"removing the block will {mode} the table from now on",
+            effect=Effect.METADATA,
+            why="Kept in the state only.",
+        ),
+    )
 
 
 def _known(record: Recorded | Present | None) -> Known:
@@ -245,7 +294,11 @@ def _gone(record: Recorded | Present) -> frozenset[int]:
 def _ownership(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
     if request.recorded is None:
         return () if request.importing else (_foreign(request, observed),)
-    return () if request.recorded.identity.get("uuid") == observed.identity["uuid"] else (_another_table(request, observed),)
+    return (
+        ()
+        if request.recorded.identity.get("uuid") == observed.identity["uuid"]
+        else (_another_table(request, observed),)
+    )
 
 
 def _foreign(request: PlanRequest, observed: Present) -> Blocker:
@@ -253,8 +306,12 @@ def _foreign(request: PlanRequest, observed: Present) -> Blocker:
     name = import_id(request.desired)
     return blocker(
         codes.NOT_ADOPTED,
-        f"The table {name} exists (uuid {observed.identity['uuid']}), and FlareIaC changes only what it created or was asked to adopt.",
-        (f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}', "give the block another name or namespace"),
+        f"The table {name} exists (uuid {observed.identity['uuid']}), and FlareIaC changes only what it "
+        "created or was asked to adopt.",
+        (
+            f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',
+            "give the block another name or namespace",
+        ),
     )
 
 
@@ -263,11 +320,21 @@ def _another_table(request: PlanRequest, observed: Present) -> Blocker:
     name = import_id(attributes)
     return blocker(
         codes.RECREATED_ELSEWHERE,
-        f"{name} has another uuid than recorded: it is another table under the same name, and FlareIaC was not asked to change it.",
+        f"{name} has another uuid than recorded: it is another table under the same name, and FlareIaC was "
+        "not asked to change it.",
         (
-            f'to adopt the new one:\nimport {{\n  to = {request.address}\n  id = "{name}@{observed.identity["uuid"]}"\n}}',
-            "to have the declared table created again, empty: drop or rename the new one by hand, then plan again",
-            f"to have the old one back: drop or rename the new one by hand, then flareiac undrop {request.address}",
+            (
+                f"to adopt the new one:\nimport {{\n  to = {request.address}\n  id = "
+                f'"{name}@{observed.identity["uuid"]}"\n}}'
+            ),
+            (
+                "to have the declared table created again, empty: drop or rename the new one by hand, then "
+                "plan again"
+            ),
+            (
+                "to have the old one back: drop or rename the new one by hand, then flareiac undrop "
+                f"{request.address}"
+            ),
         ),
     )
 
@@ -279,11 +346,14 @@ def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
     was, now = import_id(recorded.attributes), import_id(desired)
     moved = blocker(
         codes.RENAMED_AND_REMADE,
-        f"{was} cannot become {now}: the old table is gone or is to be created again, and a new name beside that leaves open which table "
-        "is meant.",
+        f"{was} cannot become {now}: the old table is gone or is to be created again, and a new name beside "
+        "that leaves open which table is meant.",
         (
             f"write the name of {was} again",
-            f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten",
+            (
+                f"to have a new, empty table and leave {was} alone: give the block another label; the old "
+                "one is forgotten"
+            ),
         ),
     )
     return (moved,)
@@ -296,9 +366,16 @@ def _suggestions(found: Difference) -> tuple[str, ...]:
     columns = found.observed.columns or {}
     lines: list[str] = []
     for old in dropped:
-        near = [item.path for item in added if parent_of(item.path) == parent_of(old) and item.type == _type_text(columns, old)]
+        near = [
+            item.path
+            for item in added
+            if parent_of(item.path) == parent_of(old) and item.type == _type_text(columns, old)
+        ]
         if len(near) == 1:
-            lines.append(f'if {near[0]} is {old} under a new name, write renamed = {{ "{old}" = "{near[0]}" }}: its values are kept then')
+            lines.append(
+                f'if {near[0]} is {old} under a new name, write renamed = {{ "{old}" = "{near[0]}" }}: its '
+                "values are kept then"
+            )
     return tuple(lines)
 
 
@@ -316,26 +393,35 @@ def _type_text(columns: Data, path: str) -> str:
 
 
 def _past(observed: Present, found: Difference) -> Past:
-    """What the table has had. A table that is read as it was recorded by an earlier version does not tell all of it, nor does it change."""
+    """What the table has had. A table that is read as it was recorded by an earlier version does not tell all
+    of it, nor does it change.
+    """
     identity = observed.identity
     renames = (*found.renames.declared, *found.renames.undone)
     paths = {field_id: path_after(path, renames) for path, field_id in identity["field_ids"].items()}
     return Past(
         written=identity.get("written", identity.get("snapshot_id") is not None),
         sorted=frozenset(paths[item] for item in identity.get("sorted_ids") or () if item in paths),
-        partitions=frozenset((name, paths[item], term) for name, item, term in identity.get("partition_names") or () if item in paths),
+        partitions=frozenset(
+            (name, paths[item], term)
+            for name, item, term in identity.get("partition_names") or ()
+            if item in paths
+        ),
     )
 
 
 def _needs_empty(found: Difference) -> bool:
     return any(
-        (isinstance(change, AddColumn) and change.required) or (isinstance(change, SetNullability) and change.required)
+        (isinstance(change, AddColumn) and change.required)
+        or (isinstance(change, SetNullability) and change.required)
         for change in found.changes
     )
 
 
 def _which(observed: Present) -> Attributes:
-    """Which table it is. A catalog that was copied with its folder names the files of the original: the same uuid in another place."""
+    """Which table it is. A catalog that was copied with its folder names the files of the original: the same
+    uuid in another place.
+    """
     return {"uuid": observed.identity["uuid"], "location": observed.identity.get("location")}
 
 
@@ -352,7 +438,9 @@ def _fingerprint(wanted: TableSpec, recorded: Recorded | None, observed: Present
 
 
 def _declared_refs(kind: str, wanted: TableSpec, recorded: Recorded | None, observed: Present) -> Data:
-    """How the declared branches (or tags) are; never where a branch stands, which moves beside a live stream."""
+    """How the declared branches (or tags) are; never where a branch stands, which moves beside a live
+    stream.
+    """
     desired = wanted.branches if kind == "branch" else wanted.snapshot_tags
     declared = {*desired, *((recorded.attributes.get(kind) or {}) if recorded else {})}
     live = observed.attributes.get(kind) or {}
@@ -360,5 +448,9 @@ def _declared_refs(kind: str, wanted: TableSpec, recorded: Recorded | None, obse
 
 
 def _payload(changes: tuple[Change, ...], observed: Present | None, *, empty: bool = False) -> Attributes:
-    requirements = None if observed is None else {name: observed.identity[name] for name in ("uuid", "schema_id", "spec_id", "sort_id")}
+    requirements = (
+        None
+        if observed is None
+        else {name: observed.identity[name] for name in ("uuid", "schema_id", "spec_id", "sort_id")}
+    )
     return {"changes": [encode(change) for change in changes], "requirements": requirements, "empty": empty}

@@ -18,7 +18,9 @@ _AT_ONCE: Final = 8
 
 
 def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, ...]:
-    """Every file that the metadata in the file ``location`` names, and that file last. Raises ``Failure`` if they cannot all be told."""
+    """Every file that the metadata in the file ``location`` names, and that file last. Raises ``Failure`` if
+    they cannot all be told.
+    """
     read = reader_of(target.catalog)
 
     def listed(place: str) -> tuple[Manifest, ...]:
@@ -30,7 +32,9 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
     snapshots = metadata.get("snapshots") or ()
     lists = sorted({item["manifest-list"] for item in snapshots if item.get("manifest-list")})
     if any(not item.get("manifest-list") for item in snapshots):
-        raise Failure(_unlisted(target, "a snapshot of it has no manifest list, as very old writers made them"))
+        raise Failure(
+            _unlisted(target, "a snapshot of it has no manifest list, as very old writers made them")
+        )
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         try:
             manifests = {item.location: item for found in pool.map(listed, lists) for item in found}
@@ -40,7 +44,14 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
             raise Failure(_unlisted(target, told.line.partition(". ")[0])) from failure
     figures = [item for name in ("statistics", "partition-statistics") for item in metadata.get(name) or ()]
     older = [item["metadata-file"] for item in metadata.get("metadata-log") or ()]
-    found = [*sorted(data), *manifests, *lists, *(item["statistics-path"] for item in figures), *older, location]
+    found = [
+        *sorted(data),
+        *manifests,
+        *lists,
+        *(item["statistics-path"] for item in figures),
+        *older,
+        location,
+    ]
     return tuple(dict.fromkeys(found))
 
 
@@ -63,13 +74,19 @@ def delete(io: Deletes, files: Sequence[str]) -> tuple[str, ...]:
         return None
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        stay = [(file, why) for file, why in zip(files, pool.map(why_not, files), strict=True) if why is not None]
-    return tuple(f"{len(stay)} of its {len(files)} files could not be deleted and stay, as {file} ({why})" for file, why in stay[:1])
+        stay = [
+            (file, why) for file, why in zip(files, pool.map(why_not, files), strict=True) if why is not None
+        ]
+    return tuple(
+        f"{len(stay)} of its {len(files)} files could not be deleted and stay, as {file} ({why})"
+        for file, why in stay[:1]
+    )
 
 
 def _unlisted(target: Target, why: str) -> Diagnostic:
     return error(
         codes.FILES_NOT_FOUND,
-        f"The table {target.full_name} is not purged. {why[0].upper()}{why[1:]}. The table and its files are as they were. Restore the "
+        f"The table {target.full_name} is not purged. {why[0].upper()}{why[1:]}. The table and its files "
+        "are as they were. Restore the "
         'file, or keep the files: on_destroy = "drop" in its block and an apply, then remove the block.',
     )

@@ -1,4 +1,6 @@
-"""Reads tables without any Iceberg library: one query for a namespace, and a metadata file only where something may have changed."""
+"""Reads tables without any Iceberg library: one query for a namespace, and a metadata file only where
+something may have changed.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -35,14 +37,17 @@ def requested(request: ReadRequest) -> Target:
 def _other_import(request: ReadRequest, wanted: str) -> Diagnostic:
     return error(
         codes.IMPORT_ID_DIFFERS,
-        f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" (CATALOG.NAMESPACE.NAME, the catalog by its '
+        f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" '
+        "(CATALOG.NAMESPACE.NAME, the catalog by its "
         "label). Make both name the same table.",
         address=request.address,
     )
 
 
 def group(requests: Sequence[ReadRequest]) -> dict[tuple[str, str], Mapping[str, Pointer] | None]:
-    """The entries of every namespace that these requests ask about, one query each; what fails is left for the reads to tell."""
+    """The entries of every namespace that these requests ask about, one query each; what fails is left for
+    the reads to tell.
+    """
     found: dict[tuple[str, str], Mapping[str, Pointer] | None] = {}
     failed: set[tuple[str, str]] = set()
     for request in requests:
@@ -63,20 +68,35 @@ def key_of(target: Target) -> tuple[str, str]:
 
 
 def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer] | None) -> Observation:
-    """What is there, from the entries of the table's namespace. Raises ``Failure`` where that cannot be known."""
+    """What is there, from the entries of the table's namespace. Raises ``Failure`` where that cannot be
+    known.
+    """
     recorded = request.recorded
     if entries is None and recorded is not None and (folder := missing_folder(target.catalog)) is not None:
-        return Unreadable(diagnostic=unreadable(target.catalog, f"the folder {folder} is not there. Is a volume not mounted?"))
+        return Unreadable(
+            diagnostic=unreadable(
+                target.catalog, f"the folder {folder} is not there. Is a volume not mounted?"
+            )
+        )
     pointer = (entries or {}).get(target.name)
     if pointer is None:
-        why = f"there is no catalog {target.catalog.shown} yet" if entries is None else f"the catalog has no table {target.full_name}"
+        why = (
+            f"there is no catalog {target.catalog.shown} yet"
+            if entries is None
+            else f"the catalog has no table {target.full_name}"
+        )
         return Missing(reason=why)
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
         identity = since(recorded.identity, recorded.identity)
         history = live(load_entry(pointer, target.catalog)[1]) if request.history else None
-        return Present(attributes=recorded.attributes, identity=identity, unmanaged=_unmanaged(identity, request), history=history)
+        return Present(
+            attributes=recorded.attributes,
+            identity=identity,
+            unmanaged=_unmanaged(identity, request),
+            history=history,
+        )
     return present(request, *load_entry(pointer, target.catalog))
 
 
@@ -107,7 +127,8 @@ def _unchanged(request: ReadRequest, location: str) -> bool:
     if recorded.identity.get("metadata_location") != location:
         return False
     if request.desired is None:
-        # What is recorded does not tell of properties that nobody manages, and one of them may forbid to delete the files.
+        # What is recorded does not tell of properties that nobody manages, and one of them may forbid to
+        # delete the files.
         return bool(recorded.attributes["on_destroy"] != "purge")
     # What a state of an earlier version does not mention was not managed then.
     return _said(request.desired) == _said(recorded.attributes)
@@ -133,29 +154,43 @@ def present(request: ReadRequest, location: str, metadata: Attributes) -> Presen
 
 
 def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
-    """Canonical attributes of what is there; what only FlareIaC knows of (``on_destroy``, ...) as in ``frame``."""
+    """Canonical attributes of what is there; what only FlareIaC knows of (``on_destroy``, ...) as in
+    ``frame``.
+    """
     return dict(frame) | layout_of(spec)
 
 
 def _unmanaged(identity: Attributes, request: ReadRequest) -> tuple[str, ...]:
-    """What is in a table by its identity and nobody declared; columns and properties where such are managed at all."""
+    """What is in a table by its identity and nobody declared; columns and properties where such are managed
+    at all.
+    """
     records = [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]
     # What a state of an earlier version does not mention is not known to be there.
     there = {
         "column": [*(identity.get("field_ids") or ()), *(identity.get("unsayable") or ())],
         "branch": [name for name in identity.get("branches") or () if not name.startswith(OWN_TAGS)],
         "tag": [name for name in identity.get("tags") or () if not name.startswith(OWN_TAGS)],
-        "property": [name for name in identity.get("properties") or () if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES],
+        "property": [
+            name
+            for name in identity.get("properties") or ()
+            if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES
+        ],
     }
     found: list[str] = []
     for kind, names in there.items():
         declared = [record.get(_DECLARED[kind]) for record in records]
         if kind in ("branch", "tag") or any(item is not None for item in declared):
-            found += [f'{kind} "{name}"' for name in sorted(names) if not any(name in (item or ()) for item in declared)]
+            found += [
+                f'{kind} "{name}"'
+                for name in sorted(names)
+                if not any(name in (item or ()) for item in declared)
+            ]
     return tuple(found)
 
 
 _DECLARED = {"column": "columns", "branch": "branch", "tag": "tag", "property": "properties"}
 """The attribute that declares such things."""
-SERVER_DEFAULTS = frozenset({"write.parquet.compression-codec", "owner", "created-at", "schema.name-mapping.default"})
+SERVER_DEFAULTS = frozenset(
+    {"write.parquet.compression-codec", "owner", "created-at", "schema.name-mapping.default"}
+)
 """Properties that engines write by themselves."""

@@ -1,4 +1,6 @@
-"""Which columns get a new name: those that ``renamed`` says, and those that were renamed elsewhere. By field id, never by guess."""
+"""Which columns get a new name: those that ``renamed`` says, and those that were renamed elsewhere. By field
+id, never by guess.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +11,9 @@ from flareiac_iceberg.table.changes import RenameColumn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renames:
-    """Renames in the order in which they are carried out: ``declared`` ones, then those that undo what somebody else did."""
+    """Renames in the order in which they are carried out: ``declared`` ones, then those that undo what
+    somebody else did.
+    """
 
     declared: tuple[RenameColumn, ...] = ()
     undone: tuple[RenameColumn, ...] = ()
@@ -17,7 +21,12 @@ class Renames:
     """Declared ones that cannot be carried out: the new name is in use beside the old one."""
 
 
-def find(desired: TableSpec, observed: Iterable[str], recorded_ids: Mapping[str, int], observed_ids: Mapping[str, int]) -> Renames:
+def find(
+    desired: TableSpec,
+    observed: Iterable[str],
+    recorded_ids: Mapping[str, int],
+    observed_ids: Mapping[str, int],
+) -> Renames:
     """The renames between what is there and what is desired. ``*_ids`` map paths to field ids."""
     paths = list(observed)
     by_id = {field_id: path for path, field_id in observed_ids.items()}
@@ -50,14 +59,18 @@ def find(desired: TableSpec, observed: Iterable[str], recorded_ids: Mapping[str,
     return Renames(declared=tuple(declared), undone=tuple(undone), taken=tuple(taken))
 
 
-def _moved_on(old: str, recorded_ids: Mapping[str, int], by_id: Mapping[int, str], done: Iterable[RenameColumn]) -> str | None:
+def _moved_on(
+    old: str, recorded_ids: Mapping[str, int], by_id: Mapping[int, str], done: Iterable[RenameColumn]
+) -> str | None:
     """Where the column that was recorded as ``old`` is now."""
     now = by_id.get(recorded_ids.get(old, -1))
     return None if now is None else path_after(now, done)
 
 
 def followed(renamed: Mapping[str, str], declared: Collection[str]) -> dict[str, str]:
-    """``renamed`` with each old name leading to the name that is declared: ``a = b, b = c`` are the names of one column over time."""
+    """``renamed`` with each old name leading to the name that is declared: ``a = b, b = c`` are the names of
+    one column over time.
+    """
     return {old: _last(new, renamed, declared) for old, new in renamed.items()}
 
 
@@ -72,7 +85,9 @@ def _last(new: str, renamed: Mapping[str, str], declared: Collection[str]) -> st
 
 
 def declared_steps(renamed: Mapping[str, str]) -> tuple[RenameColumn, ...]:
-    """``renamed`` as steps: an old path may be written as it was before the renames of the columns around it, or as it is after them."""
+    """``renamed`` as steps: an old path may be written as it was before the renames of the columns around it,
+    or as it is after them.
+    """
     steps: list[RenameColumn] = []
     for old, new in renamed.items():
         steps.append(RenameColumn(path=path_after(old, steps), new=new))
@@ -95,10 +110,16 @@ def spec_after(spec: TableSpec, renames: Iterable[RenameColumn]) -> TableSpec:
         return spec
     return replace(
         spec,
-        columns=None if spec.columns is None else {path_after(path, steps): column for path, column in spec.columns.items()},
-        identifier=None if spec.identifier is None else tuple(path_after(path, steps) for path in spec.identifier),
+        columns=None
+        if spec.columns is None
+        else {path_after(path, steps): column for path, column in spec.columns.items()},
+        identifier=None
+        if spec.identifier is None
+        else tuple(path_after(path, steps) for path in spec.identifier),
         partition_by=None
         if spec.partition_by is None
         else tuple(replace(item, column=path_after(item.column, steps)) for item in spec.partition_by),
-        sort_by=None if spec.sort_by is None else tuple(replace(item, column=path_after(item.column, steps)) for item in spec.sort_by),
+        sort_by=None
+        if spec.sort_by is None
+        else tuple(replace(item, column=path_after(item.column, steps)) for item in spec.sort_by),
     )

@@ -56,7 +56,9 @@ def rows(metadata: Attributes) -> list[Attributes]:
 
 
 def way_back(metadata: Attributes, table: str, to: int | None, known: Sequence[Attributes]) -> Return:
-    """The named state, or the newest of those that were recorded. Raises ``Failure`` with the reason why there is none."""
+    """The named state, or the newest of those that were recorded. Raises ``Failure`` with the reason why
+    there is none.
+    """
     if to is not None:
         target = by_id(metadata, to)
         if target is None:
@@ -64,7 +66,11 @@ def way_back(metadata: Attributes, table: str, to: int | None, known: Sequence[A
         return _return(metadata, MAIN, target)
     if not known:
         raise Failure(_nothing_recorded(table))
-    there = [(found, item) for item in known if item["snapshot_id"] is not None and (found := by_id(metadata, item["snapshot_id"]))]
+    there = [
+        (found, item)
+        for item in known
+        if item["snapshot_id"] is not None and (found := by_id(metadata, item["snapshot_id"]))
+    ]
     if not there:
         lost = [item["snapshot_id"] for item in known if item["snapshot_id"] is not None]
         raise Failure(_gone(table, lost) if lost else _was_empty(table, known))
@@ -77,15 +83,31 @@ def _return(metadata: Attributes, branch: str, target: Commit) -> Return:
 
 
 def updates(metadata: Attributes, way: Return, *, now: float) -> list[Attributes]:
-    """The changes of one commit: the branch points to the target, and what it pointed to keeps a name for seven days. ``now`` in s."""
+    """The changes of one commit: the branch points to the target, and what it pointed to keeps a name for
+    seven days. ``now`` in s.
+    """
     before = (metadata.get("refs") or {}).get(way.branch) or {}
     kept = {name: value for name, value in before.items() if name not in ("snapshot-id", "type")}
-    move = {"action": "set-snapshot-ref", "ref-name": way.branch, "type": "branch", "snapshot-id": way.target.id, **kept}
+    move = {
+        "action": "set-snapshot-ref",
+        "ref-name": way.branch,
+        "type": "branch",
+        "snapshot-id": way.target.id,
+        **kept,
+    }
     if way.head is None:
         return [move]
     held = by_id(metadata, way.head)
-    age = max(0, int(now * 1000) - held.at) if held is not None else 0  # Iceberg counts a tag's age from the time of its snapshot
-    tag = {"action": "set-snapshot-ref", "ref-name": way.tag, "type": "tag", "snapshot-id": way.head, "max-ref-age-ms": age + HELD_MS}
+    age = (
+        max(0, int(now * 1000) - held.at) if held is not None else 0
+    )  # Iceberg counts a tag's age from the time of its snapshot
+    tag = {
+        "action": "set-snapshot-ref",
+        "ref-name": way.tag,
+        "type": "tag",
+        "snapshot-id": way.head,
+        "max-ref-age-ms": age + HELD_MS,
+    }
     return [tag, move]
 
 
@@ -123,17 +145,31 @@ def is_back(metadata: Attributes, data: Data) -> bool:
 def preview(address: str, metadata: Attributes, way: Return) -> Iterator[str]:
     """What will be done, before it is."""
     of = "" if way.branch == MAIN else f" (branch {way.branch})"
-    yield f"{address}{of} goes back to snapshot {way.target.id} of {moment(way.target.at)}, made by {told(way.target)}{_rows(way.target)}"
+    yield (
+        f"{address}{of} goes back to snapshot {way.target.id} of {moment(way.target.at)}, made by "
+        f"{told(way.target)}{_rows(way.target)}"
+    )
     if way.head is None:
         return
     count, now = len(_undone(metadata, way)), by_id(metadata, way.head)
-    what = f"the {count} snapshots after it are" if count > 1 else "the snapshot after it is" if count else "what is there now is"
-    yield f"{what} no longer part of the table{_rows(now) if now else ''}; {way.head} is kept for 7 days as tag {way.tag}"
+    what = (
+        f"the {count} snapshots after it are"
+        if count > 1
+        else "the snapshot after it is"
+        if count
+        else "what is there now is"
+    )
+    yield (
+        f"{what} no longer part of the table{_rows(now) if now else ''}; {way.head} is kept for 7 days "
+        f"as tag {way.tag}"
+    )
 
 
 def _undone(metadata: Attributes, way: Return) -> list[int]:
     """The snapshots from the head down to the target, if the target is an ancestor."""
-    parents = {item["snapshot-id"]: item.get("parent-snapshot-id") for item in metadata.get("snapshots") or ()}
+    parents = {
+        item["snapshot-id"]: item.get("parent-snapshot-id") for item in metadata.get("snapshots") or ()
+    }
     found: list[int] = []
     at = way.head
     while at is not None and at in parents and at != way.target.id:
@@ -149,7 +185,10 @@ def _rows(item: Commit) -> str:
 def messages(address: str, way: Return) -> Iterator[str]:
     """What was done, and how to undo it."""
     of = "" if way.branch == MAIN else f" (branch {way.branch})"
-    yield f"{address}{of} stands at snapshot {way.target.id} of {moment(way.target.at)} again{_rows(way.target)}"
+    yield (
+        f"{address}{of} stands at snapshot {way.target.id} of {moment(way.target.at)} "
+        f"again{_rows(way.target)}"
+    )
     if way.head is not None:
         yield f"what it had until now is snapshot {way.head}, kept for 7 days as tag {way.tag}"
         if way.branch == MAIN:
@@ -164,7 +203,8 @@ def moment(at: int) -> str:
 def _nothing_recorded(table: str) -> Diagnostic:
     return error(
         codes.NO_STATE_RECORDED,
-        f'FlareIaC records one before it empties a table (rebuild = "truncate"), and has not done so with {table}. flareiac table '
+        'FlareIaC records one before it empties a table (rebuild = "truncate"), and has not done so with '
+        f"{table}. flareiac table "
         "snapshots ADDRESS lists the snapshots that exist; name one with -to=ID.",
     )
 
@@ -172,13 +212,15 @@ def _nothing_recorded(table: str) -> Diagnostic:
 def _gone(table: str, lost: Sequence[int]) -> Diagnostic:
     return error(
         codes.NO_SUCH_SNAPSHOT,
-        f"{table} no longer has snapshot {' or '.join(map(str, lost))}: it was expired, or it belonged to another table of this name. "
-        "Nothing was changed. flareiac table snapshots ADDRESS lists those that exist.",
+        f"{table} no longer has snapshot {' or '.join(map(str, lost))}: it was expired, or it belonged to "
+        "another table of this name. Nothing was changed. flareiac table snapshots ADDRESS lists those "
+        "that exist.",
     )
 
 
 def _was_empty(table: str, known: Sequence[Attributes]) -> Diagnostic:
     return error(
         codes.WAS_EMPTY,
-        f"{table} had no rows before it was emptied ({', '.join(item['why'] for item in known)}). Nothing was changed.",
+        f"{table} had no rows before it was emptied ({', '.join(item['why'] for item in known)}). Nothing "
+        "was changed.",
     )

@@ -13,15 +13,25 @@ COLUMN: Final = Block(
     attributes={
         "type": Attribute(
             type=STRING,
-            description='An Iceberg type, such as "long not null", "timestamptz" or "struct<street: string, zip: string>".',
+            description=(
+                'An Iceberg type, such as "long not null", "timestamptz" or "struct<street: '
+                'string, zip: string>".'
+            ),
             required=True,
             effect="irreversible where Iceberg can widen the type, refused otherwise",
         ),
         "comment": Attribute(type=STRING, description="Comment of the column.", effect="metadata only"),
-        "tags": Attribute(type=ListType(STRING), description="Labels of the column, stored in a table property.", effect="metadata only"),
+        "tags": Attribute(
+            type=ListType(STRING),
+            description="Labels of the column, stored in a table property.",
+            effect="metadata only",
+        ),
         "default": Attribute(
             type=ANY,
-            description="Value that batch writes and merges store in new rows without a value. Needs format_version = 3.",
+            description=(
+                "Value that batch writes and merges store in new rows without a value. Needs "
+                "format_version = 3."
+            ),
             effect="metadata only: for new rows",
         ),
     },
@@ -32,7 +42,8 @@ BRANCH: Final = Block(
     attributes={
         "retain": Attribute(
             type=STRING,
-            description="How long the branch is kept after its last snapshot when snapshots expire. Default: the setting of "
+            description="How long the branch is kept after its last snapshot when snapshots expire. "
+            "Default: the setting of "
             "the table, otherwise forever.",
             validators=(is_duration,),
             effect="metadata only",
@@ -44,7 +55,10 @@ BRANCH: Final = Block(
             effect="metadata only",
         ),
         "max_snapshot_age": Attribute(
-            type=STRING, description="Age from which snapshots of the branch may expire.", validators=(is_duration,), effect="metadata only"
+            type=STRING,
+            description="Age from which snapshots of the branch may expire.",
+            validators=(is_duration,),
+            effect="metadata only",
         ),
     },
 )
@@ -53,12 +67,16 @@ TAG: Final = Block(
     attributes={
         "snapshot_id": Attribute(
             type=NUMBER,
-            description="The snapshot. Default: the current snapshot of main when the tag is created; the tag then stays there.",
+            description=(
+                "The snapshot. Default: the current snapshot of main when the tag is created; the "
+                "tag then stays there."
+            ),
             effect="metadata only",
         ),
         "retain": Attribute(
             type=STRING,
-            description="How long the tag is kept, counted from the time of its snapshot. Default: the setting of the table, "
+            description="How long the tag is kept, counted from the time of its snapshot. Default: the "
+            "setting of the table, "
             "otherwise forever.",
             validators=(is_duration,),
             effect="metadata only",
@@ -67,7 +85,8 @@ TAG: Final = Block(
 )
 
 READER: Final = Block(
-    description="A streaming reader of the table that this project does not own; snapshot expiry keeps what it "
+    description="A streaming reader of the table that this project does not own; snapshot expiry keeps "
+    "what it "
     "needs. Set one of the two attributes.",
     attributes={
         "checkpoint": Attribute(
@@ -88,37 +107,62 @@ SCHEMA: Final = Block(
     attributes={
         "catalog": Attribute(
             type=RefType(("catalog",)),
-            description="The catalog of the table. Default: the catalog of the referenced namespace, otherwise the only one declared.",
+            description=(
+                "The catalog of the table. Default: the catalog of the referenced namespace, "
+                "otherwise the only one declared."
+            ),
         ),
         "namespace": Attribute(
             type=RefType(("namespace",), or_string=True),
-            description="Namespace of the table: a reference, or its name with levels separated by dots. A missing namespace is created.",
+            description=(
+                "Namespace of the table: a reference, or its name with levels separated by dots. A "
+                "missing namespace is created."
+            ),
             required=True,
             validators=(not_empty,),
         ),
-        "name": Attribute(type=STRING, description="Name of the table. Default: the label of the block.", validators=(not_empty,)),
+        "name": Attribute(
+            type=STRING,
+            description="Name of the table. Default: the label of the block.",
+            validators=(not_empty,),
+        ),
         "comment": Attribute(type=STRING, description="Comment of the table.", effect="metadata only"),
         "format_version": Attribute(
-            type=NUMBER, description="Format version of Iceberg: 1, 2 or 3.", default=2, effect="irreversible: versions only go up"
+            type=NUMBER,
+            description="Format version of Iceberg: 1, 2 or 3.",
+            default=2,
+            effect="irreversible: versions only go up",
         ),
         "location": Attribute(
-            type=STRING, description="Folder of the table, fixed at creation. Default: below the warehouse of the catalog."
+            type=STRING,
+            description=(
+                "Folder of the table, fixed at creation. Default: below the warehouse of the catalog."
+            ),
         ),
         "renamed": Attribute(
             type=MapType(STRING),
-            description="Renamed columns: old = new, nested ones by path. The entry can stay after the rename.",
+            description=(
+                "Renamed columns: old = new, nested ones by path. The entry can stay after the rename."
+            ),
             effect="metadata only; stops the queries that write the table",
         ),
         "identifier": Attribute(
-            type=ListType(STRING), description="Columns that identify a row; each must be not null.", effect="metadata only"
+            type=ListType(STRING),
+            description="Columns that identify a row; each must be not null.",
+            effect="metadata only",
         ),
         "partition_by": Attribute(
             type=ANY,
-            description='How rows are grouped into files: day("ts"), bucket(16, "id"), truncate(4, "zip") or a column name.',
+            description=(
+                'How rows are grouped into files: day("ts"), bucket(16, "id"), truncate(4, "zip") '
+                "or a column name."
+            ),
             effect="metadata only: files that are there keep their layout",
         ),
         "sort_by": Attribute(
-            type=ANY, description='How rows are sorted within files: asc("ts"), desc("amount").', effect="metadata only: for new files"
+            type=ANY,
+            description='How rows are sorted within files: asc("ts"), desc("amount").',
+            effect="metadata only: for new files",
         ),
         "distribution": Attribute(
             type=STRING,
@@ -128,14 +172,20 @@ SCHEMA: Final = Block(
         ),
         "properties": Attribute(
             type=MapType(RefType(("secret",), or_string=True)),
-            description="Iceberg table properties. They are stored in clear text, so neither secrets nor references to "
+            description="Iceberg table properties. They are stored in clear text, so neither secrets nor "
+            "references to "
             "secrets are allowed.",
             effect="metadata only",
         ),
-        "tags": Attribute(type=MapType(STRING), description="Labels of the table, stored in its properties.", effect="metadata only"),
+        "tags": Attribute(
+            type=MapType(STRING),
+            description="Labels of the table, stored in its properties.",
+            effect="metadata only",
+        ),
         "on_destroy": Attribute(
             type=STRING,
-            description="What happens when the block is removed: retain (forget the table), drop (remove it from the "
+            description="What happens when the block is removed: retain (forget the table), drop (remove "
+            "it from the "
             "catalog, keep its files) or purge (delete its files).",
             default="retain",
             validators=(one_of("retain", "drop", "purge"),),

@@ -1,4 +1,6 @@
-"""Turns typed changes into the updates of one Iceberg commit (their JSON form), from the metadata that they apply to. Pure."""
+"""Turns typed changes into the updates of one Iceberg commit (their JSON form), from the metadata that they
+apply to. Pure.
+"""
 
 import copy
 from collections.abc import Collection, Iterable, Mapping
@@ -72,7 +74,9 @@ class SchemaDraft:
         return fields
 
     def _holder(self, path: str) -> Attributes:
-        """The JSON object that holds the type at a path: a struct's field, or the list or map around a part."""
+        """The JSON object that holds the type at a path: a struct's field, or the list or map around a
+        part.
+        """
         found: Data = {"type": {"type": "struct", "fields": self.fields}}
         slot = "type"
         for name in path.split("."):
@@ -106,7 +110,8 @@ class SchemaDraft:
         if change.comment:
             field["doc"] = change.comment
         if change.default is not None:
-            # No initial default: where Spark (Iceberg 1.11) filters by a column that files lack, it takes it for null and leaves out the
+            # No initial default: where Spark (Iceberg 1.11) filters by a column that files lack, it takes it
+            # for null and leaves out the
             # rows that read as the default (measured). So rows that are there read null, whatever the filter.
             field["write-default"] = change.default
         line = self.siblings(parent_of(change.path))
@@ -123,7 +128,9 @@ class SchemaDraft:
 
     @staticmethod
     def _position(line: list[Attributes], after: str) -> int:
-        return next(index for index, item in enumerate(line) if item["name"] == leaf(after)) + 1 if after else 0
+        return (
+            next(index for index, item in enumerate(line) if item["name"] == leaf(after)) + 1 if after else 0
+        )
 
     def json_type(self, kind: ColumnType) -> Data:
         """A type's JSON; every part gets a fresh id."""
@@ -133,7 +140,12 @@ class SchemaDraft:
             case Struct(fields):
                 ids = [self._fresh() for _ in fields]
                 inner = [
-                    {"id": field_id, "name": field.name, "required": field.required, "type": self.json_type(field.type)}
+                    {
+                        "id": field_id,
+                        "name": field.name,
+                        "required": field.required,
+                        "type": self.json_type(field.type),
+                    }
                     for field_id, field in zip(ids, fields, strict=True)
                 ]
                 return {"type": "struct", "fields": inner}
@@ -197,11 +209,16 @@ def new_order(fields: Iterable[SortField], ids: dict[str, int], order_id: int = 
 
 
 def updates(
-    metadata: Attributes, changes: Iterable[Change], start: Attributes | None = None, declared: Collection[str] = ()
+    metadata: Attributes,
+    changes: Iterable[Change],
+    start: Attributes | None = None,
+    declared: Collection[str] = (),
 ) -> list[Attributes]:
-    """The updates that carry out these changes, in the order that Iceberg needs: format, schema, layout, properties, branches and tags.
+    """The updates that carry out these changes, in the order that Iceberg needs: format, schema, layout,
+    properties, branches and tags.
 
-    ``start``: an empty snapshot for branches of a table without rows. ``declared``: the properties that are as somebody wrote them.
+    ``start``: an empty snapshot for branches of a table without rows. ``declared``: the properties that are
+    as somebody wrote them.
     """
     steps = tuple(changes)
     draft = SchemaDraft(schema_of(metadata), metadata["last-column-id"])
@@ -232,7 +249,9 @@ def _mapping(metadata: Attributes, draft: SchemaDraft) -> dict[str, str]:
 
 def version_after(metadata: Attributes, changes: Iterable[Change]) -> int:
     """The format version that the table has once these changes are made."""
-    found: int = max([metadata["format-version"], *(item.new for item in changes if isinstance(item, UpgradeFormat))])
+    found: int = max(
+        [metadata["format-version"], *(item.new for item in changes if isinstance(item, UpgradeFormat))]
+    )
     return found
 
 
@@ -270,7 +289,12 @@ def _identifier(metadata: Attributes, ids: dict[str, int], steps: tuple[Change, 
 
 
 def _schema(draft: SchemaDraft, ids: dict[str, int], identifier: Iterable[str], schema_id: int) -> Attributes:
-    return {"type": "struct", "schema-id": schema_id, "fields": draft.fields, "identifier-field-ids": [ids[path] for path in identifier]}
+    return {
+        "type": "struct",
+        "schema-id": schema_id,
+        "fields": draft.fields,
+        "identifier-field-ids": [ids[path] for path in identifier],
+    }
 
 
 def _schema_updates(metadata: Attributes, draft: SchemaDraft, identifier: list[int]) -> list[Attributes]:
@@ -282,7 +306,12 @@ def _schema_updates(metadata: Attributes, draft: SchemaDraft, identifier: list[i
         if _same_schema(schema, draft.fields, identifier):
             return [{"action": "set-current-schema", "schema-id": schema.get("schema-id", 0)}]
     schema_id = max(item.get("schema-id", 0) for item in known) + 1
-    schema = {"type": "struct", "schema-id": schema_id, "fields": draft.fields, "identifier-field-ids": identifier}
+    schema = {
+        "type": "struct",
+        "schema-id": schema_id,
+        "fields": draft.fields,
+        "identifier-field-ids": identifier,
+    }
     return [
         {"action": "add-schema", "schema": schema, "last-column-id": draft.last_id},
         {"action": "set-current-schema", "schema-id": schema_id},
@@ -290,7 +319,9 @@ def _schema_updates(metadata: Attributes, draft: SchemaDraft, identifier: list[i
 
 
 def _same_schema(schema: Attributes, fields: list[Attributes], identifier: list[int]) -> bool:
-    return schema["fields"] == fields and sorted(schema.get("identifier-field-ids") or ()) == sorted(identifier)
+    return schema["fields"] == fields and sorted(schema.get("identifier-field-ids") or ()) == sorted(
+        identifier
+    )
 
 
 def transform_text(transform: str, param: int | None) -> str:
@@ -307,21 +338,35 @@ def _partition(item: PartitionField, ids: dict[str, int], field_id: int) -> Attr
     }
 
 
-def _spec_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[str, int], version: int) -> list[Attributes]:
-    relevant = [item for item in steps if isinstance(item, AddPartitionField | RemovePartitionField | RenamePartitionField)]
+def _spec_updates(
+    metadata: Attributes, steps: tuple[Change, ...], ids: dict[str, int], version: int
+) -> list[Attributes]:
+    relevant = [
+        item
+        for item in steps
+        if isinstance(item, AddPartitionField | RemovePartitionField | RenamePartitionField)
+    ]
     if not relevant:
         return []
     specs = partition_specs_of(metadata)
     past = [item for spec in specs for item in spec["fields"]]
-    last = max([metadata.get("last-partition-id") or 0, FIRST_PARTITION_ID - 1, *(item["field-id"] for item in past)])
+    last = max(
+        [metadata.get("last-partition-id") or 0, FIRST_PARTITION_ID - 1, *(item["field-id"] for item in past)]
+    )
     rows = copy.deepcopy(partition_spec_of(metadata)["fields"])
     old_ids = {node.path: node.id for node in nodes(schema_of(metadata))}
     renames = [item for item in steps if isinstance(item, RenameColumn)]
-    # A field that goes may belong to a column that goes too, so its id is looked up by its path before the drop.
+    # A field that goes may belong to a column that goes too, so its id is looked up by its path before the
+    # drop.
     known = {path_after(path, renames): field_id for path, field_id in old_ids.items()} | ids
     for change in relevant:
-        source, transform = id_at(change.field.column, known), transform_text(change.field.transform, change.field.param)
-        row = next((item for item in rows if item["source-id"] == source and item["transform"] == transform), None)
+        source, transform = (
+            id_at(change.field.column, known),
+            transform_text(change.field.transform, change.field.param),
+        )
+        row = next(
+            (item for item in rows if item["source-id"] == source and item["transform"] == transform), None
+        )
         match change:
             case RemovePartitionField():
                 assert row is not None, "only a field of the spec is removed"
@@ -330,10 +375,15 @@ def _spec_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[str
                 assert row is not None, "only a field of the spec is renamed"
                 row["name"] = new
             case AddPartitionField(field=field):
-                used = [item["field-id"] for item in past if item["source-id"] == source and item["transform"] == transform]
+                used = [
+                    item["field-id"]
+                    for item in past
+                    if item["source-id"] == source and item["transform"] == transform
+                ]
                 places = [item for item in rows if item["field-id"] in used]
                 if places:
-                    # Version 1 keeps the place of a field that went: the same field comes back to it, and to its own name if that is there.
+                    # Version 1 keeps the place of a field that went: the same field comes back to it, and to
+                    # its own name if that is there.
                     place = next((item for item in places if item["name"] == field.field_name), places[0])
                     place |= _partition(field, known, place["field-id"])
                 else:
@@ -356,7 +406,10 @@ def _default_spec(specs: list[Attributes], rows: list[Attributes]) -> list[Attri
         if spec["fields"] == rows:
             return [{"action": "set-default-spec", "spec-id": spec["spec-id"]}]
     spec_id = max(item["spec-id"] for item in specs) + 1
-    return [{"action": "add-spec", "spec": {"spec-id": spec_id, "fields": rows}}, {"action": "set-default-spec", "spec-id": spec_id}]
+    return [
+        {"action": "add-spec", "spec": {"spec-id": spec_id, "fields": rows}},
+        {"action": "set-default-spec", "spec-id": spec_id},
+    ]
 
 
 def _order_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[str, int]) -> list[Attributes]:
@@ -373,7 +426,9 @@ def _order_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[st
     return [add, {"action": "set-default-sort-order", "sort-order-id": order["order-id"]}]
 
 
-def _property_updates(properties: Attributes, steps: tuple[Change, ...], mapping: Mapping[str, str]) -> list[Attributes]:
+def _property_updates(
+    properties: Attributes, steps: tuple[Change, ...], mapping: Mapping[str, str]
+) -> list[Attributes]:
     after = {**properties, **mapping}
     for change in steps:
         _set_properties(after, change)
@@ -415,7 +470,11 @@ def _set_properties(properties: Attributes, change: Change) -> None:
 
 
 def _column_tags(properties: Attributes, path: str) -> list[str]:
-    return [name for name in properties if name.startswith(COLUMN_TAGS_PREFIX) and is_inside(name.removeprefix(COLUMN_TAGS_PREFIX), path)]
+    return [
+        name
+        for name in properties
+        if name.startswith(COLUMN_TAGS_PREFIX) and is_inside(name.removeprefix(COLUMN_TAGS_PREFIX), path)
+    ]
 
 
 def _put(properties: Attributes, name: str, value: Data) -> None:

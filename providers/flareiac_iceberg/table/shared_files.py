@@ -8,19 +8,24 @@ from flareiac.sdk.changes import Blocker, blocker
 from flareiac_iceberg import codes
 
 _PROPERTY: Final = "gc.enabled"
-_WHY: Final = f"Its property {_PROPERTY} is not true, as of the source or the copy of a snapshot: purging it would destroy others."
+_WHY: Final = (
+    f"Its property {_PROPERTY} is not true, as of the source or the copy of a snapshot: purging "
+    "it would destroy others."
+)
 
 
 def shares_files(properties: Attributes) -> bool:
-    """Whether the table says that its files are not to be deleted; Iceberg takes any text but ``true`` for that."""
+    """Whether the table says that its files are not to be deleted; Iceberg takes any text but ``true`` for
+    that.
+    """
     return str(properties.get(_PROPERTY, "true")).lower() != "true"
 
 
 def unpurgeable() -> Blocker:
     """Why a removed table that is to be purged cannot be."""
     why = (
-        f"The table cannot be purged. {_WHY} Write the line below in its block (put it back first) and apply, then remove the block: its "
-        "files stay."
+        f"The table cannot be purged. {_WHY} Write the line below in its block (put it back first) and "
+        "apply, then remove the block: its files stay."
     )
     return blocker(codes.FILES_SHARED, why, ('on_destroy = "drop"',))
 

@@ -1,4 +1,6 @@
-"""Finds the metadata file by which a dropped table can come back, and whether everything it names is there. Reads only."""
+"""Finds the metadata file by which a dropped table can come back, and whether everything it names is there.
+Reads only.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -37,24 +39,31 @@ class Last:
 
 
 def last_metadata(target: Target, uuid: str, known: str, *, exact: bool) -> Last:
-    """The file to enter in the catalog, with all that it names in place: the known one, or what was committed after it.
+    """The file to enter in the catalog, with all that it names in place: the known one, or what was committed
+    after it.
 
-    What the state knows is as old as the last apply, and others may have written since; unless ``exact``: it was current at the drop.
-    Then a later file is of a commit that failed. Raises ``Failure``.
+    What the state knows is as old as the last apply, and others may have written since; unless ``exact``: it
+    was current at the drop. Then a later file is of a commit that failed. Raises ``Failure``.
     """
     folder, _, name = known.rpartition("/")
     passed_over: list[str] = []
     for version in () if exact else later(_listed(folder, target.catalog, passed_over), name):
-        found = {each: metadata for each in version if (metadata := _own(f"{folder}/{each}", uuid, target.catalog))}
+        found = {
+            each: metadata for each in version if (metadata := _own(f"{folder}/{each}", uuid, target.catalog))
+        }
         after = [each for each, metadata in found.items() if _follows(metadata, name, target.catalog)]
         if len(after) > 1:
             raise Failure(_unclear(target, folder, after))
         if after:
             _refuse_holes(target, found[after[0]], f"{folder}/{after[0]}")
             return Last(
-                location=f"{folder}/{after[0]}", notes=(f"{after[0]} is its last metadata file; the state knew {name}", *passed_over)
+                location=f"{folder}/{after[0]}",
+                notes=(f"{after[0]} is its last metadata file; the state knew {name}", *passed_over),
             )
-        passed_over += [f"{each} was passed over: it is of this table and later, but was not made from {name}" for each in found]
+        passed_over += [
+            f"{each} was passed over: it is of this table and later, but was not made from {name}"
+            for each in found
+        ]
     try:
         metadata = load(known, target.catalog)
     except Failure as failure:
@@ -66,7 +75,8 @@ def last_metadata(target: Target, uuid: str, known: str, *, exact: bool) -> Last
 
 
 def refuse_elsewhere(connections: Connections, target: Target, uuid: str, location: str) -> tuple[str, ...]:
-    """Raises ``Failure`` if the catalog has the table under another name: two entries of one table destroy each other's files.
+    """Raises ``Failure`` if the catalog has the table under another name: two entries of one table destroy
+    each other's files.
 
     Returns what there is to say of entries that a REST catalog does not show.
     """
@@ -80,7 +90,9 @@ def refuse_elsewhere(connections: Connections, target: Target, uuid: str, locati
             if pointer.is_view or not _bare(pointer.location).startswith(f"{_bare(location)}/"):
                 continue
             if load_entry(pointer, target.catalog)[1]["table-uuid"] == uuid:
-                raise Failure(_elsewhere(target, f"{target.catalog.name}.{namespace}.{name}", target.catalog.label))
+                raise Failure(
+                    _elsewhere(target, f"{target.catalog.name}.{namespace}.{name}", target.catalog.label)
+                )
     if not hidden:
         return ()
     more = f", and {len(hidden) - 1} more" if len(hidden) > 1 else ""
@@ -88,7 +100,9 @@ def refuse_elsewhere(connections: Connections, target: Target, uuid: str, locati
 
 
 def _entries(catalog: CatalogSpec, namespace: str, hidden: list[str]) -> Iterator[tuple[str, Pointer]]:
-    """A REST catalog tells of each entry alone, and may refuse: of one that is none of ours, that is no reason to stop."""
+    """A REST catalog tells of each entry alone, and may refuse: of one that is none of ours, that is no
+    reason to stop.
+    """
     found = tables_in(catalog, namespace) or {}
     if not catalog.is_server:
         yield from found.items()
@@ -119,12 +133,17 @@ def _listed(folder: str, catalog: CatalogSpec, notes: list[str]) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as trouble:
-        notes.append(f"whether it has a later metadata file is not known: {folder} cannot be listed ({trouble.strerror or trouble})")
+        notes.append(
+            f"whether it has a later metadata file is not known: {folder} cannot be listed "
+            f"({trouble.strerror or trouble})"
+        )
         return []
 
 
 def _own(location: str, uuid: str, catalog: CatalogSpec) -> Attributes | None:
-    """The metadata of this table in a file; None for what is no such thing, as a commit that broke off may leave it."""
+    """The metadata of this table in a file; None for what is no such thing, as a commit that broke off may
+    leave it.
+    """
     try:
         found = load(location, catalog)
     except Failure:
@@ -133,7 +152,9 @@ def _own(location: str, uuid: str, catalog: CatalogSpec) -> Attributes | None:
 
 
 def _follows(metadata: Attributes, known: str, catalog: CatalogSpec) -> bool:
-    """Whether the known file is among those that this one was made from; where the way back is deleted, nothing speaks against it."""
+    """Whether the known file is among those that this one was made from; where the way back is deleted,
+    nothing speaks against it.
+    """
     floor = version_number(known) or 0
     while True:
         log = [str(item["metadata-file"]) for item in metadata.get("metadata-log") or ()]
@@ -154,9 +175,13 @@ def _refuse_holes(target: Target, metadata: Attributes, location: str) -> None:
 
 
 def _gone(metadata: Attributes, catalog: CatalogSpec) -> list[str]:
-    """What the current snapshot names and is not there, as far as looked. Raises ``Failure`` for a manifest that cannot be read."""
+    """What the current snapshot names and is not there, as far as looked. Raises ``Failure`` for a manifest
+    that cannot be read.
+    """
     head = current(metadata)
-    snapshot: Attributes = next((item for item in metadata.get("snapshots") or () if item["snapshot-id"] == head), {})
+    snapshot: Attributes = next(
+        (item for item in metadata.get("snapshots") or () if item["snapshot-id"] == head), {}
+    )
     listed = snapshot.get("manifest-list")
     if listed is None:  # never written, or by a very old writer
         return []
@@ -194,33 +219,40 @@ def _refused(target: Target, code: Code, why: str) -> Diagnostic:
 
 def name_taken(target: Target) -> Diagnostic:
     """Complains that something else has the name."""
-    why = "There is another table (or a view) of this name. Nothing was changed. Rename or drop the other one first."
+    why = (
+        "There is another table (or a view) of this name. Nothing was changed. Rename or drop the other "
+        "one first."
+    )
     return _refused(target, codes.NAME_TAKEN, why)
 
 
 def refuse_other_catalog(target: Target, then: Target) -> None:
-    """Raises ``Failure`` if the catalog's block means another catalog by now than the one that the table was dropped from."""
+    """Raises ``Failure`` if the catalog's block means another catalog by now than the one that the table was
+    dropped from.
+    """
     if target.catalog.place != then.catalog.place:
         why = (
-            f"{target.catalog.address} was {then.catalog.shown} when the table was in it, and is {target.catalog.shown} now. Nothing was "
-            "changed. To have the table where it was, declare that catalog again until it is back; to have it here, register its metadata "
-            "file here with another tool and write an import block."
+            f"{target.catalog.address} was {then.catalog.shown} when the table was in it, and is "
+            f"{target.catalog.shown} now. Nothing was changed. To have the table where it was, declare that "
+            "catalog again until it is back; to have it here, register its metadata file here with another "
+            "tool and write an import block."
         )
         raise Failure(_refused(target, codes.CATALOG_IS_ANOTHER, why))
 
 
 def _elsewhere(target: Target, name: str, label: str) -> Diagnostic:
     why = (
-        f"It is in the catalog as {name}. Entered once more, either of the two would delete the other's files. Nothing was changed. Write "
-        f"the block with that name and an import block with the id {label}.{name.partition('.')[2]}, or rename it back."
+        f"It is in the catalog as {name}. Entered once more, either of the two would delete the other's "
+        "files. Nothing was changed. Write the block with that name and an import block with the id "
+        f"{label}.{name.partition('.')[2]}, or rename it back."
     )
     return _refused(target, codes.UNDER_ANOTHER_NAME, why)
 
 
 def _unclear(target: Target, folder: str, names: Sequence[str]) -> Diagnostic:
     why = (
-        f"In {folder}, {' and '.join(names)} both continue it, and one of them was never committed. Nothing was changed. Register the "
-        "right one in the catalog with another tool, and write an import block."
+        f"In {folder}, {' and '.join(names)} both continue it, and one of them was never committed. Nothing "
+        "was changed. Register the right one in the catalog with another tool, and write an import block."
     )
     return _refused(target, codes.TWO_CONTINUATIONS, why)
 
@@ -232,14 +264,17 @@ def _unreadable(target: Target, failure: Failure) -> Diagnostic:
 
 
 def _another_tables(target: Target, location: str) -> Diagnostic:
-    why = f"Its last known metadata file {location} is another table's by now. Nothing was changed. Restore the file, then try again."
+    why = (
+        f"Its last known metadata file {location} is another table's by now. Nothing was changed. "
+        "Restore the file, then try again."
+    )
     return _refused(target, codes.LAST_METADATA_OF_ANOTHER, why)
 
 
 def _holes(target: Target, location: str, gone: Sequence[str]) -> Diagnostic:
     more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
     why = (
-        f"{gone[0]}{more} of the files that its metadata file {location} names are gone, so it could not be read. Nothing was changed. "
-        "Restore the files, then try again."
+        f"{gone[0]}{more} of the files that its metadata file {location} names are gone, so it could not be "
+        "read. Nothing was changed. Restore the files, then try again."
     )
     return _refused(target, codes.FILES_GONE, why)

@@ -1,7 +1,8 @@
 """The command line's side of an application: is it alive, start it, wait for it, ask it, stop it.
 
-Starts and ends processes and reads the control directory; never runs Spark in its own process and never decides what should run. Trouble is
-raised as a ``Failure`` whose diagnostics tell the cause. Killing the command line stops nothing that was started here.
+Starts and ends processes and reads the control directory; never runs Spark in its own process and never
+decides what should run. Trouble is raised as a ``Failure`` whose diagnostics tell the cause. Killing the
+command line stops nothing that was started here.
 """
 
 from flareiac_spark.application.errors import control_trouble

@@ -8,16 +8,22 @@ from flareiac_spark import codes
 from flareiac_spark.control import ControlError, Trouble
 
 _WAYS_OUT = {
-    Trouble.DAMAGED: "Nothing was changed. Move the file away if it cannot be repaired; the next apply writes a new one.",
+    Trouble.DAMAGED: (
+        "Nothing was changed. Move the file away if it cannot be repaired; the next apply writes a new one."
+    ),
     Trouble.FUTURE_VERSION: "Nothing was changed. Use the release that wrote it, or a newer one.",
-    Trouble.FOREIGN: "Each project and workspace needs a runtime_location of its own; set another one in the engine.",
+    Trouble.FOREIGN: (
+        "Each project and workspace needs a runtime_location of its own; set another one in the engine."
+    ),
     Trouble.COPIED: (
-        "The project was copied or moved. Run flareiac where it was. If that one is gone for good, remove this directory and plan again: "
-        "its jobs then start from their checkpoints, as far as these fit."
+        "The project was copied or moved. Run flareiac where it was. If that one is gone for good, remove "
+        "this directory and plan again: its jobs then start from their checkpoints, as far as these fit."
     ),
     Trouble.CONFLICT: "Someone else changed what should run in the meantime. Plan again.",
     Trouble.BUSY: "Another command works on the same application. Try again when it has ended.",
-    Trouble.UNREACHABLE: "Check that the directory exists, that there is space, and that this user may write there.",
+    Trouble.UNREACHABLE: (
+        "Check that the directory exists, that there is space, and that this user may write there."
+    ),
 }
 
 
@@ -33,24 +39,33 @@ def ended_while_starting(cause: str, output: Path) -> Diagnostic:
 
 
 def not_ready(seconds: float, phase: str, output: Path) -> Diagnostic:
-    detail = f"It {phase} after {seconds:.0f} s. It is left as it is and may still come up; its output is in {output}."
+    detail = (
+        f"It {phase} after {seconds:.0f} s. It is left as it is and may still come up; its output is "
+        f"in {output}."
+    )
     return error(codes.APPLICATION_NOT_READY, detail)
 
 
 def gone_while_waiting(reason: str, output: Path) -> Diagnostic:
-    detail = f"{reason}\nIts jobs resume from their checkpoints when it is started again (apply does that). Its output is in {output}."
+    detail = (
+        f"{reason}\nIts jobs resume from their checkpoints when it is started again (apply does "
+        f"that). Its output is in {output}."
+    )
     return error(codes.APPLICATION_ENDED_UNANSWERED, detail)
 
 
 def does_not_end(pid: int, seconds: float) -> Diagnostic:
-    detail = f"The process {pid} still runs after {seconds:.0f} s. A batch may take longer than graceful_stop; wait, or kill it."
+    detail = (
+        f"The process {pid} still runs after {seconds:.0f} s. A batch may take longer than "
+        "graceful_stop; wait, or kill it."
+    )
     return error(codes.APPLICATION_DOES_NOT_END, detail)
 
 
 def is_silent(why: str) -> Diagnostic:
     detail = (
-        f"{why[:1].upper()}{why[1:]}. It may still write, so nothing was started beside it. Let it continue, or end its process if it "
-        "hangs; then try again."
+        f"{why[:1].upper()}{why[1:]}. It may still write, so nothing was started beside it. Let it continue, "
+        "or end its process if it hangs; then try again."
     )
     return error(codes.APPLICATION_SILENT, detail)
 
@@ -60,16 +75,28 @@ def not_startable(why: str) -> Diagnostic:
 
 
 def not_ours(pid: int) -> Diagnostic:
-    detail = f"The process {pid} belongs to another user. Ask them to end it, or run the command as that user."
+    detail = (
+        f"The process {pid} belongs to another user. Ask them to end it, or run the command as that user."
+    )
     return error(codes.APPLICATION_NOT_STOPPED, detail)
 
 
 def runs_elsewhere(pid: int, host: str) -> Diagnostic:
-    detail = f"It is process {pid} on {host}, which cannot be ended from here. Run the command there, or end that process; then try again."
+    detail = (
+        f"It is process {pid} on {host}, which cannot be ended from here. Run the command there, or "
+        "end that process; then try again."
+    )
     return error(codes.APPLICATION_NOT_STOPPED, detail)
 
 
 def no_control_directory(path: Path, known: Sequence[str]) -> Diagnostic:
-    there = f" Here are: {', '.join(known)}." if known else " An apply makes one when it starts the first job of an engine."
-    detail = f"{path} holds no desired.json, so there is nothing to run. Nothing was started and no folder was created.{there}"
+    there = (
+        f" Here are: {', '.join(known)}."
+        if known
+        else " An apply makes one when it starts the first job of an engine."
+    )
+    detail = (
+        f"{path} holds no desired.json, so there is nothing to run. Nothing was started and no folder "
+        f"was created.{there}"
+    )
     return error(codes.NOT_A_CONTROL_DIRECTORY, detail)

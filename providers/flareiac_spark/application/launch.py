@@ -20,12 +20,16 @@ _POLL_SECONDS = 0.1
 _NEXT_BEAT_SECONDS = 6.0
 """A living driver speaks three times within it."""
 _SPAWN = 'exec "$@" </dev/null >"$FLAREIAC_DRIVER_OUTPUT" 2>&1 & echo $!'
-"""The shell ends at once and hands its child to the system, so that a driver that ends never stays behind as a zombie of a command."""
+"""The shell ends at once and hands its child to the system, so that a driver that ends never stays behind as
+a zombie of a command.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What belongs to this machine and not to what should run. ``jars`` go on the driver's class path in this order."""
+    """What belongs to this machine and not to what should run. ``jars`` go on the driver's class path in this
+    order.
+    """
 
     python: str = sys.executable
     java_home: Path | None = None
@@ -36,9 +40,15 @@ class Launch:
 
 
 def ensure_running(
-    control: ControlDirectory, launch: Launch, *, timeout: float = 180.0, cancel: threading.Event | None = None
+    control: ControlDirectory,
+    launch: Launch,
+    *,
+    timeout: float = 180.0,
+    cancel: threading.Event | None = None,
 ) -> Status | None:
-    """Starts the application unless it runs, and waits until it takes work; None if cancelled. Raises ``Failure``."""
+    """Starts the application unless it runs, and waits until it takes work; None if cancelled. Raises
+    ``Failure``.
+    """
     deadline = time.monotonic() + timeout
     try:
         control.prepare()
@@ -58,7 +68,11 @@ def ensure_running(
 def _awaited_liveness(control: ControlDirectory, status: Status | None, cancel: threading.Event) -> Liveness:
     """One that has been silent may be about to speak: a clock was set, or a machine woke up."""
     deadline = time.monotonic() + _NEXT_BEAT_SECONDS
-    while (lives := liveness(status)) is Liveness.UNKNOWN and time.monotonic() < deadline and not cancel.wait(_POLL_SECONDS):
+    while (
+        (lives := liveness(status)) is Liveness.UNKNOWN
+        and time.monotonic() < deadline
+        and not cancel.wait(_POLL_SECONDS)
+    ):
         status = control.read_status()
     return lives
 
@@ -98,7 +112,13 @@ def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
 
 def environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
     """What a driver's process is given."""
-    dropped = {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_CONF_DIR"}
+    dropped = {
+        "PYSPARK_GATEWAY_PORT",
+        "PYSPARK_GATEWAY_SECRET",
+        "PYSPARK_SUBMIT_ARGS",
+        "SPARK_HOME",
+        "SPARK_CONF_DIR",
+    }
     found = {key: value for key, value in os.environ.items() if key not in dropped}
     found |= {
         "FLAREIAC_DRIVER_OUTPUT": str(control.driver_output),
@@ -114,14 +134,19 @@ def environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
 
 
 def _wait_until_ready(
-    control: ControlDirectory, process: ProcessIdentity | None, deadline: float, timeout: float, cancel: threading.Event
+    control: ControlDirectory,
+    process: ProcessIdentity | None,
+    deadline: float,
+    timeout: float,
+    cancel: threading.Event,
 ) -> Status | None:
     while not cancel.is_set():
         status = control.read_status()
         lives = liveness(status)
         if status is not None and lives is Liveness.ALIVE and status.application.phase == "running":
             return status
-        # Two commands may start one application at a time: the loser's process ends and the winner's is waited for.
+        # Two commands may start one application at a time: the loser's process ends and the winner's is
+        # waited for.
         if lives is Liveness.GONE and (process is None or not is_running(process)):
             raise Failure(errors.ended_while_starting(_why(control, status, process), control.driver_output))
         if time.monotonic() > deadline:

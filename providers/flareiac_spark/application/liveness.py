@@ -35,7 +35,8 @@ def is_alive(status: Status | None, *, now: Moment | None = None) -> bool:
 
 
 def silent_seconds(status: Status, now: Moment) -> float:
-    """How long ago its heartbeat was; negative if it lies in the future, as it does when clocks differ or one was set back.
+    """How long ago its heartbeat was; negative if it lies in the future, as it does when clocks differ or one
+    was set back.
 
     On the application's own host no clock that can be set is asked.
     """
@@ -51,7 +52,9 @@ def why_unknown(status: Status, *, now: Moment | None = None) -> str:
         when = f"its heartbeat lies {-silent:.0f} s in the future, so that clocks differ or one was set back"
     else:
         when = f"its last heartbeat is {silent:.0f} s old"
-    what = "is there: suspended, or on an overloaded machine" if is_here(status) else "cannot be seen from here"
+    what = (
+        "is there: suspended, or on an overloaded machine" if is_here(status) else "cannot be seen from here"
+    )
     if not is_here(status) and about.host == this_host().name:
         what += " (another container, or another machine, has the name of this host)"
     return f"{when}, and its process {about.pid} on {about.host} {what}"

@@ -22,9 +22,14 @@ _POLL_SECONDS = 0.2
 
 
 def wait_for(
-    control: ControlDirectory, predicate: Callable[[Status], T | None], *, timeout: float, cancel: threading.Event | None = None
+    control: ControlDirectory,
+    predicate: Callable[[Status], T | None],
+    *,
+    timeout: float,
+    cancel: threading.Event | None = None,
 ) -> T | None:
-    """The predicate's first answer that is not None (or False); None after ``timeout`` seconds or when cancelled.
+    """The predicate's first answer that is not None (or False); None after ``timeout`` seconds or when
+    cancelled.
 
     Raises ``Failure`` if the application ends before it answers.
     """
@@ -48,10 +53,14 @@ def wait_for(
 def run_operation(
     control: ControlDirectory, operation: Operation, *, timeout: float, cancel: threading.Event | None = None
 ) -> Result | None:
-    """Asks for one-shot work and waits for its result; None after ``timeout`` seconds or when cancelled. Raises ``Failure``."""
+    """Asks for one-shot work and waits for its result; None after ``timeout`` seconds or when cancelled.
+    Raises ``Failure``.
+    """
     try:
         control.submit_operation(operation)
-        result = wait_for(control, lambda _status: control.read_result(operation.id), timeout=timeout, cancel=cancel)
+        result = wait_for(
+            control, lambda _status: control.read_result(operation.id), timeout=timeout, cancel=cancel
+        )
         if result is not None:
             control.forget_operation(operation.id)
         return result
@@ -59,10 +68,13 @@ def run_operation(
         raise Failure(errors.control_trouble(failure)) from failure
 
 
-def stop_application(control: ControlDirectory, *, timeout: float = 120.0, cancel: threading.Event | None = None) -> bool:
+def stop_application(
+    control: ControlDirectory, *, timeout: float = 120.0, cancel: threading.Event | None = None
+) -> bool:
     """Asks the application to stop all jobs at a commit and to end, and waits until driver and JVM are gone.
 
-    False if cancelled before that. What should run is left as it is: the next application resumes it. Raises ``Failure``.
+    False if cancelled before that. What should run is left as it is: the next application resumes it. Raises
+    ``Failure``.
     """
     try:
         status = control.read_status()

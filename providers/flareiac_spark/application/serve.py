@@ -1,8 +1,8 @@
 """Runs a driver in the foreground, as a service unit does, with the Java and the jars that the project has
 locked.
 
-A driver that a command starts is given both; this one finds them itself, from what should run and the lock file. Becomes the driver: never
-returns before it ends.
+A driver that a command starts is given both; this one finds them itself, from what should run and the lock
+file. Becomes the driver: never returns before it ends.
 """
 
 import os
@@ -15,13 +15,16 @@ from flareiac_spark.control import ApplicationSettings, ControlDirectory, Contro
 from flareiac_spark.runtime.lock_file import LOCK_FILE
 
 PACKAGES = "spark.flareiac.packages"
-"""A setting that Spark does not know: the coordinates that the application was started with, so that a later job can add to them."""
+"""A setting that Spark does not know: the coordinates that the application was started with, so that a later
+job can add to them.
+"""
 
 
 def serve(location: Path, root: Path) -> int:
     """Runs the driver of a control directory in this process; returns its exit code. Raises ``Failure``.
 
-    ``root``: where the command runs, whose lock file counts if it has one; else the project's that wrote what should run.
+    ``root``: where the command runs, whose lock file counts if it has one; else the project's that wrote what
+    should run.
     """
     control = ControlDirectory(location)
     try:
@@ -53,4 +56,6 @@ def launch_of(settings: ApplicationSettings, root: Path) -> Launch:
 
 
 def _control_directories(root: Path) -> list[str]:
-    return sorted(str(path.parent.relative_to(root)) for path in root.glob(".flareiac/runtime/*/*/desired.json"))
+    return sorted(
+        str(path.parent.relative_to(root)) for path in root.glob(".flareiac/runtime/*/*/desired.json")
+    )

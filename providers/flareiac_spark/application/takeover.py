@@ -1,8 +1,9 @@
 """Whether an application on another host is gone for good: its lease is watched, unchanged, for its whole
 term.
 
-The same protocol as a second driver's: only who holds the lease may write that an application ended, and a driver that comes back finds its
-lease lost and stops its queries. So there are never two drivers, whatever the watcher believes.
+The same protocol as a second driver's: only who holds the lease may write that an application ended, and a
+driver that comes back finds its lease lost and stops its queries. So there are never two drivers, whatever
+the watcher believes.
 """
 
 import socket
@@ -20,16 +21,26 @@ _LOOK_SECONDS = 0.5
 
 
 def end_if_gone(
-    control: ControlDirectory, status: Status, *, cancel: threading.Event, progress: Callable[[str], None], seconds: float = LEASE_SECONDS
+    control: ControlDirectory,
+    status: Status,
+    *,
+    cancel: threading.Event,
+    progress: Callable[[str], None],
+    seconds: float = LEASE_SECONDS,
 ) -> bool:
-    """Whether the application was silent for the whole term of its lease and is noted as ended now. Raises ``ControlError``.
+    """Whether the application was silent for the whole term of its lease and is noted as ended now. Raises
+    ``ControlError``.
 
-    False while it may live: it spoke, its lease moved, or the watch was cancelled. ``seconds``: the term where no lease is left.
+    False while it may live: it spoke, its lease moved, or the watch was cancelled. ``seconds``: the term
+    where no lease is left.
     """
     lease = control.read_lease()
     term = lease.seconds if lease is not None else seconds
     about = status.application
-    progress(f"watching the lease of process {about.pid} on {about.host} for {term:.0f} s: it is taken over if it stays unchanged")
+    progress(
+        f"watching the lease of process {about.pid} on {about.host} for {term:.0f} s: it is taken over if "
+        "it stays unchanged"
+    )
     deadline = time.monotonic() + term
     while time.monotonic() < deadline:
         if cancel.wait(min(_LOOK_SECONDS, term)) or _has_moved(control, status, lease):
@@ -51,13 +62,20 @@ def _has_moved(control: ControlDirectory, status: Status, lease: Lease | None) -
 
 
 def _note_end(control: ControlDirectory, status: Status, watched: Lease | None, term: float) -> bool:
-    mine = control.take_lease(f"command-{uuid.uuid4().hex}", this_process(), now=moment(), seconds=LEASE_SECONDS, watched=watched)
+    mine = control.take_lease(
+        f"command-{uuid.uuid4().hex}", this_process(), now=moment(), seconds=LEASE_SECONDS, watched=watched
+    )
     if mine is None:
         return False
     try:
         host, pid = status.application.host, status.application.pid
-        reason = f"process {pid} on {host} is gone: its lease stayed unchanged for {term:.0f} s, as {socket.gethostname()} saw it"
-        control.write_status(replace(status, application=replace(status.application, phase="ended", reason=reason)))
+        reason = (
+            f"process {pid} on {host} is gone: its lease stayed unchanged for {term:.0f} s, as "
+            f"{socket.gethostname()} saw it"
+        )
+        control.write_status(
+            replace(status, application=replace(status.application, phase="ended", reason=reason))
+        )
     finally:
         control.release_lease(mine, now=moment())
     return True

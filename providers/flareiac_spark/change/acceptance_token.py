@@ -10,8 +10,8 @@ _LENGTH: Final = 12
 
 
 def token_of(address: str, changes: Iterable[Mixed], used: Data) -> str:
-    """Derived from what is and what would be, so that it stops fitting as soon as either side is something else. ``used``: the one that
-    was given last; the same change needs another one when it is made again.
+    """Derived from what is and what would be, so that it stops fitting as soon as either side is something
+    else. ``used``: the one that was given last; the same change needs another one when it is made again.
     """
     sides: list[Data] = sorted(canonical([change.path, change.before, change.after]) for change in changes)
     return token(address, [*sides, used] if used else sides)

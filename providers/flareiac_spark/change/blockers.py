@@ -27,7 +27,13 @@ _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 
 
 def of_changes(
-    address: str, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, references: References, *, carries: bool = True
+    address: str,
+    found: Sequence[JobChange],
+    desired: Attributes,
+    recorded: Attributes,
+    references: References,
+    *,
+    carries: bool = True,
 ) -> list[Blocker]:
     """What is refused, each by itself, and what mixes results unless its token is there, together.
 
@@ -44,21 +50,47 @@ def of_changes(
 
 def is_accepted(address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes) -> bool:
     """Whether somebody gave their word for exactly these changes."""
-    return bool(mixed) and desired["accept_result_change"] == token_of(address, mixed, recorded["accept_result_change"])
+    return bool(mixed) and desired["accept_result_change"] == token_of(
+        address, mixed, recorded["accept_result_change"]
+    )
 
 
 def of_carry_over(
-    request: PlanRequest, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, facts: JobFacts
+    request: PlanRequest,
+    found: Sequence[JobChange],
+    desired: Attributes,
+    recorded: Attributes,
+    facts: JobFacts,
 ) -> list[Blocker]:
-    """Why a raised generation cannot go on where the last one stands: its offsets are not those of what is in the tables."""
+    """Why a raised generation cannot go on where the last one stands: its offsets are not those of what is in
+    the tables.
+    """
     so_far = {**desired, "generation": desired["generation"] - 1}
     moved = [change for change in found if isinstance(change, Refused) and change.anew and not change.carries]
-    there = [lost_checkpoint(request, so_far, facts), moved_back(request, so_far, facts), other_folder(request, so_far, facts)]
-    return [*(_refused(change, so_far, recorded, request.references) for change in moved), *(blocker for blocker in there if blocker)]
+    there = [
+        lost_checkpoint(request, so_far, facts),
+        moved_back(request, so_far, facts),
+        other_folder(request, so_far, facts),
+    ]
+    return [
+        *(_refused(change, so_far, recorded, request.references) for change in moved),
+        *(blocker for blocker in there if blocker),
+    ]
 
 
-def _refused(change: Refused, desired: Attributes, recorded: Attributes, references: References, *, carries: bool = True) -> Blocker:
-    anew = new_generation(desired, recorded, references, carries=carries and change.carries) if change.anew else (_NEW_JOB,)
+def _refused(
+    change: Refused,
+    desired: Attributes,
+    recorded: Attributes,
+    references: References,
+    *,
+    carries: bool = True,
+) -> Blocker:
+    anew = (
+        new_generation(desired, recorded, references, carries=carries and change.carries)
+        if change.anew
+        else (_NEW_JOB,)
+    )
     return blocker(
         codes.CHANGE_NOT_ON_CHECKPOINT,
         why=f"{_begun(change.text)} ({render_path(change.path)}): {change.why}",
@@ -67,13 +99,21 @@ def _refused(change: Refused, desired: Attributes, recorded: Attributes, referen
 
 
 def _mixed(
-    address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, ways: Sequence[str], *, acceptable: bool
+    address: str,
+    mixed: Sequence[Mixed],
+    desired: Attributes,
+    recorded: Attributes,
+    ways: Sequence[str],
+    *,
+    acceptable: bool,
 ) -> Blocker:
     known = all(change.known for change in mixed)
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
     told = [f"{_begun(change.text)}: {_old_and_new(change)}{change.why}" for change in mixed]
     word = token_of(address, mixed, recorded["accept_result_change"])
-    accept = f"go on all the same, and live with what is said above, in this job:\n  {_accepting(address, word)}"
+    accept = (
+        f"go on all the same, and live with what is said above, in this job:\n  {_accepting(address, word)}"
+    )
     stale = desired["accept_result_change"]
     if stale:
         told.append(f'The token "{stale}" was given for another change.')
@@ -81,7 +121,10 @@ def _mixed(
     return blocker(
         codes.RESULTS_MIX,
         why="\n".join(
-            [f"{'Results would change their meaning' if known else 'Results may change their meaning'} halfway: {names}.", *told]
+            [
+                f"Results {'would' if known else 'may'} change their meaning halfway: {names}.",
+                *told,
+            ]
         ),
         ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *ways),
     )
@@ -105,8 +148,12 @@ def _accepting(address: str, token: str) -> str:
     return line(address, "accept_result_change", token)
 
 
-def new_generation(desired: Attributes, recorded: Attributes | None, references: References, *, carries: bool = True) -> tuple[str, ...]:
-    """The lines of a new generation, from the beginning and, where offsets can be taken over, from the last batch on."""
+def new_generation(
+    desired: Attributes, recorded: Attributes | None, references: References, *, carries: bool = True
+) -> tuple[str, ...]:
+    """The lines of a new generation, from the beginning and, where offsets can be taken over, from the last
+    batch on.
+    """
     if desired["generation"] is None:
         return ()
     place = desired["checkpoint"]
@@ -120,7 +167,9 @@ def new_generation(desired: Attributes, recorded: Attributes | None, references:
 
 
 def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
-    """The query that was recorded must still be the one on disk: an empty folder would read everything again."""
+    """The query that was recorded must still be the one on disk: an empty folder would read everything
+    again.
+    """
     recorded = request.recorded
     if recorded is None or (isinstance(request.observed, Present) and KEY not in request.observed.identity):
         return None
@@ -136,18 +185,27 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: JobFacts) 
         return blocker(
             codes.CHECKPOINT_LOST,
             why=f"{lost.what}. {lost.why}",
-            ways_out=("put the folder back where it was", *new_generation(desired, recorded.attributes, request.references)[:1]),
+            ways_out=(
+                "put the folder back where it was",
+                *new_generation(desired, recorded.attributes, request.references)[:1],
+            ),
         )
     return None
 
 
 def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
-    """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows, whatever is in them now."""
+    """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows,
+    whatever is in them now.
+    """
     if isinstance(request.observed, Present) and KEY not in request.observed.identity:
         return None  # nobody looked where it stands
     for name, output in sorted(desired["outputs"].items()):
         on_disk = facts.checkpoints.get(query_of(desired, name))
-        table = request.references.get(output["table"].address) if isinstance(output["table"], Reference) else None
+        table = (
+            request.references.get(output["table"].address)
+            if isinstance(output["table"], Reference)
+            else None
+        )
         if on_disk is None or table is None:
             continue
         written = ((table.identity.get("writers") or {}).get("queries") or {}).get(on_disk.query_id) or {}
@@ -157,9 +215,10 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Bl
             return blocker(
                 codes.CHECKPOINT_OLDER_THAN_TABLE,
                 why=(
-                    f"The checkpoint of output {name} stands {stands}, and {output['table']} holds its batch {epoch}. It was set "
-                    f"back, as by a backup. Query {on_disk.query_id} would number its next batches like some that are in the table, and "
-                    "Iceberg would silently skip these: rows would be lost."
+                    f"The checkpoint of output {name} stands {stands}, and {output['table']} holds its batch "
+                    f"{epoch}. It was set back, as by a backup. Query {on_disk.query_id} would number its "
+                    "next batches like some that are in the table, and Iceberg would silently skip these: "
+                    "rows would be lost."
                 ),
                 ways_out=(
                     "put back the newest folder of the checkpoint",
@@ -179,10 +238,14 @@ def misfit(desired: Attributes, facts: JobFacts, request: PlanRequest) -> Blocke
             continue
         if kinds != disk_kinds:
             why = (
-                f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads {_counted(kinds)}. Spark cannot continue from there."
+                f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads "
+                f"{_counted(kinds)}. Spark cannot continue from there."
             )
         elif (elsewhere := _left_behind(desired, on_disk, request)) is not None:
-            why = f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark cannot continue from there."
+            why = (
+                f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark "
+                "cannot continue from there."
+            )
         else:
             continue
         return blocker(
@@ -194,7 +257,9 @@ def misfit(desired: Attributes, facts: JobFacts, request: PlanRequest) -> Blocke
 
 
 def other_folder(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
-    """The same declaration, whose folder is another one now: the project was copied or moved, or is reached by another path."""
+    """The same declaration, whose folder is another one now: the project was copied or moved, or is reached
+    by another path.
+    """
     for name, on_disk in sorted(facts.checkpoints.items()):
         folder = _left_behind(desired, on_disk, request)
         if folder is not None:
@@ -202,9 +267,11 @@ def other_folder(request: PlanRequest, desired: Attributes, facts: JobFacts) -> 
             return blocker(
                 codes.FILES_HAVE_OTHER_PATH,
                 why=(
-                    f"The checkpoint of output {name} has read files in {folder}, and this job reads {paths}.\nSpark remembers files "
-                    "by their absolute paths: under another path it reads all of them again, and repeats their rows. "
-                    "The project was copied or moved, or its folder is reached by another path."
+                    f"The checkpoint of output {name} has read files in {folder}, and this job reads "
+                    f"{paths}.\n"
+                    "Spark remembers files by their absolute paths: under another path it reads all of them "
+                    "again, and repeats their rows. The project was copied or moved, or its folder is "
+                    "reached by another path."
                 ),
                 ways_out=(
                     "run flareiac where the project was, or move the folder of files back",
@@ -220,7 +287,9 @@ def _left_behind(desired: Attributes, on_disk: OutputFacts, request: PlanRequest
 
 
 def unknown_state(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
-    """A new job on a checkpoint with state, made by a query that is not known here: whether it fits nobody can tell."""
+    """A new job on a checkpoint with state, made by a query that is not known here: whether it fits nobody
+    can tell.
+    """
     if facts.digest is not None:
         return None  # it is among what should run: an apply that was cut short had started it
     held = {name: item for name, item in sorted(facts.checkpoints.items()) if item.operators}
@@ -232,8 +301,8 @@ def unknown_state(request: PlanRequest, desired: Attributes, facts: JobFacts) ->
     return blocker(
         codes.STATE_OF_UNKNOWN_DEFINITION,
         why=(
-            f"Query {queries} left state ({operators}). If this job's steps differ from those that made it, Spark refuses some "
-            "differences and silently accepts others, and results mix."
+            f"Query {queries} left state ({operators}). If this job's steps differ from those that made it, "
+            "Spark refuses some differences and silently accepts others, and results mix."
         ),
         ways_out=(
             f"the steps are the same as before: in this job:\n  {_accepting(request.address, word)}",
@@ -244,16 +313,32 @@ def unknown_state(request: PlanRequest, desired: Attributes, facts: JobFacts) ->
 
 def unknown_state_token(address: str, desired: Attributes, held: dict[str, OutputFacts]) -> str:
     """A word for these steps on the state of these queries."""
-    return token(address, [sorted(item.query_id for item in held.values()), desired["step_order"], desired["steps"], desired["outputs"]])
+    return token(
+        address,
+        [
+            sorted(item.query_id for item in held.values()),
+            desired["step_order"],
+            desired["steps"],
+            desired["outputs"],
+        ],
+    )
 
 
-def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts) -> Blocker | None:
+def unrecorded(
+    request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts
+) -> Blocker | None:
     """State that a definition made which an apply could not record: the recorded one says nothing of it."""
     was = request.recorded.identity.get("digest") if request.recorded else None
-    if facts.digest in (None, was) or facts.query is None or not any(holds_state(recorded, item) for item in facts.checkpoints.values()):
+    if (
+        facts.digest in (None, was)
+        or facts.query is None
+        or not any(holds_state(recorded, item) for item in facts.checkpoints.values())
+    ):
         return None
     try:
-        wanted = query_digest(spec_of(request.address, desired, request.references, request.project, analysis=True))
+        wanted = query_digest(
+            spec_of(request.address, desired, request.references, request.project, analysis=True)
+        )
     except Failure:
         return None  # tables are missing, which is told in its own place
     word = token(request.address, [facts.query, wanted])
@@ -262,8 +347,8 @@ def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, 
     return blocker(
         codes.UNRECORDED_DEFINITION_RAN,
         why=(
-            "An apply set another definition than the recorded one to run and could not call it stable, so that the state may hold its "
-            "values. With the declared steps results may mix both meanings."
+            "An apply set another definition than the recorded one to run and could not call it stable, so "
+            "that the state may hold its values. With the declared steps results may mix both meanings."
         ),
         ways_out=(
             "apply that definition again, until it is stable",
@@ -279,27 +364,40 @@ def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> 
         blocker(
             codes.SOURCE_CHANGE_ENDS_JOB,
             why=f"{item.reason[:1].upper()}{item.reason[1:]}.",
-            ways_out=(*new_generation(desired, recorded, request.references, carries=False), "leave what it reads as it is"),
+            ways_out=(
+                *new_generation(desired, recorded, request.references, carries=False),
+                "leave what it reads as it is",
+            ),
         )
         for item in request.disturbances
         if item.reaction is Reaction.CAN_NOT and not desired["stopped"]
     ]
 
 
-def used_folders(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts) -> list[Blocker]:
+def used_folders(
+    request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts
+) -> list[Blocker]:
     """An output that is new has no past: a folder of its name that a query has used would be gone on from."""
     if request.recorded is not None and facts.digest not in (None, request.recorded.identity.get("digest")):
         return []  # an apply that was cut short has started it
-    names = {query_of(desired, output): output for output in desired["outputs"] if output not in recorded["outputs"]}
+    names = {
+        query_of(desired, output): output
+        for output in desired["outputs"]
+        if output not in recorded["outputs"]
+    }
     known = {query_of(recorded, output) for output in recorded["outputs"]}
     return [
         blocker(
             codes.NEW_OUTPUT_FOLDER_USED,
             why=(
-                f"Query {facts.checkpoints[name].query_id} has run in {desired['checkpoint_location']} under the name {output}. Started "
-                "there, the output would continue where that query stopped, and not from the beginning."
+                f"Query {facts.checkpoints[name].query_id} has run in {desired['checkpoint_location']} under "
+                f"the name {output}. Started there, the output would continue where that query stopped, and "
+                "not from the beginning."
             ),
-            ways_out=("give the output another name", "move that folder away, if its offsets are of no use any more"),
+            ways_out=(
+                "give the output another name",
+                "move that folder away, if its offsets are of no use any more",
+            ),
         )
         for name, output in names.items()
         if name in facts.checkpoints and name not in known

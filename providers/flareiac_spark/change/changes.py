@@ -35,9 +35,11 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restarted:
-    """The query stops and starts on the same checkpoint. ``warning``: what becomes other than before, for a person to know.
+    """The query stops and starts on the same checkpoint. ``warning``: what becomes other than before, for a
+    person to know.
 
-    ``column``: the output column of a step that it is about, if it is about one, so that several are put into one sentence.
+    ``column``: the output column of a step that it is about, if it is about one, so that several are put into
+    one sentence.
     """
 
     path: Path
@@ -49,9 +51,11 @@ class Restarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mixed:
-    """The query would start on the same checkpoint, and its results would mix two meanings; it needs a person's word.
+    """The query would start on the same checkpoint, and its results would mix two meanings; it needs a
+    person's word.
 
-    ``known`` False: whether it does so cannot be told. ``before`` and ``after`` are what the word is given for.
+    ``known`` False: whether it does so cannot be told. ``before`` and ``after`` are what the word is given
+    for.
     """
 
     path: Path
@@ -65,8 +69,8 @@ class Mixed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """It cannot go on from this checkpoint. ``anew``: a new generation that reads again can; ``carries``: so can one that takes over the
-    offsets, where these can be taken over.
+    """It cannot go on from this checkpoint. ``anew``: a new generation that reads again can; ``carries``: so
+    can one that takes over the offsets, where these can be taken over.
     """
 
     path: Path

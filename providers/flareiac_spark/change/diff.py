@@ -35,7 +35,9 @@ def changes(recorded: Attributes, desired: Attributes, facts: JobFacts) -> tuple
 
 
 def is_fresh(recorded: Attributes, desired: Attributes) -> bool:
-    """Whether the same checkpoint goes on in a raised generation: an empty folder, which nothing can contradict."""
+    """Whether the same checkpoint goes on in a raised generation: an empty folder, which nothing can
+    contradict.
+    """
     before, after = recorded["generation"], desired["generation"]
     same_place = recorded["checkpoint_location"] == desired["checkpoint_location"]
     return same_place and before is not None and after is not None and bool(after > before)
@@ -54,7 +56,8 @@ class _Comparison:
         yield from self._mode_and_trigger()
         yield from self._inputs()
         if not self._reads_others():
-            # With other sources no state can be gone on from, so that what else changed in the query needs no word of its own.
+            # With other sources no state can be gone on from, so that what else changed in the query needs no
+            # word of its own.
             yield from self._query()
             yield from self._watermarks_of_steps()
         yield from self._outputs()
@@ -73,7 +76,9 @@ class _Comparison:
             yield Restarted(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
 
     def _application(self) -> Iterator[JobChange]:
-        if self._differs("engine") or self._old["application"].get("runtime_location") != self._new["application"].get("runtime_location"):
+        if self._differs("engine") or self._old["application"].get("runtime_location") != self._new[
+            "application"
+        ].get("runtime_location"):
             yield Restarted(path=("engine",), text="the engine", why="it moves to another application")
             yield from self._values_under_the_engine()
             return
@@ -85,10 +90,18 @@ class _Comparison:
                 yield from meant
             elif name == "packages" and self._stateful:
                 yield self._unknown(
-                    path, "the engine's packages", self._old["application"].get(name), value, "write the old packages again"
+                    path,
+                    "the engine's packages",
+                    self._old["application"].get(name),
+                    value,
+                    "write the old packages again",
                 )
             elif name == "catalogs":
-                yield Restarted(path=path, text="the settings of its catalogs", why="a query keeps the catalogs that it was started with")
+                yield Restarted(
+                    path=path,
+                    text="the settings of its catalogs",
+                    why="a query keeps the catalogs that it was started with",
+                )
             elif name in _LIVE_APPLICATION:
                 yield Live(path=path, text=f"the application takes {name} while it runs")
             else:
@@ -101,8 +114,15 @@ class _Comparison:
             return
         confs = [side["application"].get("conf", {}) for side in (self._old, self._new)]
         for name in sorted({*confs[0], *confs[1]}):
-            before, after = (side["conf"].get(name, conf.get(name)) for side, conf in zip((self._old, self._new), confs, strict=True))
-            if before == after or self._old["conf"].get(name) != self._new["conf"].get(name) or name in self._facts.pinned:
+            before, after = (
+                side["conf"].get(name, conf.get(name))
+                for side, conf in zip((self._old, self._new), confs, strict=True)
+            )
+            if (
+                before == after
+                or self._old["conf"].get(name) != self._new["conf"].get(name)
+                or name in self._facts.pinned
+            ):
                 continue
             if harmless(name, SETTINGS) is None:
                 yield self._value(("application", "conf", name), name, before, after)
@@ -116,7 +136,10 @@ class _Comparison:
 
     def _unknown(self, path: Path, what: str, before: Data, after: Data, undo: str) -> Mixed:
         """Over state only what is known to leave every value as it is goes on without a word."""
-        why = "It is not among what is known to leave every value as it is, and the state holds what was made before the change."
+        why = (
+            "It is not among what is known to leave every value as it is, and the state holds what was "
+            "made before the change."
+        )
         return Mixed(path=path, text=what, why=why, undo=undo, before=before, after=after, known=False)
 
     def _checkpoint(self) -> Iterator[JobChange]:
@@ -124,19 +147,31 @@ class _Comparison:
             yield Refused(
                 path=("checkpoint",),
                 text="another checkpoint",
-                why="The offsets and state are in the old one; in another folder the job would read everything again and repeat its rows.",
+                why=(
+                    "The offsets and state are in the old one; in another folder the job would read "
+                    "everything again and repeat its rows."
+                ),
                 undo=f"keep the location {self._old['checkpoint_location']}",
                 anew=False,
             )
         elif self._differs("checkpoint") or self._differs("checkpoint_location"):
-            yield Restarted(path=("checkpoint",), text="the checkpoint", why="its folder is part of the query")
-        if self._differs("generation") and self._old["generation"] is not None and self._new["generation"] is not None:
+            yield Restarted(
+                path=("checkpoint",), text="the checkpoint", why="its folder is part of the query"
+            )
+        if (
+            self._differs("generation")
+            and self._old["generation"] is not None
+            and self._new["generation"] is not None
+        ):
             why = f"generation {self._new['generation']} starts in an empty folder"
             yield Restarted(
                 path=("generation",),
                 text="the checkpoint's generation",
                 why=why,
-                warning="everything is read again from the start, so that rows which are in append tables already are written once more",
+                warning=(
+                    "everything is read again from the start, so that rows which are in append tables "
+                    "already are written once more"
+                ),
             )
 
     def _mode_and_trigger(self) -> Iterator[JobChange]:
@@ -145,9 +180,13 @@ class _Comparison:
                 why = "A batch job does not know what the stream has read."
                 yield Refused(path=("mode",), text="the mode", why=why, undo="keep the mode", anew=False)
             else:
-                yield Restarted(path=("mode",), text="the mode", why="a stream and a batch run are different queries")
+                yield Restarted(
+                    path=("mode",), text="the mode", why="a stream and a batch run are different queries"
+                )
         if self._differs("trigger"):
-            yield Restarted(path=("trigger",), text="the trigger", why="a trigger may change on the same checkpoint")
+            yield Restarted(
+                path=("trigger",), text="the trigger", why="a trigger may change on the same checkpoint"
+            )
 
     def _inputs(self) -> Iterator[JobChange]:
         old, new = self._old["inputs"], self._new["inputs"]
@@ -166,12 +205,18 @@ class _Comparison:
                 continue
             if name not in old or name not in new:
                 verb = "added" if name in new else "removed"
-                yield Restarted(path=("inputs", name), text=f"the input {name}", why=f"an input that is not streamed was {verb}")
+                yield Restarted(
+                    path=("inputs", name),
+                    text=f"the input {name}",
+                    why=f"an input that is not streamed was {verb}",
+                )
             elif canonical(old[name]) != canonical(new[name]):
                 yield from self._input(name, old[name], new[name])
 
     def _reads_others(self) -> bool:
-        return self._facts.started and sorted(_sources(self._old["inputs"])) != sorted(_sources(self._new["inputs"]))
+        return self._facts.started and sorted(_sources(self._old["inputs"])) != sorted(
+            _sources(self._new["inputs"])
+        )
 
     def _other_sources(self, before: list[str], after: list[str]) -> JobChange:
         kinds = [
@@ -183,44 +228,76 @@ class _Comparison:
         elif kinds[0] != kinds[1]:
             what, found = "what a stream reads", rule("source.kind")
         else:
-            what, found = "what a stream reads", rule("source.path" if "files" in kinds[0] else "source.table-other")
+            what, found = (
+                "what a stream reads",
+                rule("source.path" if "files" in kinds[0] else "source.table-other"),
+            )
         return Refused(
             path=("inputs",),
             text=what,
-            why=f"The checkpoint's offsets belong to {_listed(before)}, and the job would read {_listed(after)}. {found}.",
+            why=(
+                f"The checkpoint's offsets belong to {_listed(before)}, and the job would read "
+                f"{_listed(after)}. {found}."
+            ),
             undo=f"read {_listed(before)} again",
         )
 
     def _source_order(self) -> Iterator[JobChange]:
-        """Offsets are kept by position: the n-th of a checkpoint goes to the n-th stream that a query reads."""
+        """Offsets are kept by position: the n-th of a checkpoint goes to the n-th stream that a query
+        reads.
+        """
         if any(step.get("python") for side in (self._old, self._new) for step in side["steps"].values()):
             yield from self._order_in_code()
             return
         for output in (output for output in self._new["outputs"] if output in self._old["outputs"]):
             before, after = read_in_order(self._old, output), read_in_order(self._new, output)
             if before is None or after is None:
-                same = canonical([self._old["steps"], self._old["inputs"]]) == canonical([self._new["steps"], self._new["inputs"]])
+                same = canonical([self._old["steps"], self._old["inputs"]]) == canonical(
+                    [self._new["steps"], self._new["inputs"]]
+                )
             else:
                 same = before == after
             if not same:
-                why = f"The checkpoint keeps offsets by the position of a stream in the query. In another one {rule('source.order')}."
-                undo = "read the same streams in the same order again" + (f": {_listed(before)}" if before else "")
-                yield Refused(path=("inputs",), text=f"which streams output {output} reads, in their order", why=why, undo=undo)
+                why = (
+                    "The checkpoint keeps offsets by the position of a stream in the query. In another "
+                    f"one {rule('source.order')}."
+                )
+                undo = "read the same streams in the same order again" + (
+                    f": {_listed(before)}" if before else ""
+                )
+                yield Refused(
+                    path=("inputs",),
+                    text=f"which streams output {output} reads, in their order",
+                    why=why,
+                    undo=undo,
+                )
 
     def _order_in_code(self) -> Iterator[JobChange]:
-        before, after = ([side["steps"], side["step_order"], side.get("code"), sorted(side["inputs"])] for side in (self._old, self._new))
+        before, after = (
+            [side["steps"], side["step_order"], side.get("code"), sorted(side["inputs"])]
+            for side in (self._old, self._new)
+        )
         if canonical(before) != canonical(after):
             text = "the order in which its steps read its streams"
-            why = f"Nobody can tell from outside whether it stays as it is. In another one {SPARK} {rule('source.order').what}."
-            yield Mixed(path=("inputs",), text=text, why=why, undo="undo it", before=before, after=after, known=False)
+            why = (
+                f"Nobody can tell from outside whether it stays as it is. In another one {SPARK} "
+                f"{rule('source.order').what}."
+            )
+            yield Mixed(
+                path=("inputs",), text=text, why=why, undo="undo it", before=before, after=after, known=False
+            )
 
     def _input(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
         path = ("inputs", name)
         if canonical(old.get("watermark")) != canonical(new.get("watermark")):
-            yield self._watermark((*path, "watermark"), f"the watermark of {name}", old.get("watermark"), new.get("watermark"))
+            yield self._watermark(
+                (*path, "watermark"), f"the watermark of {name}", old.get("watermark"), new.get("watermark")
+            )
         if canonical(old.get("columns")) != canonical(new.get("columns")):
             yield from self._columns(name, old["columns"], new["columns"])
-        if (new.get("source") or new).get("format") in POSITIONAL and _shifted(old.get("column_order"), new.get("column_order")):
+        if (new.get("source") or new).get("format") in POSITIONAL and _shifted(
+            old.get("column_order"), new.get("column_order")
+        ):
             yield self._column_order(name, old["column_order"], new["column_order"])
         rest = (
             _without(old, "watermark", "columns", "column_order", "stream"),
@@ -239,7 +316,10 @@ class _Comparison:
             yield Mixed(
                 path=(*path, "source"),
                 text=f"the rate of {name}",
-                why="A rate stream's offsets are seconds: under another rate they stand for other numbers, some lost and some twice.",
+                why=(
+                    "A rate stream's offsets are seconds: under another rate they stand for other numbers, "
+                    "some lost and some twice."
+                ),
                 undo="write the old rate again",
                 before=_pace(old),
                 after=_pace(new),
@@ -248,18 +328,29 @@ class _Comparison:
             yield Mixed(
                 path=path,
                 text=f"how {name} is read",
-                why="The same files may give other values under other formats and options; what the state holds was read the old way.",
+                why=(
+                    "The same files may give other values under other formats and options; what the state "
+                    "holds was read the old way."
+                ),
                 undo="write the old format and options again",
                 before=_reading(old),
                 after=_reading(new),
             )
         elif self._stateful and (names := _unlisted(old, new)):
             before, after = ({key: _place(item).get(key) for key in names} for item in (old, new))
-            yield self._unknown(path, f"{_named(names)} of {name}", before, after, f"write the old {_named(names)} again")
+            yield self._unknown(
+                path, f"{_named(names)} of {name}", before, after, f"write the old {_named(names)} again"
+            )
         elif canonical(_without_start(rest[0])) != canonical(_without_start(rest[1])):
-            yield Restarted(path=path, text=f"the input {name}", why="reader options and rate limits may change on the same checkpoint")
+            yield Restarted(
+                path=path,
+                text=f"the input {name}",
+                why="reader options and rate limits may change on the same checkpoint",
+            )
         elif canonical(rest[0]) != canonical(rest[1]):
-            yield Noted(path=(*path, "source", "start_from"), text="start_from takes effect with the next generation")
+            yield Noted(
+                path=(*path, "source", "start_from"), text="start_from takes effect with the next generation"
+            )
         elif old.get("stream") != new.get("stream"):
             yield Noted(path=(*path, "stream"), text="another stream block declares the same source")
 
@@ -273,11 +364,19 @@ class _Comparison:
             why = "The state was made of values of the old type; Spark refuses another one, or misreads it."
             yield Refused(path=path, text=f"the type of {what}", why=why, undo="keep the type")
         elif changed or self._runs_code() or any(not isinstance(change, Noted) for change in self._query()):
-            why = "it has Python, which may read any column" if self._runs_code() else "the columns that the steps read changed"
+            why = (
+                "it has Python, which may read any column"
+                if self._runs_code()
+                else "the columns that the steps read changed"
+            )
             yield Restarted(path=path, text=what, why=why)
         elif gone or added:
             yield Noted(
-                path=path, text=f"{what} {'is now' if added else 'is no longer'} among what could be read, and is not part of the query"
+                path=path,
+                text=(
+                    f"{what} {'is now' if added else 'is no longer'} among what could be read, and is not "
+                    "part of the query"
+                ),
             )
 
     def _query(self) -> tuple[JobChange, ...]:
@@ -294,12 +393,26 @@ class _Comparison:
         if not self._stateful:
             return Restarted(path=path, text=text, why=why)
         undo = f"declare them as {', '.join(before)} again"
-        return Mixed(path=path, text=text, why=f"{why}, and the state holds the old ones.", undo=undo, before=before, after=after)
+        return Mixed(
+            path=path,
+            text=text,
+            why=f"{why}, and the state holds the old ones.",
+            undo=undo,
+            before=before,
+            after=after,
+        )
 
     def _watermark(self, path: tuple[str, ...], what: str, before: Data, after: Data) -> JobChange:
         if self._stateful:
             why = f"{rule('change.watermark-delay')}."
-            return Mixed(path=path, text=what, why=why, undo="write the old watermark again", before=before, after=after)
+            return Mixed(
+                path=path,
+                text=what,
+                why=why,
+                undo="write the old watermark again",
+                before=before,
+                after=after,
+            )
         return Restarted(path=path, text=what, why="the checkpoint holds no state that it could change")
 
     def _watermarks_of_steps(self) -> Iterator[JobChange]:
@@ -307,27 +420,50 @@ class _Comparison:
         for name in (name for name in new if name in old):
             before, after = old[name]["watermark"], new[name]["watermark"]
             if canonical(before) != canonical(after):
-                yield self._watermark(("steps", name, "watermark"), f"the watermark of step {name}", before, after)
+                yield self._watermark(
+                    ("steps", name, "watermark"), f"the watermark of step {name}", before, after
+                )
         gone, came = (
-            {name: mark for name in one["step_order"] if name not in other["steps"] and (mark := one["steps"][name]["watermark"])}
+            {
+                name: mark
+                for name in one["step_order"]
+                if name not in other["steps"] and (mark := one["steps"][name]["watermark"])
+            }
             for one, other in ((self._old, self._new), (self._new, self._old))
         )
         if canonical(list(gone.values())) != canonical(list(came.values())):
             name = next(iter(came or gone))
-            yield self._watermark(("steps", name, "watermark"), f"the watermark of step {name}", list(gone.values()), list(came.values()))
+            yield self._watermark(
+                ("steps", name, "watermark"),
+                f"the watermark of step {name}",
+                list(gone.values()),
+                list(came.values()),
+            )
 
     def _outputs(self) -> Iterator[JobChange]:
         old, new = self._old["outputs"], self._new["outputs"]
         gone, added = [name for name in old if name not in new], [name for name in new if name not in old]
-        renamed = [(a, b) for a in gone for b in added if canonical(old[a]["table"]) == canonical(new[b]["table"])]
+        renamed = [
+            (a, b) for a in gone for b in added if canonical(old[a]["table"]) == canonical(new[b]["table"])
+        ]
         if renamed and self._facts.started:
             before, after = renamed[0]
             if self._new["foreach_batch"]:
-                why = "An output's name is part of the marks of its batches: under another one a batch in flight would be written again."
+                why = (
+                    "An output's name is part of the marks of its batches: under another one a batch in "
+                    "flight would be written again."
+                )
             else:
-                why = "An output's name is the folder of its checkpoint: under another one it would read all again and repeat its rows."
+                why = (
+                    "An output's name is the folder of its checkpoint: under another one it would read "
+                    "all again and repeat its rows."
+                )
             yield Refused(
-                path=("outputs", after), text=f"the name of output {before}", why=why, undo=f'keep output "{before}"', carries=False
+                path=("outputs", after),
+                text=f"the name of output {before}",
+                why=why,
+                undo=f'keep output "{before}"',
+                carries=False,
             )
             return
         if self._differs("foreach_batch"):
@@ -344,17 +480,31 @@ class _Comparison:
         path, text = ("foreach_batch",), "whether one query feeds all outputs"
         if not self._facts.started:
             return Restarted(path=path, text=text, why="no query has read anything yet")
-        why = "The offsets of one query for all outputs and of one for each are in different folders: everything would be read again."
+        why = (
+            "The offsets of one query for all outputs and of one for each are in different folders: "
+            "everything would be read again."
+        )
         return Refused(
-            path=path, text=text, why=why, undo=f"write foreach_batch = {str(self._old['foreach_batch']).lower()} again", carries=False
+            path=path,
+            text=text,
+            why=why,
+            undo=f"write foreach_batch = {str(self._old['foreach_batch']).lower()} again",
+            carries=False,
         )
 
     def _added_output(self, name: str) -> JobChange:
         path, text = ("outputs", name), f"the output {name}"
         if not self._new["foreach_batch"]:
-            return Restarted(path=path, text=text, why="it starts with a checkpoint of its own, from the beginning")
-        warning = f"{self._new['outputs'][name]['table']} gets what comes from now on, and nothing of what was read before"
-        return Restarted(path=path, text=text, why="it joins the query that feeds all outputs", warning=warning)
+            return Restarted(
+                path=path, text=text, why="it starts with a checkpoint of its own, from the beginning"
+            )
+        warning = (
+            f"{self._new['outputs'][name]['table']} gets what comes from now on, and nothing of what "
+            "was read before"
+        )
+        return Restarted(
+            path=path, text=text, why="it joins the query that feeds all outputs", warning=warning
+        )
 
     def _output(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
         path = ("outputs", name)
@@ -365,12 +515,23 @@ class _Comparison:
             # What comes out is compared with the steps; this only shows where the change is.
             yield Noted(path=(*path, "from"), text=f"output {name} takes its rows from {new['from']}")
         if canonical(old["merge"]) != canonical(new["merge"]):
-            warning = "rows that are there were merged by the old rule, and stay as they are" if self._facts.committed else ""
-            yield Restarted(path=(*path, "merge"), text=f"how output {name} merges", why="each batch is merged by itself", warning=warning)
+            warning = (
+                "rows that are there were merged by the old rule, and stay as they are"
+                if self._facts.committed
+                else ""
+            )
+            yield Restarted(
+                path=(*path, "merge"),
+                text=f"how output {name} merges",
+                why="each batch is merged by itself",
+                warning=warning,
+            )
         yield from self._options(name, old["options"], new["options"])
         if canonical(old["columns"]) != canonical(new["columns"]):
             yield Restarted(
-                path=(*path, "columns"), text=f"the columns of output {name}", why="the query casts its rows to the table's columns"
+                path=(*path, "columns"),
+                text=f"the columns of output {name}",
+                why="the query casts its rows to the table's columns",
             )
         if old["rebuild"] != new["rebuild"]:
             which = "this" if is_fresh(self._old, self._new) else "the next"
@@ -398,7 +559,10 @@ class _Comparison:
             yield Mixed(
                 path=path,
                 text=text,
-                why=f"Spark goes on in silence: what was read so far stays in {before}, and {after} gets what comes from now on.",
+                why=(
+                    f"Spark goes on in silence: what was read so far stays in {before}, and {after} gets "
+                    "what comes from now on."
+                ),
                 undo=f"write {before} again",
                 before=old[part],
                 after=new[part],
@@ -407,8 +571,8 @@ class _Comparison:
     def _output_mode(self, name: str, before: str) -> JobChange:
         path, text = ("outputs", name, "mode"), f"the mode of output {name}"
         if holds_state(self._old, self._facts.checkpoints.get(query_of(self._new, name))):
-            why = f"{rule('change.complete-to-append' if before == 'complete' else 'change.append-to-complete')}."
-            return Refused(path=path, text=text, why=why, undo=f'write mode = "{before}" again')
+            way = "change.complete-to-append" if before == "complete" else "change.append-to-complete"
+            return Refused(path=path, text=text, why=f"{rule(way)}.", undo=f'write mode = "{before}" again')
         warning = "rows that are there stay as the old mode left them" if self._facts.committed else ""
         return Restarted(path=path, text=text, why="the checkpoint holds no state", warning=warning)
 
@@ -424,12 +588,18 @@ class _Comparison:
             elif self._stateful and harmless(name, SETTINGS) is None:
                 yield self._value(("conf", name), name, old.get(name), new.get(name))
             else:
-                yield Restarted(path=("conf", name), text=name, why="a session takes its settings at the start")
+                yield Restarted(
+                    path=("conf", name), text=name, why="a session takes its settings at the start"
+                )
 
 
 def read_in_order(attributes: Attributes, output: str) -> list[str] | None:
     """What an output's query reads, each source as its kind and place; None where it cannot be told."""
-    sources = {name.lower(): item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"}
+    sources = {
+        name.lower(): item["source"]
+        for name, item in attributes["inputs"].items()
+        if item["kind"] == "stream"
+    }
     names = streams_in_order(queries(attributes), attributes["outputs"][output]["from"], sources)
     return None if names is None else [source_of(sources[name]) for name in names]
 
@@ -437,7 +607,11 @@ def read_in_order(attributes: Attributes, output: str) -> list[str] | None:
 def _renamed(old: Attributes, new: Attributes) -> dict[str, str]:
     """Inputs that read what an input of another name read, new name to old."""
     gone = {identity_of(old[name]): name for name in old if name not in new}
-    return {name: gone[identity_of(new[name])] for name in new if name not in old and identity_of(new[name]) in gone}
+    return {
+        name: gone[identity_of(new[name])]
+        for name in new
+        if name not in old and identity_of(new[name]) in gone
+    }
 
 
 def _sources(inputs: Attributes) -> list[str]:
@@ -450,7 +624,9 @@ def _listed(sources: list[str]) -> str:
 
 
 def _shifted(before: Data, after: Data) -> bool:
-    """Whether a column that was there stands at another place now: one that is added at the end moves none."""
+    """Whether a column that was there stands at another place now: one that is added at the end moves
+    none.
+    """
     return before is not None and after is not None and list(after[: len(before)]) != list(before)
 
 
@@ -465,22 +641,38 @@ def _pace(item: Attributes) -> list[Data]:
 
 
 def _place(item: Attributes) -> Attributes:
-    """Where the rows of an input are and how they are read: of a stream its source, of files that are looked up themselves."""
-    return item.get("source") or _without(item, "kind", "watermark", "columns", "column_order", "stream", "table")
+    """Where the rows of an input are and how they are read: of a stream its source, of files that are looked
+    up themselves.
+    """
+    return item.get("source") or _without(
+        item, "kind", "watermark", "columns", "column_order", "stream", "table"
+    )
 
 
 def _reading(item: Attributes) -> list[Data]:
     """What decides which values come out of files."""
     place = _place(item)
-    options = {name: value for name, value in (place.get("options") or {}).items() if harmless(name, READER_OPTIONS) is None}
+    options = {
+        name: value
+        for name, value in (place.get("options") or {}).items()
+        if harmless(name, READER_OPTIONS) is None
+    }
     return [place.get("format"), options]
 
 
 def _unlisted(old: Attributes, new: Attributes) -> list[str]:
     """Whatever else of an input may change what is read."""
     before, after = _place(old), _place(new)
-    changed = [name for name in sorted({*before, *after}) if canonical(before.get(name)) != canonical(after.get(name))]
-    return [name for name in changed if name not in ("format", "options") and harmless(name, INPUT_SETTINGS) is None]
+    changed = [
+        name
+        for name in sorted({*before, *after})
+        if canonical(before.get(name)) != canonical(after.get(name))
+    ]
+    return [
+        name
+        for name in changed
+        if name not in ("format", "options") and harmless(name, INPUT_SETTINGS) is None
+    ]
 
 
 def _without(data: Attributes, *names: str) -> Attributes:
@@ -488,4 +680,8 @@ def _without(data: Attributes, *names: str) -> Attributes:
 
 
 def _without_start(data: Data) -> Data:
-    return {**data, "source": _without(data["source"], "start_from")} if isinstance(data.get("source"), dict) else data
+    return (
+        {**data, "source": _without(data["source"], "start_from")}
+        if isinstance(data.get("source"), dict)
+        else data
+    )

@@ -23,7 +23,11 @@ def running(request: PlanRequest, facts: JobFacts, desired: Attributes) -> tuple
     if was["stopped"]:
         return ("it was started by hand",) if facts.state == "running" and not is_finite(was) else ()
     if is_finite(was):
-        failed = facts.phase == "failed" and facts.digest == recorded.identity.get("digest") and not recorded.identity.get("result")
+        failed = (
+            facts.phase == "failed"
+            and facts.digest == recorded.identity.get("digest")
+            and not recorded.identity.get("result")
+        )
         return (f"its run failed: {facts.error}",) if failed and was["run"] != "manual" else ()
     found: list[str] = []
     if facts.digest is not None and facts.digest != recorded.identity.get("digest"):
@@ -31,11 +35,17 @@ def running(request: PlanRequest, facts: JobFacts, desired: Attributes) -> tuple
     if facts.state == "stopped":
         found.append("it was stopped by hand")
     elif facts.elsewhere:
-        found.append(f"its Spark application ({desired['engine']}) is silent, and {facts.elsewhere} cannot be seen from here")
+        found.append(
+            f"its Spark application ({desired['engine']}) is silent, and {facts.elsewhere} cannot be seen "
+            "from here"
+        )
     elif facts.silent:
         pass  # neither running nor gone: told as unwell, and nothing that a start would heal
     elif not facts.alive and facts.ended != IDLE_SHUTDOWN:
-        found.append(f"its Spark application ({desired['engine']}) is not running" + (f": {facts.ended}" if facts.ended else ""))
+        found.append(
+            f"its Spark application ({desired['engine']}) is not running"
+            + (f": {facts.ended}" if facts.ended else "")
+        )
     elif facts.phase == "failed":
         found.append(f"it has failed: {facts.error}")
     elif not facts.alive:
@@ -44,7 +54,9 @@ def running(request: PlanRequest, facts: JobFacts, desired: Attributes) -> tuple
 
 
 def at_rest(request: PlanRequest, facts: JobFacts) -> bool:
-    """Whether a batch job certainly does not run: nothing can happen to it, and its next run begins with what is there then."""
+    """Whether a batch job certainly does not run: nothing can happen to it, and its next run begins with what
+    is there then.
+    """
     if request.recorded is None or request.recorded.attributes["mode"] != "batch" or not looked_at(request):
         return False
     ended = facts.phase in (None, *ENDED) if facts.alive else not facts.silent
@@ -56,27 +68,43 @@ def foreign(request: PlanRequest) -> tuple[str, ...]:
     recorded = request.recorded
     if recorded is None or not looked_at(request):
         return ()
-    tables = [output["table"].address for output in recorded.attributes["outputs"].values() if isinstance(output["table"], Reference)]
-    return tuple(text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.claims, request))
+    tables = [
+        output["table"].address
+        for output in recorded.attributes["outputs"].values()
+        if isinstance(output["table"], Reference)
+    ]
+    return tuple(
+        text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.claims, request)
+    )
 
 
 def rolled_back(request: PlanRequest, facts: JobFacts) -> tuple[str, ...]:
-    """Batches that its queries have committed and that were set back in a table: no query writes them again."""
+    """Batches that its queries have committed and that were set back in a table: no query writes them
+    again.
+    """
     recorded = request.recorded
     if recorded is None or not looked_at(request):
         return ()
     found: list[str] = []
     for name, output in recorded.attributes["outputs"].items():
         on_disk = facts.checkpoints.get(query_of(recorded.attributes, name))
-        table = request.references.get(output["table"].address) if isinstance(output["table"], Reference) else None
+        table = (
+            request.references.get(output["table"].address)
+            if isinstance(output["table"], Reference)
+            else None
+        )
         if on_disk is None or table is None or on_disk.committed is None:
             continue
         undone = ((table.identity.get("writers") or {}).get("undone") or {}).get(on_disk.query_id)
         if undone is not None and undone["first"] <= on_disk.committed:
-            batches = f"batch {undone['first']}" if undone["first"] == undone["last"] else f"batches {undone['first']} to {undone['last']}"
+            batches = (
+                f"batch {undone['first']}"
+                if undone["first"] == undone["last"]
+                else f"batches {undone['first']} to {undone['last']}"
+            )
             found.append(
-                f"{output['table']} was rolled back: {batches} of output {name} ({undone['rows']} rows) went with it, and the query, which "
-                "has committed them, does not write them again"
+                f"{output['table']} was rolled back: {batches} of output {name} ({undone['rows']} rows) went "
+                "with it, and the query, which has committed them, does not write them again"
             )
     return tuple(found)
 

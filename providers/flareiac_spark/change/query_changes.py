@@ -38,8 +38,14 @@ _ON_STATE: Final[Mapping[ChangeKind, tuple[str, str]]] = {
 }
 """The rule for each part where the state's types and shape stay the same, and where they do not."""
 _FINER: Final[Mapping[tuple[ChangeKind, str], tuple[str, str]]] = {
-    (ChangeKind.GROUPING_KEYS, "only their order"): ("change.grouping-key-order", "change.grouping-key-added"),
-    (ChangeKind.JOIN_COLUMNS, "only their order"): ("change.join-key-equal-columns", "change.join-output-columns"),
+    (ChangeKind.GROUPING_KEYS, "only their order"): (
+        "change.grouping-key-order",
+        "change.grouping-key-added",
+    ),
+    (ChangeKind.JOIN_COLUMNS, "only their order"): (
+        "change.join-key-equal-columns",
+        "change.join-output-columns",
+    ),
 }
 """The same for details of a part that Spark treats in their own way."""
 _JOINS: Final[Mapping[tuple[str, str], str]] = {
@@ -56,18 +62,23 @@ _JOINS: Final[Mapping[tuple[str, str], str]] = {
 """The rule for a kind of join in place of another."""
 _KEEPS: Final[Mapping[str, str]] = {
     "append": "What was appended so far keeps the old meaning",
-    "merge": "A merge writes only rows that a batch touches: all others keep the old meaning until then, and those that the new definition "
+    "merge": "A merge writes only rows that a batch touches: all others keep the old meaning until then, "
+    "and those that the new definition "
     "leaves out stay",
     "overwrite_partitions": "Partitions that a batch does not touch keep the old meaning",
 }
 """What stays in the table by each mode of an output."""
 _CUT_OFF: Final = (
-    "Rows that the old limit left out were read and do not come again, and rows beyond a lower limit stay in the table. Whether the old "
-    "limit was reached cannot be told here"
+    "Rows that the old limit left out were read and do not come again, and rows beyond a lower limit stay "
+    "in the table. Whether the old limit was reached cannot be told here"
 )
 _REPLACES: Final = ("complete", "overwrite")
 """Modes in which each batch replaces all rows."""
-_WITHOUT_STATE: Final = {ChangeKind.PROJECTION: "change.projection", ChangeKind.FILTER: "change.filter", ChangeKind.LIMIT: "change.limit"}
+_WITHOUT_STATE: Final = {
+    ChangeKind.PROJECTION: "change.projection",
+    ChangeKind.FILTER: "change.filter",
+    ChangeKind.LIMIT: "change.limit",
+}
 _HINTED: Final = "a hint decides how Spark joins, and not which rows come out"
 _WORDS: Final[Mapping[ChangeKind, str]] = {
     ChangeKind.SOURCES: "what it reads",
@@ -109,12 +120,16 @@ def query_changes(old: Attributes, new: Attributes, facts: JobFacts) -> tuple[Jo
 
 
 def holds_state(attributes: Attributes, on: OutputFacts | None) -> bool:
-    """Whether the checkpoint of a query holds state that a committed batch left: by what is on disk, or else by what is declared."""
+    """Whether the checkpoint of a query holds state that a committed batch left: by what is on disk, or else
+    by what is declared.
+    """
     return on is not None and on.committed is not None and (bool(on.operators) or declares_state(attributes))
 
 
 def has_shape(attributes: Attributes, on: OutputFacts | None) -> bool:
-    """Whether the first attempt of a batch has pinned the shape of the state, though none may be committed."""
+    """Whether the first attempt of a batch has pinned the shape of the state, though none may be
+    committed.
+    """
     return on is not None and (bool(on.operators) or (on.started is not None and declares_state(attributes)))
 
 
@@ -134,13 +149,20 @@ class _Steps:
 
     def _alike(self) -> bool:
         """Texts over other columns are compared: one that came or went may be what a name in them means."""
-        before, after = ([_texts(side), side["step_order"], _reads(side), _columns(side)] for side in (self._old, self._new))
+        before, after = (
+            [_texts(side), side["step_order"], _reads(side), _columns(side)]
+            for side in (self._old, self._new)
+        )
         return canonical(before) == canonical(after)
 
     def _late_rows(self) -> Iterator[JobChange]:
         """Whether seen keys are kept for ever or up to the watermark: the columns say nothing of it."""
         marks = [
-            [(name, dedup["within_watermark"]) for name in side["step_order"] if (dedup := side["steps"][name]["dedup"])]
+            [
+                (name, dedup["within_watermark"])
+                for name in side["step_order"]
+                if (dedup := side["steps"][name]["dedup"])
+            ]
             for side in (self._old, self._new)
         ]
         if len(marks[0]) != len(marks[1]):
@@ -149,10 +171,15 @@ class _Steps:
         for (_, before), (name, after) in zip(*marks, strict=True):
             path, text = ("steps", name, "dedup"), f"how long step {name} remembers what it has seen"
             if before != after and state:
-                why, undo = f"{rule('change.state-other-operator')}.", f"write within_watermark = {str(before).lower()} again"
+                why, undo = (
+                    f"{rule('change.state-other-operator')}.",
+                    f"write within_watermark = {str(before).lower()} again",
+                )
                 yield Refused(path=path, text=text, why=why, undo=undo)
             elif before != after:
-                yield Restarted(path=path, text=text, why="the checkpoint holds no state that it could contradict")
+                yield Restarted(
+                    path=path, text=text, why="the checkpoint holds no state that it could contradict"
+                )
 
     def _output(self, output: str) -> Iterator[JobChange]:
         meaning = compare_queries(_query(self._old, output), _query(self._new, output))
@@ -165,7 +192,9 @@ class _Steps:
         for difference, change in judged:
             self._reported.add(difference.step)
             # Beside what is refused it is of no matter: either the state goes, or all is undone.
-            above = self._above_state(difference, output) if holds_state(self._old, on) and not refused else None
+            above = (
+                self._above_state(difference, output) if holds_state(self._old, on) and not refused else None
+            )
             yield above or change
 
     def _one(self, difference: Difference, meaning: Meaning, on: OutputFacts | None) -> JobChange:
@@ -179,23 +208,34 @@ class _Steps:
 
     def _brings_state(self, difference: Difference, meaning: Meaning) -> bool:
         """A query without state that gets some; where that cannot be told it counts."""
-        return difference.part is ChangeKind.STATE_ADDED or (difference.part is ChangeKind.UNKNOWN and meaning.stateful_after is not False)
+        return difference.part is ChangeKind.STATE_ADDED or (
+            difference.part is ChangeKind.UNKNOWN and meaning.stateful_after is not False
+        )
 
     def _above_state(self, difference: Difference, output: str) -> JobChange | None:
-        """What is made of the state is right from the next batch on; what an output keeps of earlier batches is not."""
+        """What is made of the state is right from the next batch on; what an output keeps of earlier batches
+        is not.
+        """
         mode, fact = self._new["outputs"][output]["mode"], _ON_STATE.get(difference.part, ("",))[0]
         if fact not in ABOVE_STATE or mode in _REPLACES:
             return None
         if difference.part is ChangeKind.LIMIT and difference.same_type is not None:
             return self._mixed(difference, f"{rule(fact)}. {_CUT_OFF}", known=False)
-        return self._mixed(difference, f"{rule(fact)}. {_KEEPS.get(mode, 'Rows that are in the table keep the old meaning')}")
+        return self._mixed(
+            difference, f"{rule(fact)}. {_KEEPS.get(mode, 'Rows that are in the table keep the old meaning')}"
+        )
 
     def _on_shape(self, difference: Difference) -> JobChange:
-        """A first batch was begun and none is committed: it is done again under the new definition, if the state's shape admits it."""
+        """A first batch was begun and none is committed: it is done again under the new definition, if the
+        state's shape admits it.
+        """
         found = self._on_state(difference)
         match found:
             case Mixed(known=True):
-                return self._restarted(difference, "the first batch was begun and not committed: it is done again, from empty state")
+                return self._restarted(
+                    difference,
+                    "the first batch was begun and not committed: it is done again, from empty state",
+                )
             case _:
                 return found
 
@@ -203,8 +243,9 @@ class _Steps:
         match difference.part:
             case ChangeKind.UNKNOWN:
                 why = (
-                    "The two versions cannot be compared here, so what is unknown counts as changed. The checkpoint holds state: Spark "
-                    "refuses some changes and takes others in silence, going on from the old state"
+                    "The two versions cannot be compared here, so what is unknown counts as changed. The "
+                    "checkpoint holds state: Spark refuses some changes and takes others in silence, going "
+                    "on from the old state"
                 )
                 return self._mixed(difference, why, known=False)
             case ChangeKind.SOURCES:
@@ -218,14 +259,21 @@ class _Steps:
                 same, other = (rule(name) for name in _FINER.get((part, difference.detail), _ON_STATE[part]))
                 if same == other or difference.same_type is not None:
                     return self._by_rule(difference, other if difference.same_type is False else same)
-                why = f"Whether the state keeps its types cannot be told here. If it does, {same}. If not, it {other.what}"
+                why = (
+                    f"Whether the state keeps its types cannot be told here. If it does, {same}. If not, "
+                    f"it {other.what}"
+                )
                 return self._mixed(difference, why, known=False)
 
     def _join_type(self, difference: Difference) -> JobChange:
         kinds = (difference.old.removesuffix(" join"), difference.new.removesuffix(" join"))
         if kinds in _JOINS:
             return self._by_rule(difference, rule(_JOINS[kinds]))
-        return self._mixed(difference, "What Spark does with this kind of join on the state of the old one was not measured", known=False)
+        return self._mixed(
+            difference,
+            "What Spark does with this kind of join on the state of the old one was not measured",
+            known=False,
+        )
 
     def _by_rule(self, difference: Difference, found: Rule) -> JobChange:
         match found.verdict:
@@ -237,7 +285,12 @@ class _Steps:
                 return self._restarted(difference, str(found))
 
     def _refused(self, difference: Difference, found: Rule) -> Refused:
-        return Refused(path=_path(self._new, difference.step), text=_text(difference), why=f"{found}.", undo=_undo(difference))
+        return Refused(
+            path=_path(self._new, difference.step),
+            text=_text(difference),
+            why=f"{found}.",
+            undo=_undo(difference),
+        )
 
     def _mixed(self, difference: Difference, why: str, *, known: bool = True) -> Mixed:
         return Mixed(
@@ -261,21 +314,29 @@ class _Steps:
                 if part is ChangeKind.HINT
                 else "the checkpoint holds no state that it could contradict"
             )
-        return Restarted(path=_path(self._new, difference.step), text=_text(difference), why=why, column=difference.column)
+        return Restarted(
+            path=_path(self._new, difference.step), text=_text(difference), why=why, column=difference.column
+        )
 
     def _with_python(self) -> Iterator[JobChange]:
         """Steps one by one: what a Python step does with what it reads cannot be looked through."""
         on = [self._facts.checkpoints.get(query_of(self._new, output)) for output in self._new["outputs"]]
         state = any(holds_state(self._old, item) for item in on)
         if self._old["step_order"] != self._new["step_order"]:
-            yield self._python(("step_order",), "the steps", self._old["step_order"], self._new["step_order"], state)
+            yield self._python(
+                ("step_order",), "the steps", self._old["step_order"], self._new["step_order"], state
+            )
         for name in (name for name in self._new["step_order"] if name in self._old["steps"]):
             before, after = self._old["steps"][name], self._new["steps"][name]
             if _python_of(self._old, before) != _python_of(self._new, after):
                 yield from self._python_step(name, before, after, state)
             elif canonical(before["dedup"]) != canonical(after["dedup"]):
                 yield self._python(
-                    ("steps", name, "dedup"), f"what tells rows of step {name} apart", before["dedup"], after["dedup"], state
+                    ("steps", name, "dedup"),
+                    f"what tells rows of step {name} apart",
+                    before["dedup"],
+                    after["dedup"],
+                    state,
                 )
             elif before["sql"] != after["sql"]:
                 meaning = compare_queries(_alone(self._old, name), _alone(self._new, name))
@@ -289,46 +350,74 @@ class _Steps:
         for name in (name for name in self._new["outputs"] if name in self._old["outputs"]):
             was, now = (side["outputs"][name]["from"] for side in (self._old, self._new))
             if was != now:
-                yield self._python(("outputs", name, "from"), f"what output {name} takes its rows from", was, now, state)
+                yield self._python(
+                    ("outputs", name, "from"), f"what output {name} takes its rows from", was, now, state
+                )
 
     def _captured(self) -> Iterator[JobChange]:
-        """Steps whose text stays, and whose names may mean other columns now: those of inputs are known, those of Python steps are not."""
+        """Steps whose text stays, and whose names may mean other columns now: those of inputs are known,
+        those of Python steps are not.
+        """
         for name in (name for name in queries(self._new) if name not in self._reported):
             meaning = compare_queries(_over(self._new, name, self._old), _over(self._new, name, self._new))
             if not meaning.same:
                 self._reported.add(name)
                 what = f"what step {name} reads: a column that came or went may be what a name in it means"
-                yield self._python(("steps", name, "sql"), what, _columns(self._old), _columns(self._new), state=True)
+                yield self._python(
+                    ("steps", name, "sql"), what, _columns(self._old), _columns(self._new), state=True
+                )
 
-    def _python_step(self, name: str, before: Attributes, after: Attributes, state: bool) -> Iterator[JobChange]:
+    def _python_step(
+        self, name: str, before: Attributes, after: Attributes, state: bool
+    ) -> Iterator[JobChange]:
         self._reported.add(name)
         old_state, new_state = before.get("stateful"), after.get("stateful")
         if canonical(old_state) != canonical(new_state) and any(self._facts.checkpoints):
             why = "stateful says that the state has another shape now, and the checkpoint holds the old one."
-            yield Refused(path=("steps", name, "stateful"), text=f"the state of step {name}", why=why, undo="write the old stateful again")
+            yield Refused(
+                path=("steps", name, "stateful"),
+                text=f"the state of step {name}",
+                why=why,
+                undo="write the old stateful again",
+            )
         else:
-            what = f"the Python code of step {name}" if before.get("python") and after.get("python") else f"step {name}"
+            what = (
+                f"the Python code of step {name}"
+                if before.get("python") and after.get("python")
+                else f"step {name}"
+            )
             sides = (_python_of(self._old, before), _python_of(self._new, after))
             yield self._python(("steps", name, "python"), what, *sides, state or bool(new_state))
 
     def _python(self, path: Path, what: str, before: object, after: object, state: bool) -> JobChange:
         if not state:
-            return Restarted(path=path, text=what, why="the checkpoint holds no state that it could contradict")
-        why = "The checkpoint holds state. What this change means for it cannot be told from outside: Spark goes on from the old state."
+            return Restarted(
+                path=path, text=what, why="the checkpoint holds no state that it could contradict"
+            )
+        why = (
+            "The checkpoint holds state. What this change means for it cannot be told from outside: "
+            "Spark goes on from the old state."
+        )
         return Mixed(path=path, text=what, why=why, undo="undo it", before=before, after=after, known=False)
 
     def _unmeant(self) -> Iterator[JobChange]:
         """Other text of the same meaning."""
-        for name in (name for name in self._new["steps"] if name in self._old["steps"] and name not in self._reported):
+        for name in (
+            name for name in self._new["steps"] if name in self._old["steps"] and name not in self._reported
+        ):
             if self._old["steps"][name]["sql"] != self._new["steps"][name]["sql"]:
-                yield Noted(path=("steps", name, "sql"), text=f"step {name} means the same: only its text changed")
+                yield Noted(
+                    path=("steps", name, "sql"), text=f"step {name} means the same: only its text changed"
+                )
         moved = self._old["step_order"] != self._new["step_order"]
         if moved and not self._reported:
             yield Noted(path=("step_order",), text="the steps are arranged in another way and mean the same")
 
 
 def _texts(attributes: Attributes) -> Attributes:
-    return {name: [step["sql"], step["dedup"], step.get("python")] for name, step in attributes["steps"].items()}
+    return {
+        name: [step["sql"], step["dedup"], step.get("python")] for name, step in attributes["steps"].items()
+    }
 
 
 def _columns(attributes: Attributes) -> Attributes:
@@ -345,16 +434,22 @@ def _query(attributes: Attributes, output: str) -> Query:
         source=attributes["outputs"][output]["from"],
         streams=streams(attributes),
         columns={name: item["columns"] for name, item in attributes["inputs"].items()},
-        dedups={name: tuple(step["dedup"]["keys"]) for name, step in attributes["steps"].items() if step["dedup"]},
+        dedups={
+            name: tuple(step["dedup"]["keys"]) for name, step in attributes["steps"].items() if step["dedup"]
+        },
         identities={name: identity_of(item) for name, item in attributes["inputs"].items()},
-        table_columns=() if attributes["foreach_batch"] else sorted(attributes["outputs"][output]["columns"], key=str.lower),
+        table_columns=()
+        if attributes["foreach_batch"]
+        else sorted(attributes["outputs"][output]["columns"], key=str.lower),
     )
 
 
 def _alone(attributes: Attributes, step: str) -> Query:
     """One step, with everything else as an unknown stream."""
     others = [*attributes["inputs"], *(name for name in attributes["steps"] if name != step)]
-    return Query(steps={step: attributes["steps"][step]["sql"]}, source=step, streams=others, exact_names=True)
+    return Query(
+        steps={step: attributes["steps"][step]["sql"]}, source=step, streams=others, exact_names=True
+    )
 
 
 def _over(attributes: Attributes, step: str, inputs: Attributes) -> Query:
@@ -371,7 +466,12 @@ def _over(attributes: Attributes, step: str, inputs: Attributes) -> Query:
 
 def _python_of(attributes: Attributes, step: Attributes) -> Attributes:
     code = attributes.get("code") if step.get("python") else None
-    return {"python": step.get("python"), "params": step.get("params"), "stateful": step.get("stateful"), "code": code}
+    return {
+        "python": step.get("python"),
+        "params": step.get("params"),
+        "stateful": step.get("stateful"),
+        "code": code,
+    }
 
 
 def _path(attributes: Attributes, step: str) -> Path:
@@ -380,15 +480,25 @@ def _path(attributes: Attributes, step: str) -> Path:
 
 def _text(difference: Difference) -> str:
     what = difference.detail or _WORDS[difference.part]
-    return f"{what} of step {difference.step}" if not difference.detail else f"{_WORDS[difference.part]} of step {difference.step} ({what})"
+    return (
+        f"{what} of step {difference.step}"
+        if not difference.detail
+        else f"{_WORDS[difference.part]} of step {difference.step} ({what})"
+    )
 
 
 def _undo(difference: Difference) -> str:
-    return f"write {difference.old} again" if difference.old and difference.part is not ChangeKind.UNKNOWN else "write the old SQL again"
+    return (
+        f"write {difference.old} again"
+        if difference.old and difference.part is not ChangeKind.UNKNOWN
+        else "write the old SQL again"
+    )
 
 
 def _side(attributes: Attributes, text: str, part: ChangeKind) -> object:
-    """What a word is given for. Where nothing could be compared, or what is shown leaves something out, it is the whole text."""
+    """What a word is given for. Where nothing could be compared, or what is shown leaves something out, it is
+    the whole text.
+    """
     if part is ChangeKind.UNKNOWN:
         return queries(attributes)
     if len(attributes["inputs"]) < 2 and not any(sign in text for sign in ("…", "query(")):

@@ -1,7 +1,8 @@
 """The definition to record when the new one means what the running one means. Pure.
 
-A change that restarts nothing leaves the query as it was started. So what runs stays recorded: the next change is compared with it, and a
-restart by hand takes what was judged. Only what a query knows nothing of is recorded as it is declared now.
+A change that restarts nothing leaves the query as it was started. So what runs stays recorded: the next
+change is compared with it, and a restart by hand takes what was judged. Only what a query knows nothing of is
+recorded as it is declared now.
 """
 
 from typing import Final
@@ -17,10 +18,20 @@ def recorded_definition(recorded: Attributes, desired: Attributes) -> Attributes
     """The declared definition with the recorded query in it. Only for a change that restarts nothing."""
     kept = {
         **{name: recorded[name] for name in QUERY},
-        "inputs": {name: _input(item, _same(name, item, desired["inputs"])) for name, item in recorded["inputs"].items()},
-        "outputs": {name: {**item, "rebuild": desired["outputs"].get(name, item)["rebuild"]} for name, item in recorded["outputs"].items()},
+        "inputs": {
+            name: _input(item, _same(name, item, desired["inputs"]))
+            for name, item in recorded["inputs"].items()
+        },
+        "outputs": {
+            name: {**item, "rebuild": desired["outputs"].get(name, item)["rebuild"]}
+            for name, item in recorded["outputs"].items()
+        },
     }
-    return desired if canonical(kept) == canonical({name: desired[name] for name in QUERY}) else {**desired, **kept}
+    return (
+        desired
+        if canonical(kept) == canonical({name: desired[name] for name in QUERY})
+        else {**desired, **kept}
+    )
 
 
 def _same(name: str, item: Attributes, inputs: Attributes) -> Attributes:

@@ -8,9 +8,18 @@ from flareiac_spark.sql.change_kinds import ColumnChange
 
 def restart_reason(restarts: Sequence[Restarted | Mixed]) -> str:
     """``step clean writes town instead of city; a filter of step clean changed``."""
-    columns = [change.column for change in restarts if isinstance(change, Restarted) and change.column is not None]
-    rest = dict.fromkeys(change.text for change in restarts if not (isinstance(change, Restarted) and change.column is not None))
-    clauses = [_of_step(step, [column for column in columns if column.step == step]) for step in dict.fromkeys(c.step for c in columns)]
+    columns = [
+        change.column for change in restarts if isinstance(change, Restarted) and change.column is not None
+    ]
+    rest = dict.fromkeys(
+        change.text
+        for change in restarts
+        if not (isinstance(change, Restarted) and change.column is not None)
+    )
+    clauses = [
+        _of_step(step, [column for column in columns if column.step == step])
+        for step in dict.fromkeys(c.step for c in columns)
+    ]
     return "; ".join([*clauses, *([f"{', '.join(rest)} changed"] if rest else [])])
 
 

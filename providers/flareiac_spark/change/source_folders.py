@@ -1,6 +1,7 @@
 """The folders that a file source reads, and whether it still reads those that its checkpoint has seen. Pure.
 
-Spark's file source remembers files by their absolute paths. Under another path the same files are new to it: it reads them again.
+Spark's file source remembers files by their absolute paths. Under another path the same files are new to it:
+it reads them again.
 """
 
 import re
@@ -31,7 +32,9 @@ def read_paths(inputs: Attributes, project: Project) -> list[str]:
 def left_behind(seen: Iterable[str], declared: Sequence[str]) -> str | None:
     """A folder of files that a checkpoint has seen and that no declared path or pattern covers."""
     patterns = [parts for path in declared for parts in map(_parts, _alternatives(path))]
-    return next((folder for folder in seen if not any(_covers(pattern, _parts(folder)) for pattern in patterns)), None)
+    return next(
+        (folder for folder in seen if not any(_covers(pattern, _parts(folder)) for pattern in patterns)), None
+    )
 
 
 def _parts(path: str) -> tuple[str, ...]:
@@ -51,7 +54,10 @@ def _matches(part: str, name: str) -> bool:
     if part == name:
         return True
     try:
-        return re.fullmatch("".join(_translated(token) for token in _TOKEN.finditer(part)), name, re.DOTALL) is not None
+        return (
+            re.fullmatch("".join(_translated(token) for token in _TOKEN.finditer(part)), name, re.DOTALL)
+            is not None
+        )
     except re.error:
         return False
 

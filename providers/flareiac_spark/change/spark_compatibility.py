@@ -1,7 +1,8 @@
-"""What Spark does when a query with another definition starts on an existing checkpoint: measured rules, keyed by Spark version.
+"""What Spark does when a query with another definition starts on an existing checkpoint: measured rules,
+keyed by Spark version.
 
-Each rule cites the measurement that it rests on (``fact``). The planner never guesses beyond this table: a change without a rule is
-"unknown", and the plan says so.
+Each rule cites the measurement that it rests on (``fact``). The planner never guesses beyond this table: a
+change without a rule is "unknown", and the plan says so.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,9 @@ class Verdict(StrEnum):
     TAKES = "takes"
     """The query continues, and its output means what the new definition says."""
     MIXES = "mixes"
-    """The query continues without an error on state or rows of the old definition: results mean neither the old nor the new."""
+    """The query continues without an error on state or rows of the old definition: results mean neither the
+    old nor the new.
+    """
     REFUSES = "refuses"
     """The query does not start."""
     IGNORES = "ignores"
@@ -41,7 +44,9 @@ class Subject(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """``change`` is what the reader changed; ``what`` is what Spark does then, as the end of a sentence that begins with its version."""
+    """``change`` is what the reader changed; ``what`` is what Spark does then, as the end of a sentence that
+    begins with its version.
+    """
 
     spark: str
     fact: str
@@ -74,7 +79,12 @@ def _about(subject: Subject, *rows: tuple[str, str, Verdict, str]) -> tuple[Rule
 RULES: Final[tuple[Rule, ...]] = (
     *_about(
         Subject.STATELESS,
-        ("selected columns", "change.projection", Verdict.TAKES, "accepts a different projection of a query without state"),
+        (
+            "selected columns",
+            "change.projection",
+            Verdict.TAKES,
+            "accepts a different projection of a query without state",
+        ),
         ("a filter", "change.filter", Verdict.TAKES, "accepts a different filter of a query without state"),
     ),
     *_about(
@@ -85,7 +95,12 @@ RULES: Final[tuple[Rule, ...]] = (
             Verdict.TAKES,
             "computes the expressions above the state from the same state",
         ),
-        ("`HAVING` or another filter above the state", "change.filter-after-state", Verdict.TAKES, "filters the output of the same state"),
+        (
+            "`HAVING` or another filter above the state",
+            "change.filter-after-state",
+            Verdict.TAKES,
+            "filters the output of the same state",
+        ),
         (
             "columns selected from deduplicated rows",
             "change.dedup-output",
@@ -105,7 +120,10 @@ RULES: Final[tuple[Rule, ...]] = (
             "an expression below the state",
             "change.input-of-state",
             Verdict.MIXES,
-            "silently accepts a different expression below the state: the state holds values of the old expression",
+            (
+                "silently accepts a different expression below the state: the state holds values of the old "
+                "expression"
+            ),
         ),
     ),
     *_about(
@@ -120,13 +138,19 @@ RULES: Final[tuple[Rule, ...]] = (
             "the argument of an aggregate",
             "change.aggregate-argument",
             Verdict.MIXES,
-            "silently accepts a different argument of an aggregate: the state holds values of the old argument",
+            (
+                "silently accepts a different argument of an aggregate: the state holds values of the old "
+                "argument"
+            ),
         ),
         (
             "the order of aggregates of equal types",
             "change.aggregate-order",
             Verdict.MIXES,
-            "silently accepts a different order of aggregates of equal types: each one continues from the state of another one",
+            (
+                "silently accepts a different order of aggregates of equal types: each one continues from "
+                "the state of another one"
+            ),
         ),
         (
             "the order of aggregates of different types",
@@ -134,8 +158,18 @@ RULES: Final[tuple[Rule, ...]] = (
             Verdict.REFUSES,
             "refuses a different order of aggregates of different types: the state has another schema",
         ),
-        ("one more aggregate", "change.aggregate-added", Verdict.REFUSES, "refuses an additional aggregate: the state has no place for it"),
-        ("one aggregate less", "change.aggregate-removed", Verdict.REFUSES, "refuses to drop an aggregate: the state has another schema"),
+        (
+            "one more aggregate",
+            "change.aggregate-added",
+            Verdict.REFUSES,
+            "refuses an additional aggregate: the state has no place for it",
+        ),
+        (
+            "one aggregate less",
+            "change.aggregate-removed",
+            Verdict.REFUSES,
+            "refuses to drop an aggregate: the state has another schema",
+        ),
         (
             "the type of an aggregate",
             "change.aggregate-type",
@@ -155,7 +189,10 @@ RULES: Final[tuple[Rule, ...]] = (
             "the order of keys of equal types",
             "change.grouping-key-order",
             Verdict.MIXES,
-            "silently accepts a different order of grouping keys of equal types: old groups are found under wrong keys",
+            (
+                "silently accepts a different order of grouping keys of equal types: old groups are found "
+                "under wrong keys"
+            ),
         ),
         (
             "the number or the types of keys",
@@ -188,7 +225,10 @@ RULES: Final[tuple[Rule, ...]] = (
             "the delay of a watermark",
             "change.watermark-delay",
             Verdict.MIXES,
-            "silently accepts a different watermark: rows it dropped and groups it closed stay so, open state closes at another time",
+            (
+                "silently accepts a different watermark: rows it dropped and groups it closed stay so, open "
+                "state closes at another time"
+            ),
         ),
     ),
     *_about(
@@ -197,7 +237,10 @@ RULES: Final[tuple[Rule, ...]] = (
             "key columns, their types unchanged",
             "change.dedup-column-of-equal-type",
             Verdict.MIXES,
-            "silently accepts other key columns of the same types for deduplication: the state holds values of the old columns",
+            (
+                "silently accepts other key columns of the same types for deduplication: the state holds "
+                "values of the old columns"
+            ),
         ),
         (
             "the number or the types of key columns",
@@ -230,7 +273,10 @@ RULES: Final[tuple[Rule, ...]] = (
             "an outer join to an inner join",
             "change.full-to-inner-join change.left-to-inner-join",
             Verdict.MIXES,
-            "silently accepts an inner join on the state of an outer join: rows that wait for a partner are never written",
+            (
+                "silently accepts an inner join on the state of an outer join: rows that wait for a partner "
+                "are never written"
+            ),
         ),
         (
             "to or from a semi join",
@@ -244,8 +290,18 @@ RULES: Final[tuple[Rule, ...]] = (
             Verdict.REFUSES,
             "refuses an outer join on the state of an inner join",
         ),
-        ("a left join to a full join", "change.left-to-full-join", Verdict.REFUSES, "refuses a full join on the state of a left join"),
-        ("a left join to a right join", "change.left-to-right-join", Verdict.REFUSES, "refuses a right join on the state of a left join"),
+        (
+            "a left join to a full join",
+            "change.left-to-full-join",
+            Verdict.REFUSES,
+            "refuses a full join on the state of a left join",
+        ),
+        (
+            "a left join to a right join",
+            "change.left-to-right-join",
+            Verdict.REFUSES,
+            "refuses a right join on the state of a left join",
+        ),
         (
             "the columns of a joined stream",
             "change.join-output-columns",
@@ -255,7 +311,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     *_about(
         Subject.OPERATORS,
-        ("the first stateful operator is added", "change.state-added", Verdict.REFUSES, "cannot add state to a checkpoint without state"),
+        (
+            "the first stateful operator is added",
+            "change.state-added",
+            Verdict.REFUSES,
+            "cannot add state to a checkpoint without state",
+        ),
         (
             "the stateful operator is removed",
             "change.state-removed",
@@ -293,8 +354,18 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     *_about(
         Subject.SOURCES,
-        ("rate limits and reader options", "source.rate-limit", Verdict.TAKES, "accepts other rate limits and reader options"),
-        ("the declared columns of the same files", "source.columns", Verdict.TAKES, "reads other columns of the same files"),
+        (
+            "rate limits and reader options",
+            "source.rate-limit",
+            Verdict.TAKES,
+            "accepts other rate limits and reader options",
+        ),
+        (
+            "the declared columns of the same files",
+            "source.columns",
+            Verdict.TAKES,
+            "reads other columns of the same files",
+        ),
         (
             "the number of streams",
             "source.count",
@@ -311,7 +382,10 @@ RULES: Final[tuple[Rule, ...]] = (
             "the folder of files",
             "source.path",
             Verdict.REFUSES,
-            "refuses another folder of files on the offsets of the old one, or silently reads it from the beginning",
+            (
+                "refuses another folder of files on the offsets of the old one, or silently reads it from "
+                "the beginning"
+            ),
         ),
         (
             "the table that is read",
@@ -337,7 +411,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 _BY_KEY: Final = {(item.spark, item.fact): item for item in RULES}
-ABOVE_STATE: Final = ("change.above-aggregate", "change.filter-after-state", "change.dedup-output", "change.limit")
-"""Facts about what is computed from the state: correct from the next batch on. Rows that an output keeps of earlier batches have the old
-meaning, unless each batch replaces all its rows.
+ABOVE_STATE: Final = (
+    "change.above-aggregate",
+    "change.filter-after-state",
+    "change.dedup-output",
+    "change.limit",
+)
+"""Facts about what is computed from the state: correct from the next batch on. Rows that an output keeps of
+earlier batches have the old meaning, unless each batch replaces all its rows.
 """

@@ -14,7 +14,9 @@ from flareiac_spark.places import absolute_place, recorded_place, short_name
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 
-def canonical(decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
     """Defaults filled in; the location relative to the root where it lies below it."""
     wanted = decoded.attributes
     return {
@@ -31,7 +33,9 @@ def canonical(decoded: Decoded, _references: References, project: Project, diagn
 def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
     """A checkpoint owns its folder."""
     reason = "Each checkpoint owns its folder."
-    return (Claim(subject=attributes["location"], holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
+    return (
+        Claim(subject=attributes["location"], holder=address, relation=Relation.OWNS_LOCATION, reason=reason),
+    )
 
 
 def places(attributes: Attributes, _identity: Attributes, project: Project) -> tuple[str, ...]:
@@ -47,8 +51,8 @@ def _location(location: Data, address: str, project: Project, diagnostics: Diagn
     if place is None:
         diagnostics.error(
             codes.CHECKPOINT_LOCATION_UNSUPPORTED,
-            f"{location!r} cannot hold a checkpoint yet. This version keeps checkpoints in local or mounted folders: write a path or "
-            "a file: URI.",
+            f"{location!r} cannot hold a checkpoint yet. This version keeps checkpoints in local or mounted "
+            "folders: write a path or a file: URI.",
             attribute=("location",),
         )
         return default
@@ -62,8 +66,8 @@ def _start_from(start: Data, diagnostics: Diagnostics) -> str | None:
     if start not in (CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT, LATEST) and not _is_time(start):
         diagnostics.error(
             codes.INVALID_START,
-            f'{start!r} is not a start. Write "carry_over", "earliest", "oldest_snapshot", "latest" or a time with offset, such as '
-            '"2026-01-31T00:00:00Z".',
+            f'{start!r} is not a start. Write "carry_over", "earliest", "oldest_snapshot", "latest" or a '
+            'time with offset, such as "2026-01-31T00:00:00Z".',
             attribute=("start_from",),
         )
     return str(start)
@@ -82,7 +86,11 @@ def _state_store(store: Data, diagnostics: Diagnostics) -> Attributes | None:
     provider = store.get("provider")
     if provider is not None and provider not in PROVIDERS:
         known = " and ".join(sorted(PROVIDERS))
-        diagnostics.error(codes.STATE_STORE_UNKNOWN, f"{provider!r} is not a state store. Known are {known}.", attribute=("state_store",))
+        diagnostics.error(
+            codes.STATE_STORE_UNKNOWN,
+            f"{provider!r} is not a state store. Known are {known}.",
+            attribute=("state_store",),
+        )
         provider = None
     if store.get("changelog") and provider != "rocksdb":
         why = 'Only rocksdb keeps a changelog. Write provider = "rocksdb" beside changelog = true.'

@@ -11,7 +11,14 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.file_log import noted_files
 from flareiac_spark.checkpoint_files.generations import Generation, contents
-from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, batches, preparation_note, read_offsets
+from flareiac_spark.checkpoint_files.reader import (
+    CheckpointOnDisk,
+    Damaged,
+    SourceOnDisk,
+    batches,
+    preparation_note,
+    read_offsets,
+)
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
 
@@ -20,7 +27,9 @@ _PARTS: Final = ("metadata", "offsets", "commits", "sources", "state")
 
 
 def describe(recorded: Recorded, project: Project) -> Attributes:
-    """``generations``: one entry for each folder, oldest first; ``queries``: what is in those in use. Raises ``Damaged``, ``OSError``."""
+    """``generations``: one entry for each folder, oldest first; ``queries``: what is in those in use. Raises
+    ``Damaged``, ``OSError``.
+    """
     attributes, layout = recorded.attributes, recorded.identity
     location, generation = absolute_place(attributes["location"], project), attributes["generation"]
     found = contents(location)
@@ -31,8 +40,15 @@ def describe(recorded: Recorded, project: Project) -> Attributes:
         "location": str(location),
         "generation": generation,
         "keep_generations": attributes["keep_generations"],
-        "generations": [_folder(item, number, generation, number in spare and item.number > 0) for item, number in numbered],
-        "queries": [_query(item, item.found, number) for item, number in numbered if item.found is not None and number == generation],
+        "generations": [
+            _folder(item, number, generation, number in spare and item.number > 0)
+            for item, number in numbered
+        ],
+        "queries": [
+            _query(item, item.found, number)
+            for item, number in numbered
+            if item.found is not None and number == generation
+        ],
     }
 
 
@@ -81,7 +97,9 @@ def _query(item: Generation, found: CheckpointOnDisk, number: int) -> Attributes
         "watermark_ms": found.watermark_ms or None,
         "last_batches": _last_batches(item.folder, found),
         "sources": [_source(item.folder, source) for source in found.sources],
-        "operators": [{"id": each.id, "name": each.name, "partitions": each.partitions} for each in found.operators],
+        "operators": [
+            {"id": each.id, "name": each.name, "partitions": each.partitions} for each in found.operators
+        ],
         "pinned": dict(sorted(found.conf.items())),
     }
 
@@ -94,13 +112,20 @@ def _last_batches(folder: Path, found: CheckpointOnDisk) -> list[Attributes]:
         except Damaged:
             begun = None
         committed = found.committed is not None and batch <= found.committed
-        rows.append({"batch": batch, "begun_ms": begun if isinstance(begun, int) else None, "committed": committed})
+        rows.append(
+            {"batch": batch, "begun_ms": begun if isinstance(begun, int) else None, "committed": committed}
+        )
     return rows
 
 
 def _source(folder: Path, source: SourceOnDisk) -> Attributes:
     """``offset`` as Spark wrote it, and ``text`` for a person."""
-    return {"index": source.index, "kind": source.kind, "offset": source.offset, "text": _words(folder, source)}
+    return {
+        "index": source.index,
+        "kind": source.kind,
+        "offset": source.offset,
+        "text": _words(folder, source),
+    }
 
 
 def _words(folder: Path, source: SourceOnDisk) -> str:

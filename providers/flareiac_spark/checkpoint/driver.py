@@ -37,9 +37,16 @@ class CheckpointDriver:
             return Missing(reason=f"there is no checkpoint in {location}")
         layout = _layout(found, attributes, request.recorded.identity if request.recorded else {})
         for item in found.generations:
-            if item.damage is not None and number_in_use(item, layout, attributes["generation"]) == attributes["generation"]:
+            if (
+                item.damage is not None
+                and number_in_use(item, layout, attributes["generation"]) == attributes["generation"]
+            ):
                 return Unreadable(diagnostic=damage(request.address, item.damage))
-        identity = {**layout, "used": found.used, KEY: encode(found, layout, attributes["generation"], now=time.time())}
+        identity = {
+            **layout,
+            "used": found.used,
+            KEY: encode(found, layout, attributes["generation"], now=time.time()),
+        }
         return Present(attributes={**attributes, "location": location}, identity=identity)
 
     def apply(self, request: ApplyRequest) -> Outcome:
@@ -50,7 +57,10 @@ class CheckpointDriver:
             location.mkdir(parents=True, exist_ok=True)
             found = contents(location)
         except OSError as trouble:
-            why = f"{location}: {trouble.strerror or trouble}. Make room or allow this user to write there, then apply again."
+            why = (
+                f"{location}: {trouble.strerror or trouble}. Make room or allow this user to write "
+                "there, then apply again."
+            )
             raise Failure(error(codes.CHECKPOINT_NOT_CREATED, why, address=request.address)) from trouble
         except Damaged as trouble:
             raise Failure(damage(request.address, trouble)) from trouble
@@ -68,10 +78,13 @@ class CheckpointDriver:
             pass
         except OSError as trouble:
             why = (
-                f"{location}: {trouble.strerror or trouble}. Some of it may be gone already; allow this user to delete it and apply again."
+                f"{location}: {trouble.strerror or trouble}. Some of it may be gone already; allow this "
+                "user to delete it and apply again."
             )
             raise Failure(error(codes.CHECKPOINT_NOT_DELETED, why, address=request.address)) from trouble
-        return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=(f"deleted {location}",))
+        return Applied(
+            attributes=recorded.attributes, identity=recorded.identity, messages=(f"deleted {location}",)
+        )
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
         if request.action == "delete" or request.planned is None:
@@ -79,7 +92,11 @@ class CheckpointDriver:
             if recorded is None or absolute_place(recorded.attributes["location"], self._project).exists():
                 return None
             return Applied(attributes=recorded.attributes, identity=recorded.identity)
-        return self.apply(request) if absolute_place(request.planned["location"], self._project).is_dir() else None
+        return (
+            self.apply(request)
+            if absolute_place(request.planned["location"], self._project).is_dir()
+            else None
+        )
 
     def explain(self, address: str, recorded: Recorded) -> Attributes:
         """See ``flareiac.sdk.capabilities.Explaining``."""
@@ -90,7 +107,9 @@ class CheckpointDriver:
         except OSError as trouble:
             raise Failure(_unreachable(address, recorded, trouble)) from trouble
 
-    def collect(self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool) -> Sequence[str]:
+    def collect(
+        self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool
+    ) -> Sequence[str]:
         """See ``flareiac.sdk.capabilities.Collecting``."""
         try:
             return tuple(delete_unused_generations(recorded, holders, self._project, dry_run=dry_run))
@@ -105,7 +124,8 @@ class CheckpointDriver:
             raise Failure(
                 error(
                     codes.CHECKPOINT_IMPORT_ID,
-                    f"The import id of {request.address} is {request.import_id!r}, and its location is {location!r}. A checkpoint is "
+                    f"The import id of {request.address} is {request.import_id!r}, and its location is "
+                    f"{location!r}. A checkpoint is "
                     f'imported from where it is. Write location = "{request.import_id}".',
                     address=request.address,
                 )
@@ -114,7 +134,9 @@ class CheckpointDriver:
 
 
 def _layout(found: Contents, attributes: Attributes, recorded: Attributes) -> Attributes:
-    """The layout is fixed when a checkpoint is first recorded: an imported folder stays the generation that it was imported as."""
+    """The layout is fixed when a checkpoint is first recorded: an imported folder stays the generation that
+    it was imported as.
+    """
     if "layout" in recorded:
         return {key: recorded[key] for key in ("layout", "layout_generation")}
     if found.layout == SINGLE:
@@ -123,5 +145,8 @@ def _layout(found: Contents, attributes: Attributes, recorded: Attributes) -> At
 
 
 def _unreachable(address: str, recorded: Recorded, trouble: OSError) -> Diagnostic:
-    why = f"{trouble.filename or recorded.attributes['location']}: {trouble.strerror or trouble}. Let this user read and write there."
+    why = (
+        f"{trouble.filename or recorded.attributes['location']}: {trouble.strerror or trouble}. Let this "
+        "user read and write there."
+    )
     return error(codes.CHECKPOINT_UNREACHABLE, why, address=address)

@@ -32,11 +32,15 @@ def _generation(request: PlanRequest) -> int | None:
 
 
 def _fingerprint(request: PlanRequest) -> Attributes:
-    """A raised generation also assumes that its folder is nobody's; offsets and batches move all the time and are no part of it."""
+    """A raised generation also assumes that its folder is nobody's; offsets and batches move all the time and
+    are no part of it.
+    """
     found: Attributes = {"generation": _generation(request), "there": isinstance(request.observed, Present)}
     before = found["generation"]
     if request.desired is not None and before is not None and request.desired["generation"] > before:
-        found["in the way"] = [item.standing for item in _facts(request) if item.number == request.desired["generation"]]
+        found["in the way"] = [
+            item.standing for item in _facts(request) if item.number == request.desired["generation"]
+        ]
     return found
 
 
@@ -58,10 +62,16 @@ def _removed(request: PlanRequest, fingerprint: Attributes) -> Proposal:
             fingerprint=fingerprint,
         )
     step = Step(
-        text=f"deletes {recorded['location']} with all generations", effect=Effect.LOSES_DATA, why="the offsets and state go with it"
+        text=f"deletes {recorded['location']} with all generations",
+        effect=Effect.LOSES_DATA,
+        why="the offsets and state go with it",
     )
     return Proposal(
-        action=Action.DELETE, planned=None, steps=(step, *steps), reasons=("it is no longer declared",), fingerprint=fingerprint
+        action=Action.DELETE,
+        planned=None,
+        steps=(step, *steps),
+        reasons=("it is no longer declared",),
+        fingerprint=fingerprint,
     )
 
 
@@ -88,7 +98,9 @@ def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> 
             fingerprint=fingerprint,
         )
     if request.importing:
-        changes = classify(desired, None, request.observed.attributes if isinstance(request.observed, Present) else None)
+        changes = classify(
+            desired, None, request.observed.attributes if isinstance(request.observed, Present) else None
+        )
         return Proposal(
             action=Action.ADOPT,
             planned=desired,
@@ -97,10 +109,18 @@ def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> 
             fingerprint=fingerprint,
             diagnostics=tuple(_may_run(request, item) for item in _facts(request) if item.fresh),
         )
-    return Proposal(action=Action.CREATE, planned=desired, changes=changes, blockers=(_in_use(request, desired),), fingerprint=fingerprint)
+    return Proposal(
+        action=Action.CREATE,
+        planned=desired,
+        changes=changes,
+        blockers=(_in_use(request, desired),),
+        fingerprint=fingerprint,
+    )
 
 
-def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes, fingerprint: Attributes) -> Proposal:
+def _updated(
+    request: PlanRequest, desired: Attributes, recorded: Attributes, fingerprint: Attributes
+) -> Proposal:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     changes = classify(desired, recorded, observed)
     drift = ("its folder is gone",) if isinstance(request.observed, Missing) else ()
@@ -135,11 +155,20 @@ def _later(changes: Sequence[AttributeChange], steps: Sequence[Step]) -> tuple[s
 
 
 def _removable(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
-    numbers = sorted(removable({item.number for item in _facts(request)}, desired["generation"], desired["keep_generations"]))
+    numbers = sorted(
+        removable(
+            {item.number for item in _facts(request)}, desired["generation"], desired["keep_generations"]
+        )
+    )
     if not numbers:
         return ()
     shown = ", ".join(map(str, numbers))
-    return (f"generation{'s' * (len(numbers) > 1)} {shown} can be removed: flareiac checkpoint gc {request.address}",)
+    return (
+        (
+            f"generation{'s' * (len(numbers) > 1)} {shown} can be removed: flareiac checkpoint gc "
+            f"{request.address}"
+        ),
+    )
 
 
 def _steps(request: PlanRequest, desired: Attributes, recorded: Attributes, gone: bool) -> tuple[Step, ...]:
@@ -160,18 +189,26 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
         found.append(
             blocker(
                 codes.GENERATION_GOES_DOWN,
-                why=f"The generation goes from {before} down to {after}. An older generation does not know what was read since, so "
+                why=f"The generation goes from {before} down to {after}. An older generation does not know "
+                "what was read since, so "
                 "rows would be written twice. Generations only go up.",
                 ways_out=(f"write {line(request.address, 'generation', before, after)}",),
             )
         )
     if after > before:
         found += steps.blockers(desired, _facts(request))
-    if desired["location"] != recorded["location"] and isinstance(request.observed, Present) and request.observed.identity.get("used"):
+    if (
+        desired["location"] != recorded["location"]
+        and isinstance(request.observed, Present)
+        and request.observed.identity.get("used")
+    ):
         found.append(
             blocker(
                 codes.USED_CHECKPOINT_MOVES,
-                why=f"The offsets and state are in {recorded['location']}; an empty folder would read everything again.",
+                why=(
+                    f"The offsets and state are in {recorded['location']}; an empty folder would read "
+                    "everything again."
+                ),
                 ways_out=(f'write location = "{recorded["location"]}"',),
             )
         )
@@ -182,7 +219,10 @@ def _in_use(request: PlanRequest, desired: Attributes) -> Blocker:
     location = desired["location"]
     return blocker(
         codes.CHECKPOINT_IN_USE,
-        why=f"A query has run in {location}, and its offsets decide what is read. It is neither adopted nor overwritten without a request.",
+        why=(
+            f"A query has run in {location}, and its offsets decide what is read. It is neither adopted "
+            "nor overwritten without a request."
+        ),
         ways_out=(
             f'take it over:\n  import {{\n    to = {request.address}\n    id = "{location}"\n  }}',
             "choose another location, or move the folder away to start from the beginning",
@@ -193,9 +233,9 @@ def _in_use(request: PlanRequest, desired: Attributes) -> Blocker:
 def _may_run(request: PlanRequest, query: QueryFacts) -> Diagnostic:
     return warning(
         codes.QUERY_MAY_RUN,
-        f"Query {query.query_id} on {request.desired['location'] if request.desired else query.output} began its batch "
-        f"{query.started} less than a minute ago. Stop the program that runs it before you apply: if two queries use one checkpoint, one "
-        "of them fails.",
+        f"Query {query.query_id} on {request.desired['location'] if request.desired else query.output} "
+        f"began its batch {query.started} less than a minute ago. Stop the program that runs it before you "
+        "apply: if two queries use one checkpoint, one of them fails.",
         address=request.address,
     )
 

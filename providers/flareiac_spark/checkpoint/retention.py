@@ -20,7 +20,9 @@ HELD_SECONDS: Final = 7 * 24 * 3600
 """How long the snapshot before a rebuild is held, and with it the generation that it fits."""
 
 
-def delete_unused_generations(recorded: Recorded, holders: Mapping[str, Recorded], project: Project, *, dry_run: bool) -> Iterator[str]:
+def delete_unused_generations(
+    recorded: Recorded, holders: Mapping[str, Recorded], project: Project, *, dry_run: bool
+) -> Iterator[str]:
     """Removes what is past ``keep_generations``, a folder at a time. Raises ``Damaged`` and ``OSError``."""
     attributes = recorded.attributes
     location = absolute_place(attributes["location"], project)
@@ -29,7 +31,10 @@ def delete_unused_generations(recorded: Recorded, holders: Mapping[str, Recorded
     numbered = [(item, number_in_use(item, recorded.identity, attributes["generation"])) for item in items]
     # A job whose apply failed may still run on an older generation than the checkpoint's own.
     in_use = min(
-        [attributes["generation"], *(holder.attributes.get("generation") or attributes["generation"] for holder in holders.values())]
+        [
+            attributes["generation"],
+            *(holder.attributes.get("generation") or attributes["generation"] for holder in holders.values()),
+        ]
     )
     spare = removable({number for _item, number in numbered}, in_use, attributes["keep_generations"])
     held, stood_on = _held(holders), _stood_on(items)
@@ -42,7 +47,10 @@ def delete_unused_generations(recorded: Recorded, holders: Mapping[str, Recorded
         elif item.folder in stood_on:
             yield f"kept {name}: {stood_on[item.folder]} goes on after it and has not begun"
         elif number in held:
-            yield f"kept {name}: the snapshot that fits it is held until {held[number]}, so that its rebuild can be undone"
+            yield (
+                f"kept {name}: the snapshot that fits it is held until {held[number]}, so that its "
+                "rebuild can be undone"
+            )
         else:
             size = size_of(item.folder)
             if not dry_run:
@@ -51,9 +59,17 @@ def delete_unused_generations(recorded: Recorded, holders: Mapping[str, Recorded
 
 
 def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:
-    """Folders after which one goes on that was prepared and has not begun: where it begins is known from them alone."""
-    notes = {item.folder: preparation_note(item.folder) for item in items if item.standing is FolderState.PREPARED}
-    return {Path(after): folder for folder, note in notes.items() if isinstance(after := (note or {}).get("after"), str)}
+    """Folders after which one goes on that was prepared and has not begun: where it begins is known from them
+    alone.
+    """
+    notes = {
+        item.folder: preparation_note(item.folder) for item in items if item.standing is FolderState.PREPARED
+    }
+    return {
+        Path(after): folder
+        for folder, note in notes.items()
+        if isinstance(after := (note or {}).get("after"), str)
+    }
 
 
 def _held(holders: Mapping[str, Recorded]) -> dict[int, str]:

@@ -7,7 +7,8 @@ from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import between, one_of
 
 _STORE: Final = ObjectType(
-    {"provider": STRING, "changelog": BOOL, "partitions": NUMBER}, frozenset({"provider", "changelog", "partitions"})
+    {"provider": STRING, "changelog": BOOL, "partitions": NUMBER},
+    frozenset({"provider", "changelog", "partitions"}),
 )
 
 SCHEMA: Final = Block(
@@ -21,22 +22,33 @@ SCHEMA: Final = Block(
         ),
         "generation": Attribute(
             type=NUMBER,
-            description="Raise it to continue in a new folder without the old state, from the position that start_from names.",
+            description=(
+                "Raise it to continue in a new folder without the old state, from the position "
+                "that start_from names."
+            ),
             default=1,
             validators=(between(1, 9999),),
             effect="new generation",
         ),
         "start_from": Attribute(
             type=STRING,
-            description="Where a new generation begins: carry_over (after the last committed batch), earliest (all rows; "
-            "blocked if live snapshots of a table no longer add some of them), oldest_snapshot (from the oldest "
-            "live snapshot on, without those rows), latest (new rows only) or a time with offset. Tables support "
-            "all of them, files carry_over (for queries without state) and earliest, rate streams only earliest.",
+            description="Where a new generation begins: carry_over (after the last committed batch), "
+            "earliest (all rows; "
+            "blocked if live snapshots of a table no longer add some of them), oldest_snapshot (from the "
+            "oldest "
+            "live snapshot on, without those rows), latest (new rows only) or a time with offset. Tables "
+            "support "
+            "all of them, files carry_over (for queries without state) and earliest, rate streams only "
+            "earliest.",
             default="carry_over",
             effect="takes effect with the next generation",
         ),
         "keep_generations": Attribute(
-            type=NUMBER, description="Number of generations that are kept.", default=2, validators=(between(1),), effect="state only"
+            type=NUMBER,
+            description="Number of generations that are kept.",
+            default=2,
+            validators=(between(1),),
+            effect="state only",
         ),
         "min_batches_to_retain": Attribute(
             type=NUMBER,
@@ -47,12 +59,17 @@ SCHEMA: Final = Block(
         ),
         "state_store": Attribute(
             type=_STORE,
-            description='State store of the query: { provider = "rocksdb", changelog = true, partitions = 8 }.',
+            description=(
+                'State store of the query: { provider = "rocksdb", changelog = true, partitions = 8 }.'
+            ),
             effect="pinned by the first start of a generation",
         ),
         "on_destroy": Attribute(
             type=STRING,
-            description="What happens when the block is removed: retain (forget it, keep its files) or delete (its files).",
+            description=(
+                "What happens when the block is removed: retain (forget it, keep its files) or "
+                "delete (its files)."
+            ),
             default="retain",
             validators=(one_of("retain", "delete"),),
             effect="state only",

@@ -1,1 +1,3 @@
-"""Spark's checkpoint layout on disk, read without a JVM: offsets, logs, state, generations. Writes nothing."""
+"""Spark's checkpoint layout on disk, read without a JVM: offsets, logs, state, generations. Writes
+nothing.
+"""

@@ -1,7 +1,8 @@
 """Counts the files that wait to be read by a query: those of its folder that no committed batch has read.
 Touches the disk, by reading only.
 
-Only where Spark lists as simply as this: one folder without patterns, without folders in it, without options that leave files out.
+Only where Spark lists as simply as this: one folder without patterns, without folders in it, without options
+that leave files out.
 """
 
 import os
@@ -13,14 +14,26 @@ from flareiac_spark.checkpoint_files.file_log import local_path, noted_files, re
 
 _PATTERN: Final = frozenset("*?[{")
 _OTHER_LISTING: Final = frozenset(
-    name.lower() for name in ("recursiveFileLookup", "pathGlobFilter", "maxFileAge", "modifiedAfter", "modifiedBefore", "fileNameOnly")
+    name.lower()
+    for name in (
+        "recursiveFileLookup",
+        "pathGlobFilter",
+        "maxFileAge",
+        "modifiedAfter",
+        "modifiedBefore",
+        "fileNameOnly",
+    )
 )
 _OLDEST_MS: Final = 7 * 24 * 3_600_000
-"""Spark passes over files that are older than the newest one that it has seen by more than this (``maxFileAge``)."""
+"""Spark passes over files that are older than the newest one that it has seen by more than this
+(``maxFileAge``).
+"""
 
 
 def files_waiting(checkpoint: Path, index: int, folder: Path, options: Mapping[str, str]) -> int | None:
-    """Files that no committed batch has read from source ``index``; None where that cannot be known. Raises ``Damaged``."""
+    """Files that no committed batch has read from source ``index``; None where that cannot be known. Raises
+    ``Damaged``.
+    """
     if _PATTERN & set(str(folder)) or _OTHER_LISTING & {name.lower() for name in options}:
         return None
     read, newest = _read(checkpoint, index)
@@ -49,7 +62,9 @@ def _listed(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _read(checkpoint: Path, index: int) -> tuple[set[str], int]:
-    """The files that committed batches have read, and the time of the newest one that was noted in ms since 1970."""
+    """The files that committed batches have read, and the time of the newest one that was noted in ms since
+    1970.
+    """
     noted, last = list(noted_files(checkpoint / "sources" / str(index))), reached(checkpoint, index)
     paths = {local_path(file.path) for file in noted if file.note is None or file.note <= last}
     return paths, max((file.changed_ms for file in noted if file.changed_ms is not None), default=0)

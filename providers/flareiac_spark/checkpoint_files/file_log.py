@@ -1,7 +1,8 @@
 """The files that a file source has noted, and the last one that committed batches reach. Touches the disk, by
 reading only.
 
-Spark notes files when it plans the batch that reads them, so that the newest notes may belong to a batch that is still to be committed.
+Spark notes files when it plans the batch that reads them, so that the newest notes may belong to a batch that
+is still to be committed.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,9 @@ NONE_YET: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedFile:
-    """One file. ``changed_ms`` is its time when it was noted (UTC milliseconds), ``note`` the number of its note."""
+    """One file. ``changed_ms`` is its time when it was noted (UTC milliseconds), ``note`` the number of its
+    note.
+    """
 
     path: str
     changed_ms: int | None
@@ -33,7 +36,9 @@ class Reading:
 
 
 def noted_files(log: Path) -> Iterator[NotedFile]:
-    """All files of a source's log, oldest first. Every so many entries one holds all before it. Raises ``Damaged``."""
+    """All files of a source's log, oldest first. Every so many entries one holds all before it. Raises
+    ``Damaged``.
+    """
     numbers = batches(log.parent, log.name)
     compact = max((number for number in numbers if (log / f"{number}.compact").exists()), default=None)
     names = [str(number) for number in numbers if compact is None or number > compact]
@@ -53,23 +58,31 @@ def local_path(path: str) -> str:
 
 
 def reached(checkpoint: Path, index: int) -> int:
-    """The newest note of a source that a committed batch has read; ``NONE_YET`` before the first commit. Raises ``Damaged``."""
+    """The newest note of a source that a committed batch has read; ``NONE_YET`` before the first commit.
+    Raises ``Damaged``.
+    """
     committed = max(batches(checkpoint, "commits"), default=None)
     return NONE_YET if committed is None else log_offsets(checkpoint, committed).get(index, NONE_YET)
 
 
 def readings(checkpoint: Path, index: int) -> list[Reading]:
-    """When the notes of a source were read, ascending, as far back as the checkpoint keeps its offsets. Raises ``Damaged``, ``OSError``."""
+    """When the notes of a source were read, ascending, as far back as the checkpoint keeps its offsets.
+    Raises ``Damaged``, ``OSError``.
+    """
     begun, found = set(batches(checkpoint, "offsets")), list[Reading]()
     for batch in sorted(begun & set(batches(checkpoint, "commits"))):
         note = log_offsets(checkpoint, batch).get(index)
         if note is not None:
-            found.append(Reading(note=note, committed_ms=_committed_ms(checkpoint, batch, followed=batch + 1 in begun)))
+            found.append(
+                Reading(note=note, committed_ms=_committed_ms(checkpoint, batch, followed=batch + 1 in begun))
+            )
     return found
 
 
 def _committed_ms(checkpoint: Path, batch: int, *, followed: bool) -> int:
-    """When a batch was committed at the latest. A copied checkpoint has later times, and the next batch was begun afterwards."""
+    """When a batch was committed at the latest. A copied checkpoint has later times, and the next batch was
+    begun afterwards.
+    """
     committed = (checkpoint / "commits" / str(batch)).stat().st_mtime_ns // 1_000_000
     next_begun = read_offsets(checkpoint, batch + 1).header.get("batchTimestampMs") if followed else None
     return min(committed, next_begun) if isinstance(next_begun, int) else committed

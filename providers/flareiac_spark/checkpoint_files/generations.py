@@ -10,14 +10,21 @@ from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE
-from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, TooNew, is_begun, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import (
+    CheckpointOnDisk,
+    Damaged,
+    TooNew,
+    is_begun,
+    read_checkpoint,
+)
 
 _GENERATION: Final = re.compile(r"g([0-9]{4,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """One folder. ``output`` is the name of its query ("" for an imported folder, which is the location itself, with number 0).
+    """One folder. ``output`` is the name of its query ("" for an imported folder, which is the location
+    itself, with number 0).
 
     ``found`` is what a query left in it; ``damage`` why that cannot be told.
     """
@@ -44,7 +51,9 @@ class Contents:
 
 
 def contents(location: Path) -> Contents | None:
-    """What a location holds; None if there is no folder. Raises ``Damaged`` if the location itself cannot be read."""
+    """What a location holds; None if there is no folder. Raises ``Damaged`` if the location itself cannot be
+    read.
+    """
     try:
         if not location.is_dir():
             return None
@@ -65,7 +74,9 @@ def contents(location: Path) -> Contents | None:
 
 
 def layout_of(location: Path, generation: int, identity: Attributes) -> Attributes:
-    """The layout as it is recorded, or as it will be when the checkpoint is recorded first. Raises ``Damaged``."""
+    """The layout as it is recorded, or as it will be when the checkpoint is recorded first. Raises
+    ``Damaged``.
+    """
     if "layout" in identity or not is_begun(location):
         return identity
     return {"layout": SINGLE, "layout_generation": generation}
@@ -81,7 +92,9 @@ def _generation(output: str, number: int, folder: Path) -> Generation:
         state = folder_state(folder)
         found = read_checkpoint(folder) if state is FolderState.USED else None
     except Damaged as trouble:
-        return Generation(output=output, number=number, folder=folder, standing=FolderState.USED, damage=trouble)
+        return Generation(
+            output=output, number=number, folder=folder, standing=FolderState.USED, damage=trouble
+        )
     return Generation(output=output, number=number, folder=folder, standing=state, found=found)
 
 
@@ -90,13 +103,15 @@ def damage(address: str, trouble: Damaged) -> Diagnostic:
     if isinstance(trouble, TooNew):
         return error(
             codes.CHECKPOINT_TOO_NEW,
-            f"{trouble.path}: {trouble.why}. Spark 4.1 would refuse it or misread it. Run the query with the Spark that wrote it; or move "
-            "the query's folder away and raise the generation to start again.",
+            f"{trouble.path}: {trouble.why}. Spark 4.1 would refuse it or misread it. Run the query with "
+            "the Spark that wrote it; or move the query's folder away and raise the generation to start "
+            "again.",
             address=address,
         )
     return error(
         codes.CHECKPOINT_DAMAGED,
-        f"{trouble.path}: {trouble.why}. What the query has read is uncertain, so nothing about it is planned. Restore the file from a "
-        "backup; or move the query's folder away and raise the generation to start again.",
+        f"{trouble.path}: {trouble.why}. What the query has read is uncertain, so nothing about it is "
+        "planned. Restore the file from a backup; or move the query's folder away and raise the generation "
+        "to start again.",
         address=address,
     )

@@ -8,7 +8,9 @@ from flareiac.sdk.project import Project
 from flareiac_spark.places import absolute_place
 
 SINGLE: Final = "single"
-"""The layout of an imported folder: it is itself the checkpoint of one query, and stays its first generation."""
+"""The layout of an imported folder: it is itself the checkpoint of one query, and stays its first
+generation.
+"""
 GENERATIONS: Final = "generations"
 ALL: Final = "all"
 """The folder's name where one query feeds all outputs of a job."""

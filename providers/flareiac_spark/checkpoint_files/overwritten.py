@@ -1,7 +1,7 @@
 """Finds files that were written again after a query had noted them. Touches the disk, by reading only.
 
-Spark's file source remembers a file by its path: one that is overwritten in place is never read again, and Spark says nothing. A file of a
-batch that is still to be committed is read again with that batch.
+Spark's file source remembers a file by its path: one that is overwritten in place is never read again, and
+Spark says nothing. A file of a batch that is still to be committed is read again with that batch.
 """
 
 import bisect
@@ -21,8 +21,10 @@ _TOLERANCE_MS: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overwritten:
-    """Paths of local files. ``after``: written after their batch was committed. ``meanwhile``: between its planning and its commit, so that
-    either content may have been read. ``cut``: older files were not looked at."""
+    """Paths of local files. ``after``: written after their batch was committed. ``meanwhile``: between its
+    planning and its commit, so that either content may have been read. ``cut``: older files were not looked
+    at.
+    """
 
     after: tuple[str, ...] = ()
     meanwhile: tuple[tuple[str, int], ...] = ()
@@ -31,7 +33,9 @@ class Overwritten:
 
 
 def overwritten(checkpoint: Path) -> Overwritten:
-    """Local files that are newer than when they were noted. A log that moves while it is read tells nothing."""
+    """Local files that are newer than when they were noted. A log that moves while it is read tells
+    nothing.
+    """
     try:
         logs = sorted(int(item.name) for item in (checkpoint / "sources").iterdir() if item.name.isdigit())
         found = [_of_source(checkpoint, index) for index in logs]
@@ -49,7 +53,11 @@ def _of_source(checkpoint: Path, index: int) -> Overwritten:
     if not read:
         return Overwritten()
     last = read[-1].note
-    files = [item for item in noted_files(checkpoint / "sources" / str(index)) if item.note is None or item.note <= last]
+    files = [
+        item
+        for item in noted_files(checkpoint / "sources" / str(index))
+        if item.note is None or item.note <= last
+    ]
     after, meanwhile = list[str](), list[tuple[str, int]]()
     for item in files[-NEWEST:]:
         if item.changed_ms is None or not item.path.startswith("file:"):

@@ -21,9 +21,10 @@ _ATTEMPTS: Final = 5
 class QueryPositions:
     """Snapshot ids by a source's position in Spark's offsets, None for what is no table.
 
-    ``first`` is where the query began, ``reached`` where its last committed batch ended, ``ahead`` where the batch in flight ends.
-    ``in_flight`` is the number of that batch, ``begun_ms`` when it was begun; ``moved_ms`` is when the last committed one was (UTC
-    milliseconds). ``times``: by input, the moment (UTC milliseconds) before which a stream of a table reads nothing, None for the start.
+    ``first`` is where the query began, ``reached`` where its last committed batch ended, ``ahead`` where the
+    batch in flight ends. ``in_flight`` is the number of that batch, ``begun_ms`` when it was begun;
+    ``moved_ms`` is when the last committed one was (UTC milliseconds). ``times``: by input, the moment (UTC
+    milliseconds) before which a stream of a table reads nothing, None for the start.
     """
 
     first: tuple[int | None, ...] = ()
@@ -53,7 +54,9 @@ def read_positions(folder: Path) -> QueryPositions | None:
 
 def decode(data: Mapping[str, Any]) -> QueryPositions:
     """The inverse of ``dataclasses.asdict``."""
-    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
+    }
     return QueryPositions(**fields)
 
 
@@ -79,8 +82,15 @@ def _read(folder: Path, started: int | None, committed: int | None) -> QueryPosi
 
 def _first(sources: Path) -> tuple[int | None, ...]:
     """Where each source began: Iceberg notes it at the first start, and looks at it again."""
-    found = {int(item.parent.parent.name): item for item in sources.glob("*/offsets/0") if item.parent.parent.name.isdigit()}
-    texts = [found[at].read_text(encoding="utf-8") if at in found else None for at in range(max(found, default=-1) + 1)]
+    found = {
+        int(item.parent.parent.name): item
+        for item in sources.glob("*/offsets/0")
+        if item.parent.parent.name.isdigit()
+    }
+    texts = [
+        found[at].read_text(encoding="utf-8") if at in found else None
+        for at in range(max(found, default=-1) + 1)
+    ]
     return _snapshots(texts)
 
 

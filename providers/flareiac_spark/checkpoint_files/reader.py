@@ -1,7 +1,7 @@
 """Reads the checkpoint of one query without a JVM, in Spark 4's layout. Touches the disk, by reading only.
 
-``metadata`` holds the query id; ``offsets/N`` what batch N was to read, ``commits/N`` that it was done; ``sources/I`` what a source
-notes for itself; ``state/OP/_metadata/metadata`` one stateful operator.
+``metadata`` holds the query id; ``offsets/N`` what batch N was to read, ``commits/N`` that it was done;
+``sources/I`` what a source notes for itself; ``state/OP/_metadata/metadata`` one stateful operator.
 """
 
 import json
@@ -38,10 +38,11 @@ class TooNew(Damaged):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOnDisk:
-    """One streaming source. ``kind`` is files, rate, table or unknown; ``folders`` are those that files came from.
+    """One streaming source. ``kind`` is files, rate, table or unknown; ``folders`` are those that files came
+    from.
 
-    ``index`` is the number of its own log below ``sources``. A query that reads one source several times has a position for each time in
-    its offsets, and one log.
+    ``index`` is the number of its own log below ``sources``. A query that reads one source several times has
+    a position for each time in its offsets, and one log.
     """
 
     index: int
@@ -52,7 +53,9 @@ class SourceOnDisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorOnDisk:
-    """One stateful operator. ``name`` as Spark calls it: ``stateStoreSave``, ``dedupe``, ``symmetricHashJoin``."""
+    """One stateful operator. ``name`` as Spark calls it: ``stateStoreSave``, ``dedupe``,
+    ``symmetricHashJoin``.
+    """
 
     id: int
     name: str
@@ -61,7 +64,8 @@ class OperatorOnDisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointOnDisk:
-    """``started`` and ``committed`` are the newest batches in ``offsets`` and ``commits``, None before the first.
+    """``started`` and ``committed`` are the newest batches in ``offsets`` and ``commits``, None before the
+    first.
 
     ``begun_ms`` is when the newest batch was begun; both times are UTC milliseconds.
     """
@@ -83,7 +87,9 @@ class CheckpointOnDisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsOnDisk:
-    """One entry of ``offsets``: what was in force, and the position of each source as Spark wrote it (None: none yet)."""
+    """One entry of ``offsets``: what was in force, and the position of each source as Spark wrote it (None:
+    none yet).
+    """
 
     header: Mapping[str, Any]
     positions: tuple[str | None, ...]
@@ -125,12 +131,16 @@ def batches(folder: Path, log: str) -> list[int]:
 
 
 def files_in(path: Path) -> list[dict[str, Any]]:
-    """The entries of one file of a file source's log: ``path``, ``timestamp``, ``batchId``. Raises ``Damaged``."""
+    """The entries of one file of a file source's log: ``path``, ``timestamp``, ``batchId``. Raises
+    ``Damaged``.
+    """
     return [_json(line, path) for line in _lines(path, _FILES)[1:]]
 
 
 def log_offsets(folder: Path, batch: int) -> dict[int, int]:
-    """The newest note that a batch reads of each source of files, by the number of the source's log. Raises ``Damaged``."""
+    """The newest note that a batch reads of each source of files, by the number of the source's log. Raises
+    ``Damaged``.
+    """
     found: dict[int, int] = {}
     for index, line in _sources(folder, read_offsets(folder, batch).positions):
         match _any_json(line, folder / "offsets" / str(batch)) if line is not None else None:
@@ -169,13 +179,17 @@ def _read(folder: Path) -> CheckpointOnDisk | None:
         watermark_ms=_whole(newest.header.get("batchWatermarkMs")),
         begun_ms=_whole(newest.header.get("batchTimestampMs")),
         conf={str(key): str(value) for key, value in newest.header.get("conf", {}).items()},
-        sources=tuple(_source(folder, index, line, path) for index, line in _sources(folder, newest.positions)),
+        sources=tuple(
+            _source(folder, index, line, path) for index, line in _sources(folder, newest.positions)
+        ),
         operators=_operators(folder / "state", None if committed is None else committed + 1),
     )
 
 
 def _stand(folder: Path) -> object:
-    """Moves whenever a query that runs here begins or commits a batch: what looks damaged may be two moments seen together."""
+    """Moves whenever a query that runs here begins or commits a batch: what looks damaged may be two moments
+    seen together.
+    """
     try:
         return _newest(folder / "offsets"), _newest(folder / "commits")
     except OSError:
@@ -183,14 +197,21 @@ def _stand(folder: Path) -> object:
 
 
 def _refuse_half_a_copy(folder: Path) -> None:
-    """Without ``metadata`` Spark would take the rest for another query's, and go on with its offsets all the same."""
+    """Without ``metadata`` Spark would take the rest for another query's, and go on with its offsets all the
+    same.
+    """
     found = next((log for log in ("offsets", "commits") if _newest(folder / log) is not None), None)
     if found is not None and preparation_note(folder) is None:
-        raise Damaged(folder / "metadata", f"it is not there, and {found} are: half of a checkpoint was copied or deleted")
+        raise Damaged(
+            folder / "metadata",
+            f"it is not there, and {found} are: half of a checkpoint was copied or deleted",
+        )
 
 
 def preparation_note(folder: Path) -> Mapping[str, Any] | None:
-    """What is noted beside a generation that was prepared and not begun by a query; None where nothing is. Raises ``Damaged``."""
+    """What is noted beside a generation that was prepared and not begun by a query; None where nothing is.
+    Raises ``Damaged``.
+    """
     note = note_of(folder)
     if not note.exists():
         return None
@@ -209,23 +230,40 @@ def _check_logs(folder: Path, started: int | None, committed: int | None) -> Non
         path = folder / "commits" / str(committed)
         if started is None or committed > started:
             raise Damaged(
-                path, f"batch {committed} is committed, and offsets hold {'none' if started is None else f'up to {started} only'}"
+                path,
+                f"batch {committed} is committed, and offsets hold "
+                f"{'none' if started is None else f'up to {started} only'}",
             )
         _lines(path, _COMMITS)
     if started is None or started == 0:
         return
     if committed is None or committed < started - 1:
-        raise Damaged(folder / "commits" / str(started - 1), f"it is not there, and batch {started} was begun after it")
+        raise Damaged(
+            folder / "commits" / str(started - 1), f"it is not there, and batch {started} was begun after it"
+        )
     if started - 1 not in _numbers(folder / "offsets"):
-        raise Damaged(folder / "offsets" / str(started - 1), f"it is not there, and Spark needs it to go on after batch {started}")
+        raise Damaged(
+            folder / "offsets" / str(started - 1),
+            f"it is not there, and Spark needs it to go on after batch {started}",
+        )
 
 
 def _sources(folder: Path, positions: Sequence[str | None]) -> list[tuple[int, str | None]]:
-    """Each source with the number of its log, once: Spark numbers the logs by the first place at which a source is read."""
+    """Each source with the number of its log, once: Spark numbers the logs by the first place at which a
+    source is read.
+    """
     logs = sum(name.isdigit() for name in _names(folder / "sources"))
     distinct = list(dict.fromkeys(positions))
-    if len(positions) > logs > 0 and _files_are_there(folder, distinct) and not _files_are_there(folder, positions):
-        return list(enumerate(distinct)) if len(distinct) == logs else [(index, distinct[0]) for index in range(logs)]
+    if (
+        len(positions) > logs > 0
+        and _files_are_there(folder, distinct)
+        and not _files_are_there(folder, positions)
+    ):
+        return (
+            list(enumerate(distinct))
+            if len(distinct) == logs
+            else [(index, distinct[0]) for index in range(logs)]
+        )
     return list(enumerate(positions))
 
 
@@ -245,7 +283,9 @@ def _files_are_there(folder: Path, positions: Sequence[str | None]) -> bool:
 
 def _source(folder: Path, index: int, line: str | None, path: Path) -> SourceOnDisk:
     if line is None:
-        return SourceOnDisk(index=index, kind=_kind_by_log(folder, index), offset=None, folders=_folders(folder, index))
+        return SourceOnDisk(
+            index=index, kind=_kind_by_log(folder, index), offset=None, folders=_folders(folder, index)
+        )
     match _any_json(line, path):
         case {"logOffset": int(reached)}:
             kind = "files"
@@ -258,14 +298,19 @@ def _source(folder: Path, index: int, line: str | None, path: Path) -> SourceOnD
             kind = "rate"
         case _:
             kind = "unknown"
-    return SourceOnDisk(index=index, kind=kind, offset=line, folders=_folders(folder, index) if kind == "files" else ())
+    return SourceOnDisk(
+        index=index, kind=kind, offset=line, folders=_folders(folder, index) if kind == "files" else ()
+    )
 
 
 def _check_files(folder: Path, index: int, reached: int) -> None:
     log = folder / "sources" / str(index)
     newest = _newest(log)
     if reached >= 0 and (newest is None or newest < reached):
-        raise Damaged(log / str(reached), "it is not there, and the offsets name it: the files read so far are not known")
+        raise Damaged(
+            log / str(reached),
+            "it is not there, and the offsets name it: the files read so far are not known",
+        )
 
 
 def _kind_by_log(folder: Path, index: int) -> str:
@@ -289,7 +334,10 @@ def _folders(folder: Path, index: int) -> tuple[str, ...]:
 
 def _operators(state: Path, version: int | None) -> tuple[OperatorOnDisk, ...]:
     """``version``: the one that the next batch loads of each store; None before the first commit."""
-    return tuple(_operator(state, number, version) for number in sorted(int(name) for name in _names(state) if _NUMBER.fullmatch(name)))
+    return tuple(
+        _operator(state, number, version)
+        for number in sorted(int(name) for name in _names(state) if _NUMBER.fullmatch(name))
+    )
 
 
 def _operator(state: Path, number: int, version: int | None) -> OperatorOnDisk:
@@ -303,7 +351,9 @@ def _operator(state: Path, number: int, version: int | None) -> OperatorOnDisk:
     if version is not None and (broken := broken_state(state, number, stores, version)) is not None:
         raise Damaged(*broken)
     partitions = stores[0].get("numPartitions") if stores and isinstance(stores[0], dict) else None
-    return OperatorOnDisk(id=number, name=str(operator.get("operatorName", "unknown")), partitions=_whole(partitions))
+    return OperatorOnDisk(
+        id=number, name=str(operator.get("operatorName", "unknown")), partitions=_whole(partitions)
+    )
 
 
 def _newest(log: Path) -> int | None:
@@ -312,7 +362,11 @@ def _newest(log: Path) -> int | None:
 
 def _numbers(log: Path) -> set[int]:
     """Batches of a log, compacted ones too; checksums and temporary files are none."""
-    return {int(name.removesuffix(".compact")) for name in _names(log) if _NUMBER.fullmatch(name.removesuffix(".compact"))}
+    return {
+        int(name.removesuffix(".compact"))
+        for name in _names(log)
+        if _NUMBER.fullmatch(name.removesuffix(".compact"))
+    }
 
 
 def _names(folder: Path) -> list[str]:
@@ -360,4 +414,8 @@ def _whole(value: Any) -> int | None:
 
 
 def _why_unreadable(trouble: Exception) -> str:
-    return f"it cannot be read: {trouble.strerror or trouble}" if isinstance(trouble, OSError) else "it is not text"
+    return (
+        f"it cannot be read: {trouble.strerror or trouble}"
+        if isinstance(trouble, OSError)
+        else "it is not text"
+    )

@@ -1,9 +1,10 @@
 """Whether the state of a checkpoint can still be loaded: its files are numbered by version, so that a missing
 or an empty one shows. Reads only.
 
-A store of version V needs the newest snapshot up to V (none for the empty beginning) and every change file after it. A query that has
-committed batch N goes on from version N + 1 of each store. HDFS-backed stores write ``V.snapshot`` and ``V.delta``; RocksDB stores write
-``V.zip``, for each version or, with ``V.changelog``, now and then; it lists files in ``SSTs``. What else is inside a file is not looked at.
+A store of version V needs the newest snapshot up to V (none for the empty beginning) and every change file
+after it. A query that has committed batch N goes on from version N + 1 of each store. HDFS-backed stores
+write ``V.snapshot`` and ``V.delta``; RocksDB stores write ``V.zip``, for each version or, with
+``V.changelog``, now and then; it lists files in ``SSTs``. What else is inside a file is not looked at.
 """
 
 import json
@@ -20,7 +21,9 @@ _DEFAULT: Final = "default"
 
 
 def broken_state(state: Path, operator: int, stores: list[Any], version: int) -> tuple[Path, str] | None:
-    """The first file that one of an operator's stores lacks for a version, and what is wrong with it; None if there is none."""
+    """The first file that one of an operator's stores lacks for a version, and what is wrong with it; None if
+    there is none.
+    """
     for folder in _folders(state / str(operator), stores):
         found = _broken(folder, version)
         if found is not None:
@@ -54,14 +57,21 @@ def _broken(folder: Path, version: int) -> tuple[Path, str] | None:
     for number in range(first, version + 1):
         name = next((f"{number}{ending}" for ending in _CHANGES if f"{number}{ending}" in sizes), None)
         if name is None:
-            return folder / f"{number}{suffix}", f"it is not there, and the state of version {version} is built from it"
+            return (
+                folder / f"{number}{suffix}",
+                f"it is not there, and the state of version {version} is built from it",
+            )
         if sizes[name] == 0:
             return folder / name, "it is empty, and the state is built from it"
     return None
 
 
 def _newest_snapshot(sizes: Mapping[str, int], version: int) -> str | None:
-    found = [(int(match.group(1)), name) for name in sizes if (match := _VERSIONED.fullmatch(name)) and match.group(2) in _SNAPSHOTS]
+    found = [
+        (int(match.group(1)), name)
+        for name in sizes
+        if (match := _VERSIONED.fullmatch(name)) and match.group(2) in _SNAPSHOTS
+    ]
     return max(((number, name) for number, name in found if number <= version), default=(0, None))[1]
 
 
@@ -79,7 +89,9 @@ def _unfit_snapshot(path: Path, size: int) -> tuple[Path, str] | None:
 
 
 def _unfit_table(folder: Path, told: str, name: str) -> tuple[Path, str] | None:
-    """The first of RocksDB's own files that a snapshot lists and that is not there as it was. ``told``: a version, then JSON."""
+    """The first of RocksDB's own files that a snapshot lists and that is not there as it was. ``told``: a
+    version, then JSON.
+    """
     try:
         files = json.loads(told.partition("\n")[2] or "{}").get("sstFiles") or []
     except (ValueError, AttributeError):

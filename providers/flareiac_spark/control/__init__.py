@@ -1,7 +1,8 @@
 """The control directory: the files through which the command line and a Spark application meet.
 
-Standard library only, because the application imports it too. Knows records and files; never starts a process, never touches Spark, and
-decides nothing about jobs. Hands typed records to the application's driver and to those who tell it what should run.
+Standard library only, because the application imports it too. Knows records and files; never starts a
+process, never touches Spark, and decides nothing about jobs. Hands typed records to the application's driver
+and to those who tell it what should run.
 """
 
 from flareiac_spark.control.desired import ApplicationSettings, Desired, DesiredJob
@@ -43,7 +44,15 @@ from flareiac_spark.control.spec import (
     job_spec_from_json,
     job_spec_to_json,
 )
-from flareiac_spark.control.status import ApplicationStatus, ErrorSummary, JobStatus, OutputResult, QueryStatus, RunResult, Status
+from flareiac_spark.control.status import (
+    ApplicationStatus,
+    ErrorSummary,
+    JobStatus,
+    OutputResult,
+    QueryStatus,
+    RunResult,
+    Status,
+)
 
 __all__ = [
     "Analysed",

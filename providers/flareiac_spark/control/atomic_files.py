@@ -17,7 +17,9 @@ VERSION = 1
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Replaces the file atomically and durably; adds the format's version. Raises ``ControlError`` (unreachable)."""
+    """Replaces the file atomically and durably; adds the format's version. Raises ``ControlError``
+    (unreachable).
+    """
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with scratch.open("w", encoding="utf-8") as file:
@@ -28,8 +30,12 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
         _sync_directory(path.parent)
     except OSError as failure:
         with contextlib.suppress(OSError):
-            scratch.unlink(missing_ok=True)  # on a full disk the half-written copy would take the room that the next try needs
-        raise ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}") from failure
+            scratch.unlink(
+                missing_ok=True
+            )  # on a full disk the half-written copy would take the room that the next try needs
+        raise ControlError(
+            Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}"
+        ) from failure
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -39,14 +45,20 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except OSError as failure:
-        raise ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be read: {failure.strerror or failure}") from failure
+        raise ControlError(
+            Trouble.UNREACHABLE, str(path), f"it cannot be read: {failure.strerror or failure}"
+        ) from failure
     except ValueError as failure:
         raise ControlError(Trouble.DAMAGED, str(path), f"it is not JSON: {failure}") from None
     if not isinstance(content, dict) or type(content.get("version")) is not int:
         raise ControlError(Trouble.DAMAGED, str(path), "it is no JSON object with a version")
     version = content.pop("version")
     if version > VERSION:
-        raise ControlError(Trouble.FUTURE_VERSION, str(path), f"it has version {version}; this release reads version {VERSION}")
+        raise ControlError(
+            Trouble.FUTURE_VERSION,
+            str(path),
+            f"it has version {version}; this release reads version {VERSION}",
+        )
     if version < 1:
         raise ControlError(Trouble.DAMAGED, str(path), f"its version is {version}")
     return content
@@ -54,16 +66,22 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 @contextmanager
 def locked(path: Path, *, timeout: float = 30.0) -> Iterator[None]:
-    """Holds an advisory lock on a file that stays; freed by the system when the holder dies. Raises ``ControlError`` (busy)."""
+    """Holds an advisory lock on a file that stays; freed by the system when the holder dies. Raises
+    ``ControlError`` (busy).
+    """
     deadline = time.monotonic() + timeout
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as failure:
-        raise ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be opened: {failure.strerror or failure}") from failure
+        raise ControlError(
+            Trouble.UNREACHABLE, str(path), f"it cannot be opened: {failure.strerror or failure}"
+        ) from failure
     try:
         while not _try_lock(handle, path):
             if time.monotonic() > deadline:
-                raise ControlError(Trouble.BUSY, str(path), f"another process has held it for {timeout:.0f} s")
+                raise ControlError(
+                    Trouble.BUSY, str(path), f"another process has held it for {timeout:.0f} s"
+                )
             time.sleep(0.02)
         yield
     finally:
@@ -76,7 +94,9 @@ def _try_lock(handle: int, path: Path) -> bool:
     except BlockingIOError:
         return False
     except OSError as failure:
-        raise ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be locked: {failure.strerror or failure}") from failure
+        raise ControlError(
+            Trouble.UNREACHABLE, str(path), f"it cannot be locked: {failure.strerror or failure}"
+        ) from failure
     return True
 
 

@@ -14,11 +14,16 @@ class LostCheckpoint:
 
 
 def lost_checkpoint(place: str, output: str, *, known: str, found: str | None) -> LostCheckpoint | None:
-    """``known`` is the query that ran there, ``found`` the one that the folder names (None: no query). None if they are the same."""
+    """``known`` is the query that ran there, ``found`` the one that the folder names (None: no query). None
+    if they are the same.
+    """
     if known == found:
         return None
     what = "is gone" if found is None else f"belongs to another query ({found})"
     return LostCheckpoint(
         what=f"The checkpoint in {place} (output {output}) {what}",
-        why=f"Its query {known} kept its offsets there. Without them the job would read all again and repeat its rows.",
+        why=(
+            f"Its query {known} kept its offsets there. Without them the job would read all again and "
+            "repeat its rows."
+        ),
     )

@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSettings:
-    """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms`` means: never by itself.
+    """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms``
+    means: never by itself.
 
-    ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``: Spark's, for who starts the driver.
+    ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``: Spark's,
+    for who starts the driver.
     """
 
     digest: str = ""
@@ -25,9 +27,11 @@ class ApplicationSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredJob:
-    """``spec`` stays plain JSON here, so that one job that cannot be understood hides no other. A raised ``nonce`` asks for a restart.
+    """``spec`` stays plain JSON here, so that one job that cannot be understood hides no other. A raised
+    ``nonce`` asks for a restart.
 
-    ``queries``: the query that each checkpoint must hold, by folder, as the state knows it. A start on anything else is refused.
+    ``queries``: the query that each checkpoint must hold, by folder, as the state knows it. A start on
+    anything else is refused.
     """
 
     digest: str
@@ -41,8 +45,8 @@ class DesiredJob:
 class Desired:
     """``revision`` grows by one with every write; 0 means that nothing was written yet.
 
-    ``place`` is the control directory as its writer addressed it ("" in files of earlier releases): a copied folder
-    still names the one it was copied from.
+    ``place`` is the control directory as its writer addressed it ("" in files of earlier releases): a copied
+    folder still names the one it was copied from.
     """
 
     lineage: str

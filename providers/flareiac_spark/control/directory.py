@@ -38,7 +38,9 @@ class ControlDirectory:
             for folder in ("operations", "results", "logs", "code"):
                 (self.path / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as failure:
-            raise ControlError(Trouble.UNREACHABLE, str(self.path), f"it cannot be made: {failure.strerror or failure}") from failure
+            raise ControlError(
+                Trouble.UNREACHABLE, str(self.path), f"it cannot be made: {failure.strerror or failure}"
+            ) from failure
 
     # What should run
 
@@ -58,22 +60,30 @@ class ControlDirectory:
             return None
         return (seen.st_mtime_ns, seen.st_ino, seen.st_size)
 
-    def update_desired(self, change: Callable[[Desired], Desired], *, lineage: str, workspace: str, expect: int | None = None) -> Desired:
-        """Compare-and-swap under the lock file: ``change`` gets what is there (revision 0: nothing yet) and returns what should be.
+    def update_desired(
+        self, change: Callable[[Desired], Desired], *, lineage: str, workspace: str, expect: int | None = None
+    ) -> Desired:
+        """Compare-and-swap under the lock file: ``change`` gets what is there (revision 0: nothing yet) and
+        returns what should be.
 
-        Returns what is stored then, with its revision; an unchanged record is not written. ``expect`` refuses any other revision
-        (``conflict``). A directory with jobs of another project or workspace is refused (``foreign``); one without jobs is nobody's, as a
-        first apply that was refused leaves it.
+        Returns what is stored then, with its revision; an unchanged record is not written. ``expect`` refuses
+        any other revision (``conflict``). A directory with jobs of another project or workspace is refused
+        (``foreign``); one without jobs is nobody's, as a first apply that was refused leaves it.
         """
         self.prepare()
         with locked(self.path / ".desired.lock"):
             current = self.read_desired() or Desired(lineage=lineage, workspace=workspace)
             self.refuse_foreign(current, lineage, workspace)
             if expect is not None and current.revision != expect:
-                why = f"it has revision {current.revision} and not {expect}: someone else changed it since it was read"
+                why = (
+                    f"it has revision {current.revision} and not {expect}: someone else changed it since "
+                    "it was read"
+                )
                 raise ControlError(Trouble.CONFLICT, str(self.path / "desired.json"), why)
             place = (current.jobs and current.place) or str(self.path)
-            wanted = replace(change(current), lineage=lineage, workspace=workspace, place=place, revision=current.revision)
+            wanted = replace(
+                change(current), lineage=lineage, workspace=workspace, place=place, revision=current.revision
+            )
             if wanted == current and current.revision > 0:
                 return current
             wanted = replace(wanted, revision=current.revision + 1)
@@ -81,25 +91,46 @@ class ControlDirectory:
             return wanted
 
     def refuse_foreign(self, current: Desired, lineage: str, workspace: str) -> None:
-        """Raises ``ControlError`` (foreign) where there are jobs of another project or workspace, or of the folder this was copied from."""
+        """Raises ``ControlError`` (foreign) where there are jobs of another project or workspace, or of the
+        folder this was copied from.
+        """
         where = str(self.path / "desired.json")
         if not current.jobs:
             return
         if current.lineage != lineage:
-            raise ControlError(Trouble.FOREIGN, where, f"it belongs to another project (lineage {current.lineage}, this one is {lineage})")
+            raise ControlError(
+                Trouble.FOREIGN,
+                where,
+                f"it belongs to another project (lineage {current.lineage}, this one is {lineage})",
+            )
         if current.workspace != workspace:
-            raise ControlError(Trouble.FOREIGN, where, f"it belongs to the workspace {current.workspace!r}, this one is {workspace!r}")
+            raise ControlError(
+                Trouble.FOREIGN,
+                where,
+                f"it belongs to the workspace {current.workspace!r}, this one is {workspace!r}",
+            )
         if current.place and Path(current.place).resolve() != self.path.resolve():
-            raise ControlError(Trouble.COPIED, where, f"it was written as {current.place}/desired.json; its jobs work on the places there")
+            raise ControlError(
+                Trouble.COPIED,
+                where,
+                f"it was written as {current.place}/desired.json; its jobs work on the places there",
+            )
 
     def refuse_copy(self, current: Desired) -> None:
         """Raises ``ControlError`` (copied) where the directory that this one was copied from is there, too.
 
-        Weaker than ``refuse_foreign``: a driver may reach its own directory by another path than the command line.
+        Weaker than ``refuse_foreign``: a driver may reach its own directory by another path than the command
+        line.
         """
         original = Path(current.place or self.path)
-        if current.jobs and (original / "desired.json").exists() and original.resolve() != self.path.resolve():
-            raise ControlError(Trouble.COPIED, str(self.path / "desired.json"), f"it is a copy of {original}/desired.json")
+        if (
+            current.jobs
+            and (original / "desired.json").exists()
+            and original.resolve() != self.path.resolve()
+        ):
+            raise ControlError(
+                Trouble.COPIED, str(self.path / "desired.json"), f"it is a copy of {original}/desired.json"
+            )
 
     # What runs
 
@@ -120,7 +151,11 @@ class ControlDirectory:
 
     def open_operations(self) -> tuple[str, ...]:
         """Ids of operations without a result, sorted."""
-        asked = {path.stem for path in (self.path / "operations").glob("*.json") if _OPERATION_ID.fullmatch(path.stem)}
+        asked = {
+            path.stem
+            for path in (self.path / "operations").glob("*.json")
+            if _OPERATION_ID.fullmatch(path.stem)
+        }
         answered = {path.stem for path in (self.path / "results").glob("*.json")}
         return tuple(sorted(asked - answered))
 
@@ -136,7 +171,9 @@ class ControlDirectory:
     def forget_operation(self, operation_id: str) -> None:
         """Removes an operation and its result, once the result was used."""
         for folder in ("operations", "results"):
-            with contextlib.suppress(OSError):  # what cannot be removed is in nobody's way: the id is never used for other work
+            with contextlib.suppress(
+                OSError
+            ):  # what cannot be removed is in nobody's way: the id is never used for other work
                 (self.path / folder / f"{operation_id}.json").unlink(missing_ok=True)
 
     def forget_results(self, prefix: str, older_than: float) -> None:
@@ -157,13 +194,26 @@ class ControlDirectory:
         return self._read("lease.json", Lease)
 
     def take_lease(
-        self, owner: str, process: ProcessIdentity, *, now: Moment, seconds: float, watched: Lease | None = None
+        self,
+        owner: str,
+        process: ProcessIdentity,
+        *,
+        now: Moment,
+        seconds: float,
+        watched: Lease | None = None,
     ) -> Lease | None:
-        """The lease if it was free, or is still the one that the caller has ``watched`` for its whole term; None if someone may hold it."""
+        """The lease if it was free, or is still the one that the caller has ``watched`` for its whole term;
+        None if someone may hold it.
+        """
         self.prepare()
         with locked(self.path / ".lease.lock"):
             current = self.read_lease()
-            if current is not None and current.owner != owner and current != watched and current.standing(now) is not LeaseState.FREE:
+            if (
+                current is not None
+                and current.owner != owner
+                and current != watched
+                and current.standing(now) is not LeaseState.FREE
+            ):
                 return None
             here = this_host()
             lease = Lease(

@@ -1,7 +1,7 @@
 """The lease of an application: one process drives it at a time, and its heartbeat renews the lease.
 
-No wall clock decides: it can be set, and two hosts never agree. On the owner's host its process and the host's own uptime tell; elsewhere
-a lease is over for who has watched it unchanged for its whole term.
+No wall clock decides: it can be set, and two hosts never agree. On the owner's host its process and the
+host's own uptime tell; elsewhere a lease is over for who has watched it unchanged for its whole term.
 """
 
 from dataclasses import dataclass, replace
@@ -21,13 +21,17 @@ class LeaseState(StrEnum):
     HELD = "held"
     FREE = "free"
     UNCLEAR = "unclear"
-    """Its owner cannot be looked for from here (another host, or another container of this one): only watching tells."""
+    """Its owner cannot be looked for from here (another host, or another container of this one): only
+    watching tells.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """``epoch`` grows with every taking. ``seconds`` is its term since the last renewal: at ``uptime`` of its host, ``renewed`` in UTC
-    seconds since 1970. A released one has the term 0. ``place`` is where its owner runs; early versions wrote only the ``host``'s name."""
+    """``epoch`` grows with every taking. ``seconds`` is its term since the last renewal: at ``uptime`` of its
+    host, ``renewed`` in UTC seconds since 1970. A released one has the term 0. ``place`` is where its owner
+    runs; early versions wrote only the ``host``'s name.
+    """
 
     owner: str
     host: str
@@ -40,7 +44,9 @@ class Lease:
     place: Host | None = None
 
     def standing(self, now: Moment) -> LeaseState:
-        """Whether somebody else may take it: it was released, or its owner's process is gone or silent for its whole term."""
+        """Whether somebody else may take it: it was released, or its owner's process is gone or silent for
+        its whole term.
+        """
         if self.seconds <= 0:
             return LeaseState.FREE
         seen = sight(self.place or Host(name=self.host), self.renewed)

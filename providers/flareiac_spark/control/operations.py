@@ -13,7 +13,8 @@ from flareiac.kernel.records import named
 class Target:
     """One place that a query writes. ``branch`` None means main.
 
-    ``epochs``: Iceberg's own sink wrote it, whose mark is the epoch; otherwise each commit carries the mark of ``output``.
+    ``epochs``: Iceberg's own sink wrote it, whose mark is the epoch; otherwise each commit carries the mark
+    of ``output``.
     """
 
     output: str
@@ -35,7 +36,9 @@ class Marks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truncate:
-    """Takes all rows out of a table or branch, once for each ``mark``. ``asked``: UTC seconds; what was asked long ago is refused."""
+    """Takes all rows out of a table or branch, once for each ``mark``. ``asked``: UTC seconds; what was asked
+    long ago is refused.
+    """
 
     target: Target
     mark: str
@@ -45,7 +48,9 @@ class Truncate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
-    """Does the batch in flight of one checkpoint again with the definition that began it, and no other. ``spec`` has that query alone."""
+    """Does the batch in flight of one checkpoint again with the definition that began it, and no other.
+    ``spec`` has that query alone.
+    """
 
     spec: Mapping[str, Any]
     checkpoint: str
@@ -55,7 +60,9 @@ class Finish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maintain:
-    """Does one piece of work on a table's files or snapshots, once for each ``key``. ``task`` is a ``flareiac.sdk.maintenance.Work``."""
+    """Does one piece of work on a table's files or snapshots, once for each ``key``. ``task`` is a
+    ``flareiac.sdk.maintenance.Work``.
+    """
 
     key: str
     identifier: tuple[str, ...]
@@ -75,7 +82,9 @@ UNANSWERED: Final = "The application ended before it answered; ask it again."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """``work``; without any: would these jobs (specs as JSON, with planned columns) be understood by Spark? That touches no system."""
+    """``work``; without any: would these jobs (specs as JSON, with planned columns) be understood by Spark?
+    That touches no system.
+    """
 
     id: str
     jobs: tuple[Mapping[str, Any], ...] = ()
@@ -84,7 +93,9 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """``step`` is the step's name, or ``inputs.NAME`` or ``outputs.NAME``; empty when the whole job is meant."""
+    """``step`` is the step's name, or ``inputs.NAME`` or ``outputs.NAME``; empty when the whole job is
+    meant.
+    """
 
     address: str
     step: str
@@ -109,7 +120,9 @@ class Truncated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maintained:
-    """``result``: numbers by name, as in ``flareiac.sdk.maintenance.Performed``. ``found``: it had been done before."""
+    """``result``: numbers by name, as in ``flareiac.sdk.maintenance.Performed``. ``found``: it had been done
+    before.
+    """
 
     result: Mapping[str, Any]
     found: bool = False
@@ -117,7 +130,8 @@ class Maintained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """``failed`` means that the operation itself could not be done; ``findings`` are its outcome, not its failure.
+    """``failed`` means that the operation itself could not be done; ``findings`` are its outcome, not its
+    failure.
 
     ``marked``: the outputs that carry the batch which ``Marks`` asked about.
     """

@@ -19,8 +19,9 @@ class ProcessIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """What two clocks say. ``wall`` is UTC seconds since 1970, which anybody may set; ``uptime`` is in seconds of a clock that only grows
-    and that all processes of one boot of a host share."""
+    """What two clocks say. ``wall`` is UTC seconds since 1970, which anybody may set; ``uptime`` is in
+    seconds of a clock that only grows and that all processes of one boot of a host share.
+    """
 
     wall: float
     uptime: float
@@ -41,7 +42,8 @@ def start_of(pid: int) -> str | None:
     stat = Path(f"/proc/{pid}/stat")
     if Path("/proc/self/stat").exists():
         try:
-            # The command name in parentheses may hold anything, so fields are counted from the last parenthesis.
+            # The command name in parentheses may hold anything, so fields are counted from the last
+            # parenthesis.
             fields = stat.read_text(errors="replace").rpartition(")")[2].split()
         except OSError:
             return None
@@ -63,6 +65,8 @@ def _boot() -> str:
 
 
 def _start_by_ps(pid: int) -> str | None:
-    shown = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    shown = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     state, _, started = shown.stdout.strip().partition(" ")
     return started.strip() if shown.returncode == 0 and not state.startswith("Z") else None

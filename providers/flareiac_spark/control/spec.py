@@ -12,7 +12,9 @@ from flareiac_spark.control.errors import ControlError, Trouble
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecColumn:
-    """``type`` in Iceberg's spelling: ``long``, ``decimal(12,2)``, ``list<int>``, ``struct<a: string, b: int not null>``."""
+    """``type`` in Iceberg's spelling: ``long``, ``decimal(12,2)``, ``list<int>``, ``struct<a: string, b: int
+    not null>``.
+    """
 
     name: str
     type: str
@@ -102,7 +104,9 @@ Input: TypeAlias = StreamInput | TableInput | FilesInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dedup:
-    """One row for each value of the keys. ``within_watermark``: keys are forgotten when the watermark has passed them."""
+    """One row for each value of the keys. ``within_watermark``: keys are forgotten when the watermark has
+    passed them.
+    """
 
     keys: tuple[str, ...]
     within_watermark: bool = True
@@ -110,7 +114,9 @@ class Dedup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Its result is a temporary view of its name: of ``sql``, or of ``python`` (``module:function`` under the job's code)."""
+    """Its result is a temporary view of its name: of ``sql``, or of ``python`` (``module:function`` under the
+    job's code).
+    """
 
     name: str
     sql: str | None = None
@@ -122,7 +128,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """Rows meet by ``on``. ``latest_by``: of rows with equal keys in a batch the greatest counts. The rest are conditions on s and t."""
+    """Rows meet by ``on``. ``latest_by``: of rows with equal keys in a batch the greatest counts. The rest
+    are conditions on s and t.
+    """
 
     on: tuple[str, ...]
     latest_by: str | None = None
@@ -132,7 +140,8 @@ class Merge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """``columns`` are the target's, in its order. ``checkpoint`` is the directory of the generation in use; None for batch.
+    """``columns`` are the target's, in its order. ``checkpoint`` is the directory of the generation in use;
+    None for batch.
 
     With ``foreach_batch`` of its job all outputs share one checkpoint. ``branch`` None means main.
     """
@@ -157,7 +166,9 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """More than ``max_failures`` within ``within_ms`` is failed; ``backoff_ms`` is the first pause and doubles."""
+    """More than ``max_failures`` within ``within_ms`` is failed; ``backoff_ms`` is the first pause and
+    doubles.
+    """
 
     max_failures: int = 3
     within_ms: int = 3_600_000
@@ -168,8 +179,8 @@ class Restart:
 class JobSpec:
     """One job. ``run_id`` (batch) is carried by its commits, so that a run is never done twice.
 
-    ``foreach_batch``: one query feeds all outputs, each micro-batch into all of them. ``code``: the directory of its Python modules, named
-    by their digest.
+    ``foreach_batch``: one query feeds all outputs, each micro-batch into all of them. ``code``: the directory
+    of its Python modules, named by their digest.
     """
 
     address: str

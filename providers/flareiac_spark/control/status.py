@@ -11,12 +11,16 @@ from flareiac.kernel.records import named
 
 ASKED_TO_STOP: Final = "asked to stop"
 """Why an application ended that was told to."""
-Phase: TypeAlias = Literal["pending", "starting", "running", "idle", "stopping", "stopped", "completed", "backoff", "failed"]
+Phase: TypeAlias = Literal[
+    "pending", "starting", "running", "idle", "stopping", "stopped", "completed", "backoff", "failed"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationStatus:
-    """``digest`` is that of the settings the application was started with. ``phase`` ``ended`` with ``reason`` is its last word."""
+    """``digest`` is that of the settings the application was started with. ``phase`` ``ended`` with
+    ``reason`` is its last word.
+    """
 
     id: str
     name: str
@@ -39,7 +43,9 @@ class ApplicationStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorSummary:
-    """``error_class`` is Spark's error condition (``UNRESOLVED_COLUMN.WITH_SUGGESTION``) or an exception's name."""
+    """``error_class`` is Spark's error condition (``UNRESOLVED_COLUMN.WITH_SUGGESTION``) or an exception's
+    name.
+    """
 
     error_class: str = field(metadata=named("class"))
     message: str
@@ -66,7 +72,9 @@ class QueryStatus:
     batch_seconds: float | None = None
     """How long the last committed batch took."""
     running_seconds: float | None = None
-    """How long the batch under way has been running, None between batches. This and the next two as of the heartbeat."""
+    """How long the batch under way has been running, None between batches. This and the next two as of the
+    heartbeat.
+    """
     quiet_seconds: float | None = None
     """Since the last commit of this run, or since it began."""
     behind_seconds: float | None = None
@@ -81,7 +89,9 @@ class OutputResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """A finished run. ``snapshot_id`` and ``rows`` are those of the first output; ``found`` if an earlier process had done it."""
+    """A finished run. ``snapshot_id`` and ``rows`` are those of the first output; ``found`` if an earlier
+    process had done it.
+    """
 
     run_id: str | None
     snapshot_id: int | None
@@ -106,7 +116,9 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """``heartbeat`` is when it was written; ``uptime`` is the same by the clock of the application's host that nobody sets."""
+    """``heartbeat`` is when it was written; ``uptime`` is the same by the clock of the application's host
+    that nobody sets.
+    """
 
     application: ApplicationStatus
     heartbeat: float

@@ -1,6 +1,7 @@
 """The graph of inputs and steps, and the last step that all paths from the streams to several outputs share.
 
-Pure graph questions over the names of inputs and steps, asked by the planner (of SQL text) and by the driver (of Spark's plans).
+Pure graph questions over the names of inputs and steps, asked by the planner (of SQL text) and by the driver
+(of Spark's plans).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +21,9 @@ class StepGraph:
         return sorted(source for source in sources if source not in self._on_every_way())
 
     def last_common_step(self, sources: Collection[str]) -> str | None:
-        """The last step that these sources share, each reached by a stream; None if they have nothing in common."""
+        """The last step that these sources share, each reached by a stream; None if they have nothing in
+        common.
+        """
         on_every_way = self._on_every_way()
         shared = set.intersection(*(on_every_way[source] for source in sources))
         order = [*self.inputs, *self.reads]

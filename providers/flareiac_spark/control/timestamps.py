@@ -6,7 +6,9 @@ import datetime as dt
 
 
 def start_timestamp(start_from: str, *, now: float) -> int | None:
-    """UTC milliseconds, None for the beginning. ``now`` in UTC seconds. Raises ``ValueError`` for what is no ISO 8601 time."""
+    """UTC milliseconds, None for the beginning. ``now`` in UTC seconds. Raises ``ValueError`` for what is no
+    ISO 8601 time.
+    """
     if start_from in ("earliest", "oldest_snapshot"):
         return None
     if start_from == "latest":

@@ -37,8 +37,12 @@ from flareiac_spark.places import absolute_place
 from flareiac_spark.stream.canonical import table_columns
 
 
-def spec_of(address: str, attributes: Attributes, references: References, project: Project, *, analysis: bool = False) -> JobSpec:
-    """The spec. ``analysis``: with every declared column, and without asking for tables that are not there yet. Raises ``Failure``."""
+def spec_of(
+    address: str, attributes: Attributes, references: References, project: Project, *, analysis: bool = False
+) -> JobSpec:
+    """The spec. ``analysis``: with every declared column, and without asking for tables that are not there
+    yet. Raises ``Failure``.
+    """
     build, code = _Build(attributes, references, project, analysis), code_place(attributes, project)
     spec = JobSpec(
         address=address,
@@ -59,7 +63,9 @@ def spec_of(address: str, attributes: Attributes, references: References, projec
 
 
 def digest_of(spec: JobSpec, attributes: Attributes) -> str:
-    """Changes exactly when something else would run: unread columns, unfilled target columns and the restart budget are no part of it."""
+    """Changes exactly when something else would run: unread columns, unfilled target columns and the restart
+    budget are no part of it.
+    """
     data = job_spec_to_json(spec)
     del data["restart"], data["run_id"]
     for output in data["outputs"]:
@@ -73,29 +79,46 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
 
 
 def query_digest(spec: JobSpec) -> str:
-    """Of what a job computes, and so of what its state means: steps, watermarks, and what each output takes of them. No place, no limit."""
+    """Of what a job computes, and so of what its state means: steps, watermarks, and what each output takes
+    of them. No place, no limit.
+    """
     data = job_spec_to_json(spec)
     outputs = [[output["name"], output["from"], output["mode"]] for output in data["outputs"]]
-    return digest([data["steps"], [[item["name"], item.get("watermark")] for item in data["inputs"]], outputs])
+    return digest(
+        [data["steps"], [[item["name"], item.get("watermark")] for item in data["inputs"]], outputs]
+    )
 
 
 def by_folder(spec: JobSpec, queries: Mapping[str, str | None]) -> dict[str, str]:
     """The ids of queries, given by their names, by the folder of the checkpoint that each uses."""
-    names = {output.checkpoint: ALL if spec.foreach_batch else output.name for output in spec.outputs if output.checkpoint is not None}
+    names = {
+        output.checkpoint: ALL if spec.foreach_batch else output.name
+        for output in spec.outputs
+        if output.checkpoint is not None
+    }
     return {folder: query for folder, name in names.items() if (query := queries.get(name))}
 
 
 class _Build:
     """Builds the parts of one spec and keeps what is missing for it."""
 
-    def __init__(self, attributes: Attributes, references: References, project: Project, analysis: bool) -> None:
-        self._attributes, self._references, self._project, self._analysis = attributes, references, project, analysis
+    def __init__(
+        self, attributes: Attributes, references: References, project: Project, analysis: bool
+    ) -> None:
+        self._attributes, self._references, self._project, self._analysis = (
+            attributes,
+            references,
+            project,
+            analysis,
+        )
         self.problems: list[Diagnostic] = []
 
     def input(self, name: str, item: Attributes) -> Input:
         match item["kind"]:
             case "stream":
-                return StreamInput(name=name, source=self._source(item), watermark=_watermark(item["watermark"]))
+                return StreamInput(
+                    name=name, source=self._source(item), watermark=_watermark(item["watermark"])
+                )
             case "table":
                 identifier, uuid = self._table(item["table"])
                 return TableInput(name=name, identifier=identifier, uuid=uuid, columns=self._columns(item))
@@ -116,7 +139,9 @@ class _Build:
             sql=step["sql"] if step.get("python") is None else None,
             python=step.get("python"),
             params=step.get("params") or {},
-            dedup=Dedup(keys=tuple(dedup["keys"]), within_watermark=dedup["within_watermark"]) if dedup else None,
+            dedup=Dedup(keys=tuple(dedup["keys"]), within_watermark=dedup["within_watermark"])
+            if dedup
+            else None,
             watermark=_watermark(step["watermark"]),
         )
 
@@ -124,8 +149,13 @@ class _Build:
         identifier, uuid = self._table(output["table"])
         columns = _spec_columns(table_columns(output["table"], self._references))
         if not columns:
-            why = f"This version writes tables whose columns are declared. Add column blocks to {output['table']}."
-            self.problems.append(error(codes.OUTPUT_COLUMNS_UNKNOWN, why, attribute=("output", name, "table")))
+            why = (
+                "This version writes tables whose columns are declared. Add column blocks to "
+                f"{output['table']}."
+            )
+            self.problems.append(
+                error(codes.OUTPUT_COLUMNS_UNKNOWN, why, attribute=("output", name, "table"))
+            )
         return Output(
             name=name,
             source=output["from"],
@@ -152,7 +182,10 @@ class _Build:
                 )
             case "rate":
                 return RateSource(
-                    rows_per_second=source["rows_per_second"], ramp_up=source["ramp_up"], partitions=source["partitions"], columns=columns
+                    rows_per_second=source["rows_per_second"],
+                    ramp_up=source["ramp_up"],
+                    partitions=source["partitions"],
+                    columns=columns,
                 )
             case _:
                 identifier, uuid = self._table(source["table"])
@@ -168,7 +201,9 @@ class _Build:
 
     def _columns(self, item: Attributes) -> tuple[SpecColumn, ...]:
         found = _spec_columns(input_columns(item, self._references))
-        return found if self._analysis else tuple(column for column in found if column.name in item["columns"])
+        return (
+            found if self._analysis else tuple(column for column in found if column.name in item["columns"])
+        )
 
     def _checkpoint(self, output: str) -> str | None:
         reference = self._attributes["checkpoint"]
@@ -183,7 +218,9 @@ class _Build:
         namespace = str(table.attributes["namespace"]).split(".")
         uuid = table.identity.get("uuid") or table.attributes.get("uuid")
         if uuid is None and not self._analysis:
-            why = f"{reference} is not applied, so the job could write to another table. Apply the table first."
+            why = (
+                f"{reference} is not applied, so the job could write to another table. Apply the table first."
+            )
             self.problems.append(error(codes.TABLE_NOT_IDENTIFIED, why))
         return (catalog.attributes["name"], *namespace, table.attributes["name"]), uuid
 
@@ -191,7 +228,12 @@ class _Build:
 def _merge(merge: Attributes | None) -> Merge | None:
     if merge is None:
         return None
-    return Merge(on=tuple(merge["on"]), latest_by=merge["latest_by"], update_if=merge["update_if"], delete_if=merge["delete_if"])
+    return Merge(
+        on=tuple(merge["on"]),
+        latest_by=merge["latest_by"],
+        update_if=merge["update_if"],
+        delete_if=merge["delete_if"],
+    )
 
 
 def _ordered(columns: tuple[SpecColumn, ...], item: Attributes) -> tuple[SpecColumn, ...]:
@@ -200,8 +242,15 @@ def _ordered(columns: tuple[SpecColumn, ...], item: Attributes) -> tuple[SpecCol
 
 
 def _spec_columns(columns: Sequence[Attributes]) -> tuple[SpecColumn, ...]:
-    return tuple(SpecColumn(name=column["name"], type=column["type"], required=column["required"]) for column in columns)
+    return tuple(
+        SpecColumn(name=column["name"], type=column["type"], required=column["required"])
+        for column in columns
+    )
 
 
 def _watermark(watermark: Any) -> Watermark | None:
-    return None if watermark is None else Watermark(column=watermark["column"], delay=f"{watermark['delay_ms']} milliseconds")
+    return (
+        None
+        if watermark is None
+        else Watermark(column=watermark["column"], delay=f"{watermark['delay_ms']} milliseconds")
+    )

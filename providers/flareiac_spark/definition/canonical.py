@@ -1,4 +1,6 @@
-"""From a job block to canonical attributes: everything that runs is in them, so that whatever changes it is a change of the job."""
+"""From a job block to canonical attributes: everything that runs is in them, so that whatever changes it is a
+change of the job.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -27,7 +29,9 @@ POSITIONAL: Final = ("csv",)
 """Formats whose columns are told apart by position: leaving one out would shift the others."""
 
 
-def canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
     """Canonical attributes; what is wrong is reported with the path of its attribute."""
     wanted = decoded.attributes
     mode = wanted.get("mode") or "stream"
@@ -62,16 +66,23 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
         "tags": wanted.get("tags"),
     }
     validation.check(attributes, diagnostics)
-    validation.check_columns(attributes, {name: _certain_columns(item, references) for name, item in inputs.items()}, diagnostics)
+    validation.check_columns(
+        attributes, {name: _certain_columns(item, references) for name, item in inputs.items()}, diagnostics
+    )
     foreign_tables.warn_of_expiry(decoded.name, attributes, project, diagnostics)
     return attributes
 
 
 def _certain_columns(item: Attributes, references: References) -> list[str] | None:
-    """The columns of an input, None where they are not known, or are those of a table of this project: what a column that leaves it means
-    for its readers is told with the table's change, in the plan."""
+    """The columns of an input, None where they are not known, or are those of a table of this project: what a
+    column that leaves it means for its readers is told with the table's change, in the plan.
+    """
     table = item.get("table") or (item.get("source") or {}).get("table")
-    if isinstance(table, Reference) and table.address in references and references[table.address].type == "table":
+    if (
+        isinstance(table, Reference)
+        and table.address in references
+        and references[table.address].type == "table"
+    ):
         return None
     return [column["name"] for column in input_columns(item, references)] or None
 
@@ -90,7 +101,9 @@ def is_finite(attributes: Attributes) -> bool:
 
 
 def query_names(attributes: Attributes) -> list[str]:
-    """A job's queries, each named like the folder of its checkpoint: one for each output, or one for all of them."""
+    """A job's queries, each named like the folder of its checkpoint: one for each output, or one for all of
+    them.
+    """
     return [ALL] if attributes["foreach_batch"] else sorted(attributes["outputs"])
 
 
@@ -108,7 +121,9 @@ def input_columns(item: Attributes, references: References) -> list[Attributes]:
 
 def column_texts(columns: Sequence[Attributes]) -> Attributes:
     """Columns by name, as types with ``not null``."""
-    return {column["name"]: f"{column['type']}{' not null' if column['required'] else ''}" for column in columns}
+    return {
+        column["name"]: f"{column['type']}{' not null' if column['required'] else ''}" for column in columns
+    }
 
 
 def _column(name: str, text: str) -> Attributes:
@@ -124,7 +139,8 @@ def _chosen(kind: str, reference: Data, references: References) -> Reference | N
 
 
 def _application(engine: Reference | None, references: References, project: Project) -> Attributes:
-    """The settings that the job runs with: those of the engine, whose change restarts the application, and its catalogs, as digests.
+    """The settings that the job runs with: those of the engine, whose change restarts the application, and
+    its catalogs, as digests.
 
     Places below the root count as relative to it: the same project in another folder is the same.
     """
@@ -132,7 +148,9 @@ def _application(engine: Reference | None, references: References, project: Proj
     if resolved is None:
         return {}
     catalogs = {
-        item.attributes["name"]: digest(canonical_text(item.attributes.get("spark_conf")).replace(str(project.root), ""))
+        item.attributes["name"]: digest(
+            canonical_text(item.attributes.get("spark_conf")).replace(str(project.root), "")
+        )
         for item in references.values()
         if item.type == "catalog"
     }
@@ -143,7 +161,10 @@ def _checkpoint(checkpoint: Data, references: References) -> Attributes:
     resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
     if resolved is None:
         return {"checkpoint_location": None, "generation": None}
-    return {"checkpoint_location": resolved.attributes["location"], "generation": resolved.attributes["generation"]}
+    return {
+        "checkpoint_location": resolved.attributes["location"],
+        "generation": resolved.attributes["generation"],
+    }
 
 
 def _steps(declared: Attributes, diagnostics: Diagnostics) -> Attributes:
@@ -163,17 +184,29 @@ def _steps(declared: Attributes, diagnostics: Diagnostics) -> Attributes:
 def _one_way(name: str, step: Attributes, diagnostics: Diagnostics) -> None:
     sql, python = step.get("sql"), step.get("python")
     if sql is not None and python is not None:
-        why = f"The step {name} has both. Make a second step of one of them: it reads the first one by its name."
+        why = (
+            f"The step {name} has both. Make a second step of one of them: it reads the first one by its "
+            "name."
+        )
         diagnostics.error(codes.STEP_WITH_TWO_QUERIES, why, attribute=("step", name, "python"))
     elif python is UNKNOWN:
         why = f"The function of step {name} must be known while planning."
         diagnostics.error(codes.STEP_FUNCTION_UNKNOWN, why, attribute=("step", name, "python"))
     elif python is None and not (isinstance(sql, str) and sql.strip()):
-        why = f'Write the query of step {name}, sql = <<-SQL ... SQL, or python = "module:function". It must be known while planning.'
+        why = (
+            f'Write the query of step {name}, sql = <<-SQL ... SQL, or python = "module:function". It '
+            "must be known while planning."
+        )
         diagnostics.error(codes.STEP_WITHOUT_QUERY, why, attribute=("step", name))
 
 
-def _inputs(declared: Attributes, steps: Attributes, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def _inputs(
+    declared: Attributes,
+    steps: Attributes,
+    references: References,
+    project: Project,
+    diagnostics: Diagnostics,
+) -> Attributes:
     queries = [step["sql"] for step in steps.values()]
     found: Attributes = {}
     for name, item in declared.items():
@@ -183,18 +216,37 @@ def _inputs(declared: Attributes, steps: Attributes, references: References, pro
             columns = table_columns(item["table"], references)
             read = columns_read(queries, name, [column["name"] for column in columns]) if queries else None
             order = _order(columns) if stars_over(queries, name) else {}
-            found[name] = {"kind": "table", "table": item["table"], "columns": column_texts(_kept(columns, read)), **order}
+            found[name] = {
+                "kind": "table",
+                "table": item["table"],
+                "columns": column_texts(_kept(columns, read)),
+                **order,
+            }
         elif item.get("files"):
             found[name] = _files_input(name, item["files"], references, project, diagnostics)
     return found
 
 
-def _stream_input(name: str, reference: Reference, queries: Sequence[str], references: References) -> Attributes:
-    """A stream as this job reads it: without the columns that no step reads, since they do not concern what runs."""
+def _stream_input(
+    name: str, reference: Reference, queries: Sequence[str], references: References
+) -> Attributes:
+    """A stream as this job reads it: without the columns that no step reads, since they do not concern what
+    runs.
+    """
     stream = references.get(reference.address)
     if stream is None:
-        return {"kind": "stream", "stream": reference, "source": {"kind": "unknown"}, "columns": {}, "watermark": None}
-    source, columns, watermark = stream.attributes["source"], stream.attributes["columns"], stream.attributes["watermark"]
+        return {
+            "kind": "stream",
+            "stream": reference,
+            "source": {"kind": "unknown"},
+            "columns": {},
+            "watermark": None,
+        }
+    source, columns, watermark = (
+        stream.attributes["source"],
+        stream.attributes["columns"],
+        stream.attributes["watermark"],
+    )
     read = columns_read(queries, name, [column["name"] for column in columns]) if queries else None
     if read is not None and watermark is not None:
         read |= {watermark["column"].lower()}
@@ -218,20 +270,27 @@ def _kept(columns: Sequence[Attributes], read: frozenset[str] | None) -> list[At
     return [column for column in columns if read is None or column["name"].lower() in read]
 
 
-def _files_input(name: str, files: Attributes, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def _files_input(
+    name: str, files: Attributes, references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
     at = ("input", name, "files")
     columns = columns_of(files.get("column"), diagnostics, (*at, "column"))
     for column, text in (files.get("columns") or {}).items():
         try:
             kind, required = normal_type(text)
         except NotAType as problem:
-            diagnostics.error(codes.COLUMN_TYPE_OF_FILES, f"Column {column}: {problem}", attribute=(*at, "columns", column))
+            diagnostics.error(
+                codes.COLUMN_TYPE_OF_FILES, f"Column {column}: {problem}", attribute=(*at, "columns", column)
+            )
             continue
         columns.append({"name": column, "type": kind, "required": required})
     if not columns and files["format"] == "text":
         columns = [{"name": "value", "type": "string", "required": False}]
     if not columns:
-        why = f'Input {name}: write columns = {{ name = "string" }}, or column "name" {{ type = "string" }} for each.'
+        why = (
+            f'Input {name}: write columns = {{ name = "string" }}, or column "name" {{ type = "string" '
+            "} for each."
+        )
         diagnostics.error(codes.FILE_COLUMNS_MISSING, why, attribute=at)
     return {
         "kind": "files",
@@ -243,7 +302,13 @@ def _files_input(name: str, files: Attributes, references: References, project: 
     }
 
 
-def _outputs(declared: Attributes, steps: Attributes, inputs: Attributes, references: References, diagnostics: Diagnostics) -> Attributes:
+def _outputs(
+    declared: Attributes,
+    steps: Attributes,
+    inputs: Attributes,
+    references: References,
+    diagnostics: Diagnostics,
+) -> Attributes:
     default = next(reversed(steps), next(iter(inputs), ""))
     given = _columns_given(steps, inputs, references)
     found: Attributes = {}
@@ -259,16 +324,21 @@ def _outputs(declared: Attributes, steps: Attributes, inputs: Attributes, refere
             "merge": _merge(output.get("merge")),
             "branch": output.get("branch"),
             "rebuild": output.get("rebuild") or "keep",
-            "options": checked_settings(output.get("options"), ("output", name, "options"), references, diagnostics),
+            "options": checked_settings(
+                output.get("options"), ("output", name, "options"), references, diagnostics
+            ),
             "columns": column_texts(_kept(columns, filled)),
         }
     return found
 
 
-def _columns_given(steps: Attributes, inputs: Attributes, references: References) -> dict[str, Sequence[str] | None]:
+def _columns_given(
+    steps: Attributes, inputs: Attributes, references: References
+) -> dict[str, Sequence[str] | None]:
     """The columns that each input and step gives, by lower-case name; None where only Spark can tell."""
     known: dict[str, Sequence[str] | None] = {
-        name.lower(): [column["name"] for column in input_columns(item, references)] or None for name, item in inputs.items()
+        name.lower(): [column["name"] for column in input_columns(item, references)] or None
+        for name, item in inputs.items()
     }
     for name, step in steps.items():
         known[name.lower()] = columns_given(step["sql"], known)
@@ -285,8 +355,8 @@ def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Dia
         if own[name] != implied[name] and name != "spark.sql.streaming.minBatchesToRetain":
             diagnostics.error(
                 codes.SETTING_SET_TWICE,
-                f"{name}: {checkpoint} sets {implied[name]}, and conf sets {own[name]}. Keep the one in the checkpoint: it is pinned "
-                "there.",
+                f"{name}: {checkpoint} sets {implied[name]}, and conf sets {own[name]}. Keep the one in the "
+                "checkpoint: it is pinned there.",
                 attribute=("conf", name),
             )
     return dict(sorted({**implied, **own}.items()))
@@ -296,7 +366,9 @@ def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Attributes | None
     if not isinstance(dedup, dict):
         return None
     if not dedup.get("keys"):
-        diagnostics.error(codes.DEDUP_WITHOUT_KEYS, 'Write for example dedup = { keys = ["id"] }.', attribute=at)
+        diagnostics.error(
+            codes.DEDUP_WITHOUT_KEYS, 'Write for example dedup = { keys = ["id"] }.', attribute=at
+        )
     within = dedup.get("within_watermark")
     return {"keys": list(dedup.get("keys") or ()), "within_watermark": True if within is None else within}
 
@@ -304,7 +376,10 @@ def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Attributes | None
 def _merge(merge: Data) -> Attributes | None:
     if not isinstance(merge, dict):
         return None
-    return {"on": list(merge.get("on") or ()), **{name: merge.get(name) for name in ("latest_by", "update_if", "delete_if")}}
+    return {
+        "on": list(merge.get("on") or ()),
+        **{name: merge.get(name) for name in ("latest_by", "update_if", "delete_if")},
+    }
 
 
 def _health(health: Data, diagnostics: Diagnostics) -> Attributes | None:
@@ -312,7 +387,10 @@ def _health(health: Data, diagnostics: Diagnostics) -> Attributes | None:
         return None
     names = ("max_lag", "max_batch_duration", "max_idle")
     given = {name: text for name in names if (text := health.get(name)) is not None}
-    return {f"{name}_ms": _duration(given[name], "0s", "health", diagnostics) if name in given else None for name in names}
+    return {
+        f"{name}_ms": _duration(given[name], "0s", "health", diagnostics) if name in given else None
+        for name in names
+    }
 
 
 def _restart(restart: Data, diagnostics: Diagnostics) -> Attributes:
@@ -329,14 +407,24 @@ def _stability(stability: Data, diagnostics: Diagnostics) -> Attributes:
     given = stability if isinstance(stability, dict) else {}
     on_failure = given.get("on_failure") or "leave"
     if on_failure not in ("leave", "rollback") and on_failure is not UNKNOWN:
-        why = f'There is no on_failure = {on_failure!r}. Write "leave" (it goes on trying) or "rollback" (to the last stable definition).'
+        why = (
+            f'There is no on_failure = {on_failure!r}. Write "leave" (it goes on trying) or "rollback" '
+            "(to the last stable definition)."
+        )
         diagnostics.error(codes.UNKNOWN_ON_FAILURE, why, attribute=("stability",))
-    return {"within_ms": _duration(given.get("within"), "2m", "stability", diagnostics), "on_failure": on_failure}
+    return {
+        "within_ms": _duration(given.get("within"), "2m", "stability", diagnostics),
+        "on_failure": on_failure,
+    }
 
 
 def _duration(text: Data, default: str, attribute: str, diagnostics: Diagnostics) -> int:
     if text is not None and text is not UNKNOWN and (milliseconds := parse_duration(text)) is not None:
         return milliseconds
     if text is not None and text is not UNKNOWN:
-        diagnostics.error(codes.INVALID_DURATION, f'{text!r} is not a duration. Write for example "90s" or "1h".', attribute=(attribute,))
+        diagnostics.error(
+            codes.INVALID_DURATION,
+            f'{text!r} is not a duration. Write for example "90s" or "1h".',
+            attribute=(attribute,),
+        )
     return parse_duration(default) or 0

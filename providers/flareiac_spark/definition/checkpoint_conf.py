@@ -17,7 +17,9 @@ def conf_of(attributes: Attributes) -> dict[str, str]:
     if store.get("provider"):
         conf["spark.sql.streaming.stateStore.providerClass"] = PROVIDERS[store["provider"]]
     if store.get("changelog") is not None:
-        conf["spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"] = str(store["changelog"]).lower()
+        conf["spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"] = str(
+            store["changelog"]
+        ).lower()
     if store.get("partitions"):
         conf["spark.sql.shuffle.partitions"] = str(store["partitions"])
     return conf

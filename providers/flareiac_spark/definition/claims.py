@@ -40,7 +40,9 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
                     holder=address,
                     relation=Relation.WRITES,
                     reason=f"output {name}",
-                    completes=is_finite(attributes) and attributes["run"] != "manual" and not attributes["stopped"],
+                    completes=is_finite(attributes)
+                    and attributes["run"] != "manual"
+                    and not attributes["stopped"],
                     tolerates=("added columns",) if _takes_added_columns(attributes, output) else (),
                     columns=given.get(output["from"].lower()),
                     part=output["branch"],
@@ -51,12 +53,21 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
             )
     if attributes["checkpoint_location"] is not None:
         location = attributes["checkpoint_location"]
-        found.append(Claim(subject=location, holder=address, relation=Relation.CHECKPOINTS_IN, reason="Both keep their offsets there."))
+        found.append(
+            Claim(
+                subject=location,
+                holder=address,
+                relation=Relation.CHECKPOINTS_IN,
+                reason="Both keep their offsets there.",
+            )
+        )
     return tuple(found)
 
 
 def queries_recorded(attributes: Attributes, identity: Attributes) -> tuple[str, ...] | None:
-    """The queries that a job is recorded to run or to have run: none of a batch, None where its present ones are not recorded."""
+    """The queries that a job is recorded to run or to have run: none of a batch, None where its present ones
+    are not recorded.
+    """
     if attributes["mode"] == "batch":
         return ()
     current = [query.get("id") for query in (identity.get("queries") or {}).values()]
@@ -65,12 +76,30 @@ def queries_recorded(attributes: Attributes, identity: Attributes) -> tuple[str,
     return tuple(dict.fromkeys((*current, *(identity.get("former_queries") or ()))))
 
 
-def _reads(address: str, attributes: Attributes, name: str, table: str, relation: Relation, tolerates: tuple[str, ...]) -> Claim:
+def _reads(
+    address: str,
+    attributes: Attributes,
+    name: str,
+    table: str,
+    relation: Relation,
+    tolerates: tuple[str, ...],
+) -> Claim:
     columns = columns_read(attributes, name)
-    return Claim(subject=table, holder=address, relation=relation, reason=f"input {name}", tolerates=tolerates, columns=columns)
+    return Claim(
+        subject=table,
+        holder=address,
+        relation=relation,
+        reason=f"input {name}",
+        tolerates=tolerates,
+        columns=columns,
+    )
 
 
 def _takes_added_columns(attributes: Attributes, output: Attributes) -> bool:
-    """Iceberg's streaming writer leaves out what the table has and the query has not; a batch must give every column."""
+    """Iceberg's streaming writer leaves out what the table has and the query has not; a batch must give every
+    column.
+    """
     streamed = attributes["mode"] == "stream" and output["mode"] in ("append", "complete")
-    return is_finite(attributes) or (streamed and output["branch"] is None and not attributes["foreach_batch"])
+    return is_finite(attributes) or (
+        streamed and output["branch"] is None and not attributes["foreach_batch"]
+    )

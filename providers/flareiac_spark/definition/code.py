@@ -1,7 +1,8 @@
 """The Python code that a job runs: a folder's modules, their digest, and the copy that the application loads.
 Touches the disk.
 
-Only ``*.py`` files count. Their names and contents make the digest, not their times, so that a fresh checkout is no change.
+Only ``*.py`` files count. Their names and contents make the digest, not their times, so that a fresh checkout
+is no change.
 """
 
 import os
@@ -41,24 +42,33 @@ class Unusable(Exception):
     """The folder cannot be taken as code; the text says why and what to do."""
 
 
-def declared_code(path: Data, steps: Attributes, project: Project, diagnostics: Diagnostics) -> Attributes | None:
+def declared_code(
+    path: Data, steps: Attributes, project: Project, diagnostics: Diagnostics
+) -> Attributes | None:
     """The canonical attribute: ``path`` as it is recorded and ``digest``; None where no step is in Python."""
     functions = {name: step["python"] for name, step in steps.items() if step["python"] is not None}
     if path is None:
         for name, function in functions.items():
             why = (
-                f'The step {name} is in Python. Write the folder that has the module of "{function}": code = "jobs/", relative to '
+                f'The step {name} is in Python. Write the folder that has the module of "{function}": code '
+                '= "jobs/", relative to '
                 "the root module."
             )
             diagnostics.error(codes.CODE_NOT_DECLARED, why, attribute=("step", name, "python"))
         return None
     place = None if path is UNKNOWN else recorded_place(str(path), project)
     if place is None:
-        why = f"{path!r} cannot be read as code. Write the path of a local or mounted folder. It must be known while planning."
+        why = (
+            f"{path!r} cannot be read as code. Write the path of a local or mounted folder. It must be "
+            "known while planning."
+        )
         diagnostics.error(codes.CODE_UNUSABLE, why, attribute=("code",))
         return None
     if not functions:
-        why = f'The code in {place or "."} is left out. Write python = "module:function" in a step, or remove code.'
+        why = (
+            f'The code in {place or "."} is left out. Write python = "module:function" in a step, or '
+            "remove code."
+        )
         diagnostics.warning(codes.CODE_UNUSED, why, attribute=("code",))
         return None
     try:
@@ -72,7 +82,9 @@ def declared_code(path: Data, steps: Attributes, project: Project, diagnostics: 
 
 
 def python_step(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -> Attributes:
-    """``python``, ``params`` (None: none) and ``stateful`` of one step as declared; all None where it is in SQL."""
+    """``python``, ``params`` (None: none) and ``stateful`` of one step as declared; all None where it is in
+    SQL.
+    """
     function = step.get("python")
     params, stateful = step.get("params"), step.get("stateful")
     if function is UNKNOWN:
@@ -84,10 +96,16 @@ def python_step(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -
                 diagnostics.error(codes.PYTHON_ATTRIBUTE_IN_SQL_STEP, why, attribute=(*at, name))
         return {"python": None, "params": None, "stateful": None}
     if params is not None and not _is_plain(params):
-        why = "They are texts, numbers, lists and maps by name, known while planning: params = { factor = 2 }."
+        why = (
+            "They are texts, numbers, lists and maps by name, known while planning: params = { factor = 2 }."
+        )
         diagnostics.error(codes.PARAMS_NOT_PLAIN, why, attribute=(*at, "params"))
         params = None
-    return {"python": function, "params": params or None, "stateful": _stateful(stateful, (*at, "stateful"), diagnostics)}
+    return {
+        "python": function,
+        "params": params or None,
+        "stateful": _stateful(stateful, (*at, "stateful"), diagnostics),
+    }
 
 
 def _is_plain(params: Data) -> bool:
@@ -101,28 +119,36 @@ def _stateful(stateful: Data, at: AttributePath, diagnostics: Diagnostics) -> At
     version = 1 if version is None else version
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         diagnostics.error(
-            codes.INVALID_STATE_VERSION, f"{version!r} is not a whole number from 1. Begin with 1 and raise it by 1.", attribute=at
+            codes.INVALID_STATE_VERSION,
+            f"{version!r} is not a whole number from 1. Begin with 1 and raise it by 1.",
+            attribute=at,
         )
         version = 1
     if stateful.get("ttl") is not None:
         why = (
-            "The function itself says how long state lives, where it creates it: getValueState(name, schema, ttlDurationMs=...). "
-            "Remove ttl."
+            "The function itself says how long state lives, where it creates it: getValueState(name, "
+            "schema, ttlDurationMs=...). Remove ttl."
         )
         diagnostics.error(codes.STATE_TTL_UNSUPPORTED, why, attribute=at)
     return {"state_version": version, "ttl": None}
 
 
 def code_place(attributes: Attributes, project: Project) -> Path | None:
-    """The absolute folder from which the application loads the code of a canonical job; None where it has none."""
+    """The absolute folder from which the application loads the code of a canonical job; None where it has
+    none.
+    """
     code = attributes.get("code")
     if code is None:
         return None
-    return absolute_place(attributes["application"]["runtime_location"], project) / "code" / str(code["digest"])
+    return (
+        absolute_place(attributes["application"]["runtime_location"], project) / "code" / str(code["digest"])
+    )
 
 
 def publish(attributes: Attributes, project: Project) -> None:
-    """Copies the planned code to its place: atomically, and only if it is not there. Raises ``Failure`` if it is another one by now."""
+    """Copies the planned code to its place: atomically, and only if it is not there. Raises ``Failure`` if it
+    is another one by now.
+    """
     code, place = attributes.get("code"), code_place(attributes, project)
     if code is None or place is None or _holds(place, code["digest"]):
         return
@@ -137,7 +163,10 @@ def publish(attributes: Attributes, project: Project) -> None:
     try:
         _write(found, place)
     except OSError as failure:
-        why = f"{failure.filename or place}: {failure.strerror or failure}. The application loads the code from {place}."
+        why = (
+            f"{failure.filename or place}: {failure.strerror or failure}. The application loads the code "
+            f"from {place}."
+        )
         raise Failure(error(codes.CODE_NOT_COPIED, why, attribute=("code",))) from failure
 
 
@@ -147,11 +176,17 @@ def read_code(folder: Path) -> Code:
     left = MAX_BYTES
     try:
         if not folder.is_dir():
-            raise Unusable(f"{folder} is {'no folder' if folder.exists() else 'not there'}. code names the folder with the Python modules.")
+            raise Unusable(
+                f"{folder} is {'no folder' if folder.exists() else 'not there'}. code names the folder "
+                "with the Python modules."
+            )
         for name in _python_files(folder):
             left -= (folder / name).stat().st_size
             if left < 0:
-                raise Unusable(f"Its Python files have more than {MAX_BYTES // 1024**2} MiB. Name the folder of the jobs' own modules.")
+                raise Unusable(
+                    f"Its Python files have more than {MAX_BYTES // 1024**2} MiB. Name the folder of the "
+                    "jobs' own modules."
+                )
             modules[name] = (folder / name).read_bytes()
     except OSError as failure:
         raise Unusable(f"{failure.filename or folder}: {failure.strerror or failure}.") from None
@@ -168,7 +203,9 @@ def _python_files(folder: Path) -> Iterator[str]:
         with os.scandir(folder / below) as entries:
             for entry in entries:
                 if (seen := seen + 1) > MAX_ENTRIES:
-                    raise Unusable(f"It holds more than {MAX_ENTRIES} files. Name the folder of the jobs' own modules.")
+                    raise Unusable(
+                        f"It holds more than {MAX_ENTRIES} files. Name the folder of the jobs' own modules."
+                    )
                 name = f"{below}{entry.name}"
                 if entry.name.startswith(".") or entry.name == "__pycache__":
                     continue
@@ -208,7 +245,9 @@ def _holds(place: Path, wanted: str) -> bool:
 
 
 def _write(code: Code, place: Path) -> None:
-    """Whole or not at all. Somebody else may do the same at this moment: the contents are equal, so either is right."""
+    """Whole or not at all. Somebody else may do the same at this moment: the contents are equal, so either is
+    right.
+    """
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
     try:

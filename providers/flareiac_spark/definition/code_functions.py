@@ -20,7 +20,9 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """What a module binds at its top level; None: it cannot be told without running it. ``functions`` are the plain ones among it."""
+    """What a module binds at its top level; None: it cannot be told without running it. ``functions`` are the
+    plain ones among it.
+    """
 
     names: frozenset[str] | None
     functions: Mapping[str, _Function]
@@ -42,11 +44,16 @@ def check_modules(modules: Mapping[str, bytes], place: str, diagnostics: Diagnos
             where = _path_of(place, name) + (f":{read.line}" if read.line else "")
             diagnostics.error(codes.MODULE_INVALID, f"{where}: {read.why}.", attribute=("code",))
     for top in sorted({_top(name) for name in modules if _is_regular(name)} & sys.stdlib_module_names):
-        why = f"{_path_of(place, top)}: other modules of the folder that import {top} get this one, not Python's own. Rename it."
+        why = (
+            f"{_path_of(place, top)}: other modules of the folder that import {top} get this one, not "
+            "Python's own. Rename it."
+        )
         diagnostics.warning(codes.MODULE_HIDES_STANDARD, why, attribute=("code",))
 
 
-def check_functions(modules: Mapping[str, bytes], functions: Mapping[str, str], place: str, diagnostics: Diagnostics) -> None:
+def check_functions(
+    modules: Mapping[str, bytes], functions: Mapping[str, str], place: str, diagnostics: Diagnostics
+) -> None:
     """Tells of each step whose ``module:function`` is not there. ``functions`` are given by step."""
     for step, wanted in functions.items():
         for code, why in _problem(modules, wanted, place):
@@ -56,13 +63,19 @@ def check_functions(modules: Mapping[str, bytes], functions: Mapping[str, str], 
 def _problem(modules: Mapping[str, bytes], wanted: str, place: str) -> Iterator[tuple[Code, str]]:
     module, colon, function = wanted.partition(":")
     if not colon or not function.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
-        why = 'Write module:function, such as python = "score:score" for the function score in score.py, or "risk.score:score".'
+        why = (
+            'Write module:function, such as python = "score:score" for the function score in score.py, '
+            'or "risk.score:score".'
+        )
         yield codes.FUNCTION_NOT_FOUND, f'"{wanted}" names no function. {why}'
         return
     name = _file_of(modules, module)
     if name is None:
         known = sorted({_dotted(each) for each in modules})
-        why = f"There is neither {module.replace('.', '/')}.py nor a package of that name in {place or '.'}.{did_you_mean(module, known)}"
+        why = (
+            f"There is neither {module.replace('.', '/')}.py nor a package of that name in "
+            f"{place or '.'}.{did_you_mean(module, known)}"
+        )
         yield codes.FUNCTION_NOT_FOUND, f"There is no module {module}: {why[:1].lower()}{why[1:]}"
         return
     read = _read(modules[name])
@@ -79,12 +92,15 @@ def _function_problem(module: Module, function: str, shown: str) -> Iterator[tup
         return
     found = module.functions.get(function)
     if isinstance(found, ast.AsyncFunctionDef):
-        why = f"{shown}:{found.lineno}: the function {function} is asynchronous, and a step is a plain function. Remove async."
+        why = (
+            f"{shown}:{found.lineno}: the function {function} is asynchronous, and a step is a plain "
+            "function. Remove async."
+        )
         yield codes.FUNCTION_NOT_CALLABLE, why
     elif found is not None and not found.decorator_list and not _takes_three(found.args):
         why = (
-            f"{shown}:{found.lineno}: {function} does not take three arguments. A step is called with (spark, inputs, params) and "
-            "returns a DataFrame."
+            f"{shown}:{found.lineno}: {function} does not take three arguments. A step is called with "
+            "(spark, inputs, params) and returns a DataFrame."
         )
         yield codes.FUNCTION_NOT_CALLABLE, why
 

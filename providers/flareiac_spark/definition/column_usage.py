@@ -1,4 +1,6 @@
-"""The columns that a job certainly reads of an input or gives to an output. Pure; what is uncertain is left out."""
+"""The columns that a job certainly reads of an input or gives to an output. Pure; what is uncertain is left
+out.
+"""
 
 from collections.abc import Sequence
 
@@ -12,15 +14,21 @@ from flareiac_spark.sql.relations import columns_given
 def columns_by_relation(attributes: Attributes, references: References) -> dict[str, tuple[str, ...] | None]:
     """The columns that each input and step gives, all in lower case; None where only Spark can tell."""
     known: dict[str, Sequence[str] | None] = {
-        name.lower(): [column["name"] for column in input_columns(item, references)] or None for name, item in attributes["inputs"].items()
+        name.lower(): [column["name"] for column in input_columns(item, references)] or None
+        for name, item in attributes["inputs"].items()
     }
     for name in attributes["step_order"]:
         sql = attributes["steps"][name].get("sql")
         known[name.lower()] = columns_given(sql, known) if sql else None
-    return {name: None if names is None else tuple(column.lower() for column in names) for name, names in known.items()}
+    return {
+        name: None if names is None else tuple(column.lower() for column in names)
+        for name, names in known.items()
+    }
 
 
 def columns_read(attributes: Attributes, relation: str) -> tuple[str, ...]:
-    """Columns that the steps name of a relation, in lower case, sorted: those of queries that read nothing else beside it."""
+    """Columns that the steps name of a relation, in lower case, sorted: those of queries that read nothing
+    else beside it.
+    """
     texts = (attributes["steps"][name].get("sql") or "" for name in attributes["step_order"])
     return tuple(sorted({column for sql in texts for column in columns_named(sql, relation)}))

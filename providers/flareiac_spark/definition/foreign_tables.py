@@ -15,12 +15,17 @@ def warn_of_expiry(name: str, attributes: Attributes, project: Project, diagnost
     if attributes["mode"] == "batch" or attributes["checkpoint_location"] is None:
         return
     place = absolute_place(attributes["checkpoint_location"], project)
-    for table in dict.fromkeys(item.table for item in streamed_tables(attributes) if item.table.startswith(_DATA)):
+    for table in dict.fromkeys(
+        item.table for item in streamed_tables(attributes) if item.table.startswith(_DATA)
+    ):
         diagnostics.warning(
             codes.SOURCE_OWNER_EXPIRES,
-            f"The job reads {table}. It continues after the snapshot that it read last, and cannot start again once that one has expired. "
-            "This project does not own the table, so nothing here holds it. Ask its owner to name the reader in the table block:\n  "
+            f"The job reads {table}. It continues after the snapshot that it read last, and cannot start "
+            "again once that one has expired. "
+            "This project does not own the table, so nothing here holds it. Ask its owner to name the "
+            "reader in the table block:\n  "
             f'reader "{name}" {{\n'
-            f'    checkpoint = "{place}"\n  }}\nor, where its owner cannot read that folder:\n  reader "{name}" {{\n    hold = "10d"\n  }}',
+            f'    checkpoint = "{place}"\n  }}\nor, where its owner cannot read that folder:\n  reader '
+            f'"{name}" {{\n    hold = "10d"\n  }}',
             attribute=("input",),
         )

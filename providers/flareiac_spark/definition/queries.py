@@ -14,7 +14,11 @@ def declares_state(attributes: Attributes) -> bool:
 
 def queries(attributes: Attributes) -> dict[str, str]:
     """The SQL of the steps, in order."""
-    return {name: attributes["steps"][name]["sql"] for name in attributes["step_order"] if attributes["steps"][name]["sql"]}
+    return {
+        name: attributes["steps"][name]["sql"]
+        for name in attributes["step_order"]
+        if attributes["steps"][name]["sql"]
+    }
 
 
 def streams(attributes: Attributes) -> list[str]:

@@ -16,7 +16,9 @@ _TRIGGERS: Final[Mapping[str, Type]] = {
     "continuous": STRING,
     "real_time": STRING,
 }
-_DEDUP: Final = ObjectType({"keys": ListType(STRING), "within_watermark": BOOL}, frozenset({"within_watermark"}))
+_DEDUP: Final = ObjectType(
+    {"keys": ListType(STRING), "within_watermark": BOOL}, frozenset({"within_watermark"})
+)
 _STATEFUL: Final = ObjectType({"state_version": NUMBER, "ttl": STRING}, frozenset({"state_version", "ttl"}))
 _MERGE: Final = ObjectType(
     {"on": ListType(STRING), "latest_by": STRING, "update_if": STRING, "delete_if": STRING},
@@ -27,17 +29,26 @@ _WATERMARK: Final = ObjectType({"column": STRING, "delay": STRING})
 INPUT_FILES: Final = Block(
     description="Reads files as they are when the job runs.",
     attributes={
-        "path": Attribute(type=STRING, description="Folder or file, relative to the root module.", required=True, effect="runs again"),
+        "path": Attribute(
+            type=STRING,
+            description="Folder or file, relative to the root module.",
+            required=True,
+            effect="runs again",
+        ),
         "format": Attribute(
             type=STRING,
             description=f"The files' format: {FORMATS_SHOWN}.",
             required=True,
             validators=(one_of(*FORMATS),),
         ),
-        "options": Attribute(type=SETTINGS, description="Options of Spark's reader for this format, by Spark's names."),
+        "options": Attribute(
+            type=SETTINGS, description="Options of Spark's reader for this format, by Spark's names."
+        ),
         "columns": Attribute(
             type=MapType(STRING),
-            description='Columns by name: { carrier = "string" }. Where the order counts (csv), use column blocks.',
+            description=(
+                'Columns by name: { carrier = "string" }. Where the order counts (csv), use column blocks.'
+            ),
         ),
     },
     blocks={"column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True)},
@@ -46,31 +57,43 @@ INPUT: Final = Block(
     description="A source that the steps read by the label of the block.",
     attributes={
         "stream": Attribute(
-            type=RefType(("stream",)), description="A stream: each batch reads new data.", effect="blocked on a checkpoint"
+            type=RefType(("stream",)),
+            description="A stream: each batch reads new data.",
+            effect="blocked on a checkpoint",
         ),
         "table": Attribute(
-            type=RefType(("table", "data.table")), description="A table: each batch reads its current rows.", effect="restart"
+            type=RefType(("table", "data.table")),
+            description="A table: each batch reads its current rows.",
+            effect="restart",
         ),
     },
     blocks={"files": NestedBlock(nesting=Nesting.SINGLE, block=INPUT_FILES)},
     exactly_one_of=(("stream", "table", "files"),),
 )
 STEP: Final = Block(
-    description="A query over inputs and earlier steps. Later steps read its result by the label of the block.",
+    description=(
+        "A query over inputs and earlier steps. Later steps read its result by the label of the block."
+    ),
     attributes={
-        "sql": Attribute(type=STRING, description="Spark SQL.", effect="restart, or blocked where a checkpoint holds state"),
+        "sql": Attribute(
+            type=STRING, description="Spark SQL.", effect="restart, or blocked where a checkpoint holds state"
+        ),
         "python": Attribute(
             type=STRING,
-            description="module:function below code. It is called with (spark, inputs, params) at each start and returns a "
+            description="module:function below code. It is called with (spark, inputs, params) at each "
+            "start and returns a "
             "DataFrame. When apply has Spark analyze the job, it is called with empty inputs.",
             effect="restart, or an accepted change of results where a checkpoint holds state",
         ),
         "params": Attribute(
-            type=ANY, description="Values of any type by name, passed to the function as params.", effect="as that of python"
+            type=ANY,
+            description="Values of any type by name, passed to the function as params.",
+            effect="as that of python",
         ),
         "stateful": Attribute(
             type=_STATEFUL,
-            description="Declares that the function keeps state: { state_version = 1 }. Raise state_version when the schema "
+            description="Declares that the function keeps state: { state_version = 1 }. Raise "
+            "state_version when the schema "
             "of the state changes.",
             effect="new generation",
         ),
@@ -80,46 +103,75 @@ STEP: Final = Block(
             effect="new generation",
         ),
         "watermark": Attribute(
-            type=_WATERMARK, description='How late rows of the result may arrive: { column = "ts", delay = "10m" }.', effect="restart"
+            type=_WATERMARK,
+            description='How late rows of the result may arrive: { column = "ts", delay = "10m" }.',
+            effect="restart",
         ),
     },
 )
 OUTPUT: Final = Block(
     description="A table that the rows of a step are written to.",
     attributes={
-        "table": Attribute(type=RefType(("table",)), description="The table that is written.", required=True, effect="restart"),
-        "from": Attribute(type=STRING, description="The step or input whose rows are written. Default: the last step.", effect="restart"),
+        "table": Attribute(
+            type=RefType(("table",)),
+            description="The table that is written.",
+            required=True,
+            effect="restart",
+        ),
+        "from": Attribute(
+            type=STRING,
+            description="The step or input whose rows are written. Default: the last step.",
+            effect="restart",
+        ),
         "mode": Attribute(
             type=STRING,
-            description="append (adds rows), merge (updates by keys), complete (a streaming aggregate replaces all rows), "
-            "overwrite (each run or batch replaces all rows) or overwrite_partitions (replaces the partitions "
+            description="append (adds rows), merge (updates by keys), complete (a streaming aggregate "
+            "replaces all rows), "
+            "overwrite (each run or batch replaces all rows) or overwrite_partitions (replaces the "
+            "partitions "
             "that it writes).",
             default="append",
-            validators=(one_of("append", "merge", "complete", "overwrite", "overwrite_partitions", explained=("update",)),),
+            validators=(
+                one_of(
+                    "append", "merge", "complete", "overwrite", "overwrite_partitions", explained=("update",)
+                ),
+            ),
             effect="restart",
         ),
         "merge": Attribute(
             type=_MERGE,
-            description='For mode = "merge": { on = ["id"], latest_by = "ts" }. update_if and delete_if are conditions on s '
+            description='For mode = "merge": { on = ["id"], latest_by = "ts" }. update_if and delete_if '
+            "are conditions on s "
             "(the new row) and t (the row of the table).",
             effect="restart",
         ),
-        "branch": Attribute(type=STRING, description="The branch of the table that is written. Default: main.", effect="restart"),
+        "branch": Attribute(
+            type=STRING,
+            description="The branch of the table that is written. Default: main.",
+            effect="restart",
+        ),
         "rebuild": Attribute(
             type=STRING,
-            description="What a new generation does with existing rows when it reads everything again: keep or truncate.",
+            description=(
+                "What a new generation does with existing rows when it reads everything again: "
+                "keep or truncate."
+            ),
             default="keep",
             validators=(one_of("keep", "truncate"),),
             effect="takes effect with the next generation",
         ),
-        "options": Attribute(type=SETTINGS, description="Options of Iceberg's writer, by Iceberg's names.", effect="restart"),
+        "options": Attribute(
+            type=SETTINGS, description="Options of Iceberg's writer, by Iceberg's names.", effect="restart"
+        ),
     },
 )
 _HEALTH: Final = ObjectType(
-    {"max_lag": STRING, "max_batch_duration": STRING, "max_idle": STRING}, frozenset({"max_lag", "max_batch_duration", "max_idle"})
+    {"max_lag": STRING, "max_batch_duration": STRING, "max_idle": STRING},
+    frozenset({"max_lag", "max_batch_duration", "max_idle"}),
 )
 _RESTART: Final = ObjectType(
-    {"max_failures": NUMBER, "within": STRING, "backoff": STRING}, frozenset({"max_failures", "within", "backoff"})
+    {"max_failures": NUMBER, "within": STRING, "backoff": STRING},
+    frozenset({"max_failures", "within", "backoff"}),
 )
 _STABILITY: Final = ObjectType({"within": STRING, "on_failure": STRING}, frozenset({"within", "on_failure"}))
 
@@ -127,7 +179,9 @@ SCHEMA: Final = Block(
     description="A streaming or batch query: inputs, steps, outputs.",
     attributes={
         "engine": Attribute(
-            type=RefType(("engine",)), description="The engine that runs the job. Default: the only one declared.", effect="restart"
+            type=RefType(("engine",)),
+            description="The engine that runs the job. Default: the only one declared.",
+            effect="restart",
         ),
         "checkpoint": Attribute(
             type=RefType(("checkpoint",)),
@@ -143,28 +197,38 @@ SCHEMA: Final = Block(
         ),
         "trigger": Attribute(
             type=ObjectType(_TRIGGERS, frozenset(_TRIGGERS)),
-            description='When a batch starts: { processing_time = "30s" }, { available_now = true } or { once = true }. '
+            description='When a batch starts: { processing_time = "30s" }, { available_now = true } or { '
+            "once = true }. "
             "Default: as soon as the last one has ended.",
             effect="restart",
         ),
-        "conf": Attribute(type=SETTINGS, description="Spark settings of the session of this job.", effect="restart"),
+        "conf": Attribute(
+            type=SETTINGS, description="Spark settings of the session of this job.", effect="restart"
+        ),
         "restart": Attribute(
             type=_RESTART,
-            description='Restart policy after failures: { max_failures = 3, within = "1h", backoff = "10s" }.',
+            description=(
+                'Restart policy after failures: { max_failures = 3, within = "1h", backoff = "10s" }.'
+            ),
             effect="live",
         ),
         "stability": Attribute(
             type=_STABILITY,
-            description='When apply regards the job as stable, and what happens otherwise: { within = "2m", on_failure = '
-            '"leave" }, or "rollback" to the last stable definition. A query that still works on its first batch '
+            description="When apply regards the job as stable, and what happens otherwise: { within = "
+            '"2m", on_failure = '
+            '"leave" }, or "rollback" to the last stable definition. A query that still works on its first '
+            "batch "
             "after this time counts as applied, with a warning.",
             effect="state only",
         ),
         "health": Attribute(
             type=_HEALTH,
-            description='Limits that drift and status check: { max_lag = "10m", max_batch_duration = "5m", max_idle = "1h" '
-            "}. max_lag: longest time without having read everything that the sources hold; max_batch_duration: "
-            "longest batch; max_idle: longest time without a committed batch. Each is measured from the start of "
+            description='Limits that drift and status check: { max_lag = "10m", max_batch_duration = "5m", '
+            'max_idle = "1h" '
+            "}. max_lag: longest time without having read everything that the sources hold; "
+            "max_batch_duration: "
+            "longest batch; max_idle: longest time without a committed batch. Each is measured from the "
+            "start of "
             "the query. A limit that is left out is not checked.",
             effect="state only",
         ),
@@ -176,29 +240,41 @@ SCHEMA: Final = Block(
         ),
         "accept_result_change": Attribute(
             type=STRING,
-            description="The token that a plan prints for one change of results. It fits that change only; after the apply "
+            description="The token that a plan prints for one change of results. It fits that change only; "
+            "after the apply "
             "the line can be removed.",
             effect="state only",
         ),
         "run": Attribute(
             type=STRING,
-            description="When a finite job (a batch, or a stream that ends) runs: on_change (apply runs it when its "
-            "definition changes) or manual (flareiac start ADDRESS runs it; until then its status is stopped).",
+            description="When a finite job (a batch, or a stream that ends) runs: on_change (apply runs it "
+            "when its "
+            "definition changes) or manual (flareiac start ADDRESS runs it; until then its status is "
+            "stopped).",
             default="on_change",
             validators=(one_of("on_change", "manual", explained=("on_input", "every_apply")),),
             effect="state only",
         ),
         "stopped": Attribute(
-            type=BOOL, description="Keeps the job stopped while it stays declared.", default=False, effect="stops or starts"
+            type=BOOL,
+            description="Keeps the job stopped while it stays declared.",
+            default=False,
+            effect="stops or starts",
         ),
         "restart_nonce": Attribute(
-            type=NUMBER, description="Change the number to restart the job, or to run a finite job again.", default=0, effect="restart"
+            type=NUMBER,
+            description="Change the number to restart the job, or to run a finite job again.",
+            default=0,
+            effect="restart",
         ),
         "comment": Attribute(type=STRING, description="Purpose of the job.", effect="state only"),
         "tags": Attribute(type=ListType(STRING), description="Labels of the job.", effect="state only"),
         "code": Attribute(
             type=STRING,
-            description="Folder with the Python modules of the steps, relative to the root module. Only *.py files count.",
+            description=(
+                "Folder with the Python modules of the steps, relative to the root module. Only "
+                "*.py files count."
+            ),
             effect="restart, or an accepted change of results where a checkpoint holds state",
         ),
     },

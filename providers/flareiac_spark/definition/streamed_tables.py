@@ -19,7 +19,10 @@ def streamed_tables(attributes: Attributes) -> list[StreamedTable]:
     found = []
     for name, item in attributes["inputs"].items():
         match item:
-            case {"kind": "stream", "source": {"kind": "table", "table": Reference(table), "start_from": start}}:
+            case {
+                "kind": "stream",
+                "source": {"kind": "table", "table": Reference(table), "start_from": start},
+            }:
                 found.append(StreamedTable(input=name, table=table, start_from=start))
             case _:
                 pass

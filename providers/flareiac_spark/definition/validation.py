@@ -15,7 +15,8 @@ from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 from flareiac_spark.sql.unknown_columns import unknown_columns
 
 _RANDOM: Final = re.compile(
-    r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\s*\(", re.IGNORECASE
+    r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\s*\(",
+    re.IGNORECASE,
 )
 """Clocks are not among them: Spark notes a batch's time with its offsets, and takes it again."""
 
@@ -23,24 +24,44 @@ _RANDOM: Final = re.compile(
 def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes:
     """``kind`` and ``interval_ms``."""
     default: Attributes = {"kind": "default", "interval_ms": None}
-    given = {name: value for name, value in trigger.items() if value not in (None, False)} if isinstance(trigger, dict) else {}
+    given = (
+        {name: value for name, value in trigger.items() if value not in (None, False)}
+        if isinstance(trigger, dict)
+        else {}
+    )
     if not given:
         return default
     if mode == "batch":
-        _refuse(diagnostics, codes.BATCH_WITH_TRIGGER, "It runs once, when its run attribute says so. Remove trigger.", "trigger")
+        _refuse(
+            diagnostics,
+            codes.BATCH_WITH_TRIGGER,
+            "It runs once, when its run attribute says so. Remove trigger.",
+            "trigger",
+        )
         return default
     if len(given) > 1:
-        _refuse(diagnostics, codes.SEVERAL_TRIGGERS, f"A job has one trigger. Keep one of {', '.join(given)}.", "trigger")
+        _refuse(
+            diagnostics,
+            codes.SEVERAL_TRIGGERS,
+            f"A job has one trigger. Keep one of {', '.join(given)}.",
+            "trigger",
+        )
         return default
     name, value = next(iter(given.items()))
     match name:
         case "processing_time":
             return _processing_time(value, diagnostics)
         case "continuous":
-            why = "A continuous trigger cannot write Iceberg tables. Write { processing_time = ... }, or no trigger for the least delay."
+            why = (
+                "A continuous trigger cannot write Iceberg tables. Write { processing_time = ... }, or "
+                "no trigger for the least delay."
+            )
             _refuse(diagnostics, codes.TRIGGER_UNSUPPORTED, why, "trigger")
         case "real_time":
-            why = "PySpark 4.1 has no real_time trigger, and later versions have it only for other sinks than Iceberg. Leave it out."
+            why = (
+                "PySpark 4.1 has no real_time trigger, and later versions have it only for other sinks "
+                "than Iceberg. Leave it out."
+            )
             _refuse(diagnostics, codes.TRIGGER_UNSUPPORTED, why, "trigger")
         case _:
             return {"kind": name, "interval_ms": None}
@@ -55,35 +76,54 @@ def check(attributes: Attributes, diagnostics: Diagnostics) -> None:
 
 def _known_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
     if attributes["mode"] == "incremental":
-        _refuse(diagnostics, codes.INCREMENTAL_UNSUPPORTED, 'Write mode = "stream" or mode = "batch".', "mode")
+        _refuse(
+            diagnostics, codes.INCREMENTAL_UNSUPPORTED, 'Write mode = "stream" or mode = "batch".', "mode"
+        )
     if attributes["run"] in ("on_input", "every_apply"):
         why = (
-            f'run = "{attributes["run"]}" is for a later version. This one runs finite jobs when their definition changes: write '
-            'run = "on_change" or run = "manual".'
+            f'run = "{attributes["run"]}" is for a later version. This one runs finite jobs when their '
+            'definition changes: write run = "on_change" or run = "manual".'
         )
         _refuse(diagnostics, codes.RUN_UNSUPPORTED, why, "run")
 
 
 def _checkpoint_fits_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
     if attributes["mode"] == "stream" and attributes["checkpoint"] is None:
-        why = 'Without one, every start would read everything again. Declare checkpoint "name" {} and write checkpoint = checkpoint.name.'
+        why = (
+            'Without one, every start would read everything again. Declare checkpoint "name" {} and '
+            "write checkpoint = checkpoint.name."
+        )
         _refuse(diagnostics, codes.STREAM_WITHOUT_CHECKPOINT, why, "checkpoint")
     if attributes["mode"] == "batch" and attributes["checkpoint"] is not None:
-        _refuse(diagnostics, codes.BATCH_WITH_CHECKPOINT, "Remove the attribute, or make the job a stream.", "checkpoint")
+        _refuse(
+            diagnostics,
+            codes.BATCH_WITH_CHECKPOINT,
+            "Remove the attribute, or make the job a stream.",
+            "checkpoint",
+        )
 
 
 def _inputs_fit_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
     kinds = {name: item["kind"] for name, item in attributes["inputs"].items()}
     if attributes["mode"] == "stream":
         if "stream" not in kinds.values():
-            why = 'A streaming job reads at least one stream. Give it an input with stream = stream.NAME, or write mode = "batch".'
+            why = (
+                "A streaming job reads at least one stream. Give it an input with stream = stream.NAME, "
+                'or write mode = "batch".'
+            )
             _refuse(diagnostics, codes.STREAM_WITHOUT_STREAM, why, "mode")
         for name in (name for name, kind in kinds.items() if kind == "files"):
-            why = f"Input {name} has files. Declare a stream block with files for new files, or a batch job that fills a table from them."
+            why = (
+                f"Input {name} has files. Declare a stream block with files for new files, or a batch "
+                "job that fills a table from them."
+            )
             diagnostics.error(codes.STREAM_READS_PLAIN_FILES, why, attribute=("input", name, "files"))
     elif attributes["mode"] == "batch":
         for name in (name for name, kind in kinds.items() if kind == "stream"):
-            why = f'Input {name} is a stream. Read a table or files, or write mode = "stream" with trigger = {{ available_now = true }}.'
+            why = (
+                f'Input {name} is a stream. Read a table or files, or write mode = "stream" with trigger '
+                "= { available_now = true }."
+            )
             diagnostics.error(codes.BATCH_READS_STREAM, why, attribute=("input", name, "stream"))
 
 
@@ -92,8 +132,8 @@ def _names_are_unique(attributes: Attributes, diagnostics: Diagnostics) -> None:
     for name in attributes["steps"]:
         if name.lower() in inputs:
             why = (
-                f"{name} is an input and a step. Steps and inputs share their names: later steps could not say which one they "
-                "mean. Rename the step."
+                f"{name} is an input and a step. Steps and inputs share their names: later steps could not "
+                "say which one they mean. Rename the step."
             )
             diagnostics.error(codes.STEP_NAMED_AS_INPUT, why, attribute=("step", name))
 
@@ -104,11 +144,18 @@ def _names_are_known(attributes: Attributes, diagnostics: Diagnostics) -> None:
     for name, step in attributes["steps"].items():
         for relation in relations(step["sql"]) or ():
             if relation.lower() not in {item.lower() for item in known}:
-                diagnostics.error(codes.UNKNOWN_RELATION, _unknown(relation, name, known, everything), attribute=("step", name, "sql"))
+                diagnostics.error(
+                    codes.UNKNOWN_RELATION,
+                    _unknown(relation, name, known, everything),
+                    attribute=("step", name, "sql"),
+                )
         known.append(name)
     for name, output in attributes["outputs"].items():
         if output["from"].lower() not in {item.lower() for item in everything}:
-            why = f'There is no step "{output["from"]}". There are {", ".join(everything)}.{did_you_mean(output["from"], everything)}'
+            why = (
+                f'There is no step "{output["from"]}". There are '
+                f"{', '.join(everything)}.{did_you_mean(output['from'], everything)}"
+            )
             diagnostics.error(codes.UNKNOWN_OUTPUT_SOURCE, why, attribute=("output", name, "from"))
 
 
@@ -118,16 +165,25 @@ def _unknown(relation: str, step: str, known: list[str], everything: list[str]) 
         declare = f'Declare input "{relation.split(".")[-1]}" {{ table = ... }} and read that.'
         return f"{what} A step reads inputs and earlier steps only. {declare}"
     if relation.lower() in {item.lower() for item in everything}:
-        return f"{what} It is this step itself or a later one. Steps see inputs and the steps above them: move it up."
+        return (
+            f"{what} It is this step itself or a later one. Steps see inputs and the steps above them: "
+            "move it up."
+        )
     return f"{what} It can read {', '.join(known)}.{did_you_mean(relation, known)}"
 
 
-def check_columns(attributes: Attributes, inputs: Mapping[str, Sequence[str] | None], diagnostics: Diagnostics) -> None:
-    """Names in the SQL of steps that certainly are no columns. ``inputs``: the columns of each input, None where they are not known."""
+def check_columns(
+    attributes: Attributes, inputs: Mapping[str, Sequence[str] | None], diagnostics: Diagnostics
+) -> None:
+    """Names in the SQL of steps that certainly are no columns. ``inputs``: the columns of each input, None
+    where they are not known.
+    """
     known = {name.lower(): columns for name, columns in inputs.items()}
     for name, step in attributes["steps"].items():
         for item in unknown_columns(step["sql"], known) if step["sql"] else ():
-            why = f"There are {', '.join(item.among)}.{did_you_mean(item.name.rpartition('.')[2], item.among)}"
+            why = (
+                f"There are {', '.join(item.among)}.{did_you_mean(item.name.rpartition('.')[2], item.among)}"
+            )
             diagnostics.error(
                 codes.COLUMN_UNKNOWN,
                 f'There is no column "{item.name}" in what the step {name} reads. {why}',
@@ -137,23 +193,43 @@ def check_columns(attributes: Attributes, inputs: Mapping[str, Sequence[str] | N
 
 
 def _modes_fit(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    aggregates = {item.step.lower() for item in _state(attributes) if item.kind in (Stateful.AGGREGATION, Stateful.UNKNOWN)}
+    aggregates = {
+        item.step.lower()
+        for item in _state(attributes)
+        if item.kind in (Stateful.AGGREGATION, Stateful.UNKNOWN)
+    }
     for name, output in attributes["outputs"].items():
         at = ("output", name, "mode")
         match attributes["mode"], output["mode"]:
             case _, "merge" if not (output["merge"] and output["merge"]["on"]):
-                why = f'Output {name} does not say which columns identify a row. Write merge = {{ on = ["id"] }}.'
+                why = (
+                    f"Output {name} does not say which columns identify a row. Write merge = {{ on = "
+                    '["id"] }.'
+                )
                 diagnostics.error(codes.MERGE_WITHOUT_KEYS, why, attribute=at)
             case _, mode if mode != "merge" and output["merge"]:
-                why = f'The mode of output {name} is {mode}, and merge has an effect with mode = "merge" only. Write that, or remove merge.'
+                why = (
+                    f'The mode of output {name} is {mode}, and merge has an effect with mode = "merge" '
+                    "only. Write that, or remove merge."
+                )
                 diagnostics.error(codes.MERGE_IN_OTHER_MODE, why, attribute=("output", name, "merge"))
             case _, "update":
-                why = 'Iceberg\'s streaming writer knows append and complete only. To keep one row for each key write mode = "merge".'
+                why = (
+                    "Iceberg's streaming writer knows append and complete only. To keep one row for "
+                    'each key write mode = "merge".'
+                )
                 diagnostics.error(codes.UPDATE_MODE_UNSUPPORTED, why, attribute=at)
             case "batch", "complete":
-                diagnostics.error(codes.COMPLETE_IN_BATCH, 'Only streams write in complete mode. Write mode = "overwrite".', attribute=at)
+                diagnostics.error(
+                    codes.COMPLETE_IN_BATCH,
+                    'Only streams write in complete mode. Write mode = "overwrite".',
+                    attribute=at,
+                )
             case "stream", "complete" if not aggregates:
-                why = "complete writes a whole aggregate again and again; without GROUP BY there is none. Write append."
+                why = (
+                    "complete writes a whole aggregate again and again; without GROUP BY there is none. "
+                    "Write append."
+                )
                 diagnostics.error(codes.COMPLETE_WITHOUT_AGGREGATION, why, attribute=at)
             case _:
                 pass
@@ -163,40 +239,55 @@ def _one_query_fits_all(attributes: Attributes, diagnostics: Diagnostics) -> Non
     if not attributes["foreach_batch"]:
         return
     if attributes["mode"] != "stream":
-        _refuse(diagnostics, codes.FOREACH_BATCH_NOT_STREAMING, "Remove foreach_batch: a batch job has one batch.", "foreach_batch")
+        _refuse(
+            diagnostics,
+            codes.FOREACH_BATCH_NOT_STREAMING,
+            "Remove foreach_batch: a batch job has one batch.",
+            "foreach_batch",
+        )
     modes = {output["mode"] for output in attributes["outputs"].values()}
     if "complete" in modes and len(modes) > 1:
-        why = "One query feeds all outputs, and it gives either whole results (complete) or changes. Give them jobs of their own."
+        why = (
+            "One query feeds all outputs, and it gives either whole results (complete) or changes. Give "
+            "them jobs of their own."
+        )
         _refuse(diagnostics, codes.COMPLETE_SHARES_BATCH, why, "foreach_batch")
 
 
 def _one_query_has_a_common_step(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    """What comes after the step where the outputs part runs on each batch by itself, and may keep nothing from one to the next."""
+    """What comes after the step where the outputs part runs on each batch by itself, and may keep nothing
+    from one to the next.
+    """
     sources = {output["from"].lower() for output in attributes["outputs"].values()}
     reads = _reads(attributes)
     if not attributes["foreach_batch"] or len(sources) < 2 or reads is None:
         return
     kinds = {name.lower(): item["kind"] for name, item in attributes["inputs"].items()}
-    graph = StepGraph(inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads)
+    graph = StepGraph(
+        inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads
+    )
     if not sources <= {*kinds, *reads} or graph.unstreamed(sources):
         return
     common = graph.last_common_step(sources)
     if common is None:
         why = (
-            f"One query feeds all outputs, and {' and '.join(sorted(sources))} have no stream or step in common that everything comes "
-            "through. Bring the streams together in one step, or give the outputs jobs of their own."
+            f"One query feeds all outputs, and {' and '.join(sorted(sources))} have no stream or step in "
+            "common that everything comes through. Bring the streams together in one step, or give the "
+            "outputs jobs of their own."
         )
         _refuse(diagnostics, codes.OUTPUTS_APART, why, "foreach_batch")
         return
     after = graph.after(common, sources)
     steps = {name: attributes["steps"][name] for name in attributes["step_order"] if name.lower() in after}
-    stateful = {item.step for item in stateful_steps({name: step["sql"] for name, step in steps.items()}, [common])}
+    stateful = {
+        item.step for item in stateful_steps({name: step["sql"] for name, step in steps.items()}, [common])
+    }
     stateful |= {name for name, step in steps.items() if step["dedup"] or step["watermark"]}
     for name in (name for name in steps if name in stateful):
         why = (
-            f"The step {name} comes after {common}, where the ways to the outputs part, so that it runs on each micro-batch by "
-            "itself: what it counts or remembers would be of one batch and not of the stream. Move it before that, or give its output "
-            "a job of its own."
+            f"The step {name} comes after {common}, where the ways to the outputs part, so that it runs on "
+            "each micro-batch by itself: what it counts or remembers would be of one batch and not of the "
+            "stream. Move it before that, or give its output a job of its own."
         )
         diagnostics.error(codes.STATE_AFTER_OUTPUTS_PART, why, attribute=("step", name))
 
@@ -223,16 +314,21 @@ def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
         grows = f"The step {found.step} keeps state without bound ({found.kind}):"
         if found.kind is Stateful.AGGREGATION and appends and not marked:
             why = (
-                f"No group of step {found.step} would ever be known to be complete, so no row could be appended. {declare} the "
-                "stream, and group by a window."
+                f"No group of step {found.step} would ever be known to be complete, so no row could be "
+                f"appended. {declare} the stream, and group by a window."
             )
             diagnostics.error(codes.UNBOUNDED_AGGREGATION, why, attribute=at)
         elif found.kind is Stateful.DISTINCT and not marked:
             diagnostics.warning(
-                codes.UNBOUNDED_STATE, f"{grows} Spark keeps each row that it has seen. {declare} the stream.", attribute=at
+                codes.UNBOUNDED_STATE,
+                f"{grows} Spark keeps each row that it has seen. {declare} the stream.",
+                attribute=at,
             )
         elif found.kind is Stateful.JOIN and not all_marked:
-            why = f"{grows} Spark keeps every row of both streams. {declare} each of them, and join within a range of these columns."
+            why = (
+                f"{grows} Spark keeps every row of both streams. {declare} each of them, and join within "
+                "a range of these columns."
+            )
             diagnostics.warning(codes.UNBOUNDED_STATE, why, attribute=at)
 
 
@@ -243,16 +339,24 @@ def _state_is_repeatable(attributes: Attributes, diagnostics: Diagnostics) -> No
         for found in dict.fromkeys(_RANDOM.findall(step["sql"].lower())):
             diagnostics.warning(
                 codes.RANDOM_IN_STATE,
-                f"{found}() in step {name}: where it feeds the state, a batch that is repeated after a crash has other values. A table "
-                "that has the batch already keeps the first ones, and the state holds the second. Compute such values at the source.",
+                f"{found}() in step {name}: where it feeds the state, a batch that is repeated after a "
+                "crash has other values. A table that has the batch already keeps the first ones, and the "
+                "state holds the second. Compute such values at the source.",
                 attribute=("step", name, "sql"),
             )
 
 
 def _state(attributes: Attributes) -> tuple[StatefulStep, ...]:
     streams = [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
-    in_python = (StatefulStep(step=name, kind=Stateful.UNKNOWN) for name, step in attributes["steps"].items() if step["python"] is not None)
-    return (*stateful_steps({name: step["sql"] for name, step in attributes["steps"].items()}, streams), *in_python)
+    in_python = (
+        StatefulStep(step=name, kind=Stateful.UNKNOWN)
+        for name, step in attributes["steps"].items()
+        if step["python"] is not None
+    )
+    return (
+        *stateful_steps({name: step["sql"] for name, step in attributes["steps"].items()}, streams),
+        *in_python,
+    )
 
 
 def _has_watermark(attributes: Attributes) -> bool:
@@ -261,16 +365,23 @@ def _has_watermark(attributes: Attributes) -> bool:
 
 
 def _all_have_watermarks(attributes: Attributes) -> bool:
-    """A join drops rows of one side by the watermark of the other: with a side that has none Spark keeps every row of both."""
+    """A join drops rows of one side by the watermark of the other: with a side that has none Spark keeps
+    every row of both.
+    """
     streams = [item for item in attributes["inputs"].values() if item["kind"] == "stream"]
-    return all(item.get("watermark") for item in streams) or any(step["watermark"] for step in attributes["steps"].values())
+    return all(item.get("watermark") for item in streams) or any(
+        step["watermark"] for step in attributes["steps"].values()
+    )
 
 
 def _processing_time(value: Data, diagnostics: Diagnostics) -> Attributes:
     milliseconds = parse_duration(value) if isinstance(value, str) else None
     if milliseconds is None and value is not UNKNOWN:
         _refuse(
-            diagnostics, codes.INVALID_DURATION, f'{value!r} is not a duration. Write for example {{ processing_time = "30s" }}.', "trigger"
+            diagnostics,
+            codes.INVALID_DURATION,
+            f'{value!r} is not a duration. Write for example {{ processing_time = "30s" }}.',
+            "trigger",
         )
     return {"kind": "processing_time", "interval_ms": milliseconds}
 

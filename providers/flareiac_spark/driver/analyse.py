@@ -3,7 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from flareiac_spark.control import Analysed, ControlError, ErrorSummary, Finding, JobSpec, Operation, Output, Result, job_spec_from_json
+from flareiac_spark.control import (
+    Analysed,
+    ControlError,
+    ErrorSummary,
+    Finding,
+    JobSpec,
+    Operation,
+    Output,
+    Result,
+    job_spec_from_json,
+)
 from flareiac_spark.driver import batch_write, micro_batch, sinks, temp_views
 from flareiac_spark.driver.inputs import empty_input
 from flareiac_spark.driver.root_cause import root_cause_of
@@ -19,7 +29,9 @@ def analyse(new_session: Any, operation: Operation) -> Result:
             spec = job_spec_from_json(dict(data))
         except ControlError as failure:
             address = str(data.get("address", ""))
-            findings.append(Finding(address=address, step="", message=str(failure), error_class="SPEC_NOT_UNDERSTOOD"))
+            findings.append(
+                Finding(address=address, step="", message=str(failure), error_class="SPEC_NOT_UNDERSTOOD")
+            )
             continue
         session = new_session()
         found = list(_analyse_job(session, spec))
@@ -34,7 +46,9 @@ def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
         yield _finding(spec, "", cause)
     undefined: list[str] = []
     for item in spec.inputs:
-        if (cause := _attempt(lambda item=item: temp_views.define_input(session, item, empty_input))) is not None:
+        if (
+            cause := _attempt(lambda item=item: temp_views.define_input(session, item, empty_input))
+        ) is not None:
             undefined.append(item.name)
             yield _finding(spec, f"inputs.{item.name}", cause)
     for step in spec.steps:
@@ -48,7 +62,11 @@ def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
         if (cause := _attempt(lambda output=output: _analyse_output(session, spec, output))) is not None:
             undefined.append(output.name)
             yield _finding(spec, f"outputs.{output.name}", cause)
-    if spec.foreach_batch and not undefined and (cause := _attempt(lambda: micro_batch.flow_of(session, spec, spec.outputs))) is not None:
+    if (
+        spec.foreach_batch
+        and not undefined
+        and (cause := _attempt(lambda: micro_batch.flow_of(session, spec, spec.outputs))) is not None
+    ):
         yield _finding(spec, "", cause)
 
 
@@ -74,7 +92,9 @@ def _attempt(act: Any) -> ErrorSummary | None:
 
 def _follows_from(cause: ErrorSummary, undefined: list[str]) -> bool:
     """A step that reads one that failed adds nothing."""
-    return cause.error_class.startswith("TABLE_OR_VIEW_NOT_FOUND") and any(f"`{name}`" in cause.message for name in undefined)
+    return cause.error_class.startswith("TABLE_OR_VIEW_NOT_FOUND") and any(
+        f"`{name}`" in cause.message for name in undefined
+    )
 
 
 def _finding(spec: JobSpec, step: str, cause: ErrorSummary) -> Finding:

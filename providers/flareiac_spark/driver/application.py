@@ -1,4 +1,6 @@
-"""The driver's life: take the lease, start Spark, bring about what should run, and leave in order. Everything else is asked of others."""
+"""The driver's life: take the lease, start Spark, bring about what should run, and leave in order. Everything
+else is asked of others.
+"""
 
 import concurrent.futures
 import os
@@ -40,7 +42,14 @@ from flareiac_spark.driver.previous_jvm import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
-from flareiac_spark.driver.spark_session import LAUNCH_CONF, Started, end_spark, new_session, set_catalogs, start_spark
+from flareiac_spark.driver.spark_session import (
+    LAUNCH_CONF,
+    Started,
+    end_spark,
+    new_session,
+    set_catalogs,
+    start_spark,
+)
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 _TICK_SECONDS, _GLANCE_SECONDS = 0.1, 0.02
@@ -65,7 +74,9 @@ class Application:
         self._operations: dict[str, concurrent.futures.Future[None]] = {}
         self._unwritten: dict[str, Result] = {}
         self._pool = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operation")
-        self._upkeep = concurrent.futures.ThreadPoolExecutor(_TABLES_AT_A_TIME, thread_name_prefix="maintenance")
+        self._upkeep = concurrent.futures.ThreadPoolExecutor(
+            _TABLES_AT_A_TIME, thread_name_prefix="maintenance"
+        )
         self._table_locks = TableLocks()
         self._wake, self._ending = threading.Event(), threading.Event()
         self._checkpoints = Checkpoints()
@@ -127,7 +138,10 @@ class Application:
         self._settings = desired.application if desired is not None else ApplicationSettings()
         self._about = replace(self._about, name=self._settings.name, digest=self._settings.digest)
         if LAUNCH_CONF not in os.environ:
-            raise Refusal("JARS_UNKNOWN", f"It was started without its jars. Start it with: flareiac driver {self._control.path}")
+            raise Refusal(
+                "JARS_UNKNOWN",
+                f"It was started without its jars. Start it with: flareiac driver {self._control.path}",
+            )
         self._log.info("starting Spark for %s", self._settings.name)
         started = start_spark(self._settings, self._control.path)
         self._about = replace(
@@ -145,16 +159,31 @@ class Application:
     def _adopt(self, previous: Status | None) -> None:
         """Finite runs that an earlier process completed are not run again."""
         if previous is not None:
-            self._finished = {address: job for address, job in previous.jobs.items() if job.phase == "completed"}
+            self._finished = {
+                address: job for address, job in previous.jobs.items() if job.phase == "completed"
+            }
 
     def _leave_unanswered(self) -> None:
-        """What was asked of an earlier process is not begun again: it may be what ended that one, and nobody waits for it any more."""
-        self._unwritten = {name: Result(id=name, status="failed", error=UNANSWERED) for name in self._control.open_operations()}
+        """What was asked of an earlier process is not begun again: it may be what ended that one, and nobody
+        waits for it any more.
+        """
+        self._unwritten = {
+            name: Result(id=name, status="failed", error=UNANSWERED)
+            for name in self._control.open_operations()
+        }
 
     def _describe(self) -> ApplicationStatus:
         me = this_process()
         here = this_host()
-        return ApplicationStatus(id=self._id, name="", host=here.name, place=here, pid=me.pid, pid_started=me.started, phase="starting")
+        return ApplicationStatus(
+            id=self._id,
+            name="",
+            host=here.name,
+            place=here,
+            pid=me.pid,
+            pid_started=me.started,
+            phase="starting",
+        )
 
     def _refuse(self, why: str, code: int) -> int:
         self._log.error("%s", why)
@@ -188,9 +217,15 @@ class Application:
             self._pause()
 
     def _pause(self) -> None:
-        """Until there may be something to do. A glance at what is wanted costs nearly nothing, so that a wish waits less than a tick."""
+        """Until there may be something to do. A glance at what is wanted costs nearly nothing, so that a wish
+        waits less than a tick.
+        """
         until = time.monotonic() + _TICK_SECONDS
-        while not self._wake.wait(_GLANCE_SECONDS) and time.monotonic() < until and self._control.desired_stamp() == self._stamp:
+        while (
+            not self._wake.wait(_GLANCE_SECONDS)
+            and time.monotonic() < until
+            and self._control.desired_stamp() == self._stamp
+        ):
             pass
         self._wake.clear()
 
@@ -218,8 +253,16 @@ class Application:
     def _refuse_foreign(self, desired: Desired) -> None:
         self._control.refuse_copy(desired)
         known = self._desired
-        if known is not None and known.jobs and (known.lineage, known.workspace) != (desired.lineage, desired.workspace):
-            raise ControlError(Trouble.FOREIGN, str(self._control.path / "desired.json"), "it belongs to another project or workspace now")
+        if (
+            known is not None
+            and known.jobs
+            and (known.lineage, known.workspace) != (desired.lineage, desired.workspace)
+        ):
+            raise ControlError(
+                Trouble.FOREIGN,
+                str(self._control.path / "desired.json"),
+                "it belongs to another project or workspace now",
+            )
 
     def _settle(self) -> None:
         for address, runner in tuple(self._runners.items()):
@@ -234,7 +277,10 @@ class Application:
             for address, runner in self._runners.items()
         }
         for address, runner in self._runners.items():
-            if (job := wanted.get(address)) is not None and (job.digest, job.nonce) == (runner.job.digest, runner.job.nonce):
+            if (job := wanted.get(address)) is not None and (job.digest, job.nonce) == (
+                runner.job.digest,
+                runner.job.nonce,
+            ):
                 runner.revise(job)
         for act in decide(wanted, running, self._finished):
             match act:
@@ -276,7 +322,9 @@ class Application:
                 self._operations[name] = pool.submit(self._answer, name, started.session)
 
     def _answer(self, name: str, session: Any) -> None:
-        """Serves an operation and writes its result, which is kept where it cannot be written yet: the work is not done again."""
+        """Serves an operation and writes its result, which is kept where it cannot be written yet: the work
+        is not done again.
+        """
         result = self._unwritten.get(name) or self._serve(name, session)
         if result is None:
             return
@@ -305,7 +353,9 @@ class Application:
         except Exception as failure:  # noqa: BLE001 - an operation's failure is its result
             self._log.exception("the operation %s failed", name)
             if self._ending.is_set():
-                return Result(id=name, status="failed", error=UNANSWERED)  # it failed because Spark was ended under it
+                return Result(
+                    id=name, status="failed", error=UNANSWERED
+                )  # it failed because Spark was ended under it
             cause = root_cause_of(failure)
             return Result(id=name, status="failed", error=f"{cause.error_class}: {cause.message}")
 
@@ -320,7 +370,9 @@ class Application:
     def _status(self) -> Status:
         desired = self._desired
         stopped = {
-            address: JobStatus(phase="stopped" if job.state == "stopped" else "pending", digest=job.digest, nonce=job.nonce)
+            address: JobStatus(
+                phase="stopped" if job.state == "stopped" else "pending", digest=job.digest, nonce=job.nonce
+            )
             for address, job in (desired.jobs if desired is not None else {}).items()
         }
         running = {address: runner.status for address, runner in tuple(self._runners.items())}
@@ -356,14 +408,18 @@ class Application:
 
 
 def _new_session(root: Any, conf: Mapping[str, str]) -> Any:
-    """A session with the catalogs as they are wanted now: they are no part of what only a new JVM can take."""
+    """A session with the catalogs as they are wanted now: they are no part of what only a new JVM can
+    take.
+    """
     session = new_session(root)
     set_catalogs(session, conf)
     return session
 
 
 def main(path: str) -> int:
-    """Runs the driver of a control directory, as ``flareiac apply`` starts it: with the class path in its environment."""
+    """Runs the driver of a control directory, as ``flareiac apply`` starts it: with the class path in its
+    environment.
+    """
     control = ControlDirectory(path)
     if not any((control.path / name).exists() for name in ("desired.json", "operations")):
         sys.stderr.write(f"flareiac driver refused to start: {control.path} is not a control directory\n")

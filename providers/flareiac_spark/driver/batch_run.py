@@ -19,9 +19,13 @@ def run_batch(session: Any, spec: JobSpec, log: Logger) -> RunResult:
     found = all(result is not None for result in done.values())
     if not found:
         temp_views.define_all(session, spec, partial(open_input, starts={}))
-    results = {output.name: done[output.name] or _write(session, spec, output, log) for output in spec.outputs}
+    results = {
+        output.name: done[output.name] or _write(session, spec, output, log) for output in spec.outputs
+    }
     first = next(iter(results.values()))
-    return RunResult(run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=found)
+    return RunResult(
+        run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=found
+    )
 
 
 def _found(session: Any, spec: JobSpec, output: Output) -> OutputResult | None:
@@ -29,7 +33,9 @@ def _found(session: Any, spec: JobSpec, output: Output) -> OutputResult | None:
         return None
     marked = tables.find_mark(session, output, RUN_ID, spec.run_id)
     if marked is not None and output.mode != "append" and marked != tables.current_snapshot(session, output):
-        return None  # Something else was written since, such as another definition's run: what this run wrote is no longer what is there.
+        # Something else was written since, such as another definition's run: what this run wrote is no longer
+        # what is there.
+        return None
     return None if marked is None else OutputResult(snapshot_id=marked.snapshot_id, rows=marked.rows)
 
 
@@ -43,6 +49,8 @@ def _write(session: Any, spec: JobSpec, output: Output, log: Logger) -> OutputRe
     )  # an overwrite is the newest snapshot, and may not be the first of its run id
     marked = tables.find_mark(session, output, RUN_ID, spec.run_id or "") if find else None
     marked = marked or tables.current_snapshot(session, output)
-    result = OutputResult(snapshot_id=marked.snapshot_id if marked else None, rows=marked.rows if marked else 0)
+    result = OutputResult(
+        snapshot_id=marked.snapshot_id if marked else None, rows=marked.rows if marked else 0
+    )
     log.info("%s: %s rows written in snapshot %s", output.name, result.rows, result.snapshot_id)
     return result

@@ -52,7 +52,9 @@ def _merge(frame: Any, output: Output) -> None:
 
 
 def check_merge(session: Any, frame: Any, output: Output) -> None:
-    """Raises what is wrong with a merge's keys and conditions; touches no table. ``frame`` may be a stream."""
+    """Raises what is wrong with a merge's keys and conditions; touches no table. ``frame`` may be a
+    stream.
+    """
     from pyspark.sql.types import StructType
 
     merge = merge_rows.rule(output)
@@ -72,8 +74,9 @@ def _rows(frame: Any, view: str) -> merge_rows.NewRows:
 def _several(output: Output) -> Refusal:
     on = ", ".join(merge_rows.rule(output).on)
     why = (
-        f"The output {output.name!r} merges by {on}, and there is more than one row for some value of it, so that it is not certain "
-        "which one counts. Say it: merge = { latest_by = ... } takes the row with the greatest value; or make the rows unique in a step."
+        f"The output {output.name!r} merges by {on}, and there is more than one row for some value of it, so "
+        "that it is not certain which one counts. Say it: merge = { latest_by = ... } takes the row with "
+        "the greatest value; or make the rows unique in a step."
     )
     return Refusal("MERGE_CARDINALITY", why)
 

@@ -21,8 +21,12 @@ class Checkpoints:
 
     @contextmanager
     def used_by(self, spec: JobSpec) -> Iterator[None]:
-        """Raises ``Refusal`` (worth another try: a stopping query frees its own). One query for all outputs has one checkpoint."""
-        paths = [str(Path(output.checkpoint).resolve()) for output in spec.outputs if output.checkpoint is not None]
+        """Raises ``Refusal`` (worth another try: a stopping query frees its own). One query for all outputs
+        has one checkpoint.
+        """
+        paths = [
+            str(Path(output.checkpoint).resolve()) for output in spec.outputs if output.checkpoint is not None
+        ]
         paths = list(dict.fromkeys(paths)) if spec.foreach_batch else paths
         with self._lock:
             for path in paths:
@@ -40,10 +44,12 @@ class Checkpoints:
 
 
 def clear_scraps(checkpoint: str) -> None:
-    """Removes what a process left that was killed before its first batch had offsets: over it the query could never start again.
+    """Removes what a process left that was killed before its first batch had offsets: over it the query could
+    never start again.
 
-    Spark refuses a log that holds anything but entries, and Iceberg does not write the place where a stream of a table begins in one step
-    (facts ``checkpoint.first-offsets-torn``, ``checkpoint.initial-offset-torn``). A checkpoint with batches is left as it is.
+    Spark refuses a log that holds anything but entries, and Iceberg does not write the place where a stream
+    of a table begins in one step (facts ``checkpoint.first-offsets-torn``,
+    ``checkpoint.initial-offset-torn``). A checkpoint with batches is left as it is.
     """
     folder = Path(checkpoint)
     found = list((folder / "offsets").iterdir()) if (folder / "offsets").is_dir() else []
@@ -70,7 +76,12 @@ def confirm(query: Any, checkpoint: str, name: str) -> None:
     try:
         recorded = json.loads(metadata.read_text())["id"]
     except (OSError, ValueError, KeyError) as failure:
-        raise Refusal("CHECKPOINT_UNREADABLE", f"{metadata} cannot be read: {failure}", permanent=False) from None
+        raise Refusal(
+            "CHECKPOINT_UNREADABLE", f"{metadata} cannot be read: {failure}", permanent=False
+        ) from None
     if (recorded, name) != (query.id, query.name):
-        why = f"The query started as {query.name} with id {query.id}; its checkpoint {checkpoint} says {recorded}."
+        why = (
+            f"The query started as {query.name} with id {query.id}; its checkpoint {checkpoint} says "
+            f"{recorded}."
+        )
         raise Refusal("QUERY_MISMATCH", why)

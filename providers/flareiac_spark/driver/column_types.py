@@ -25,7 +25,9 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[^\s<>(),:`\[\]]+|[<>(),:\[\]])")
 
 
 def spark_type(text: str) -> str:
-    """``struct<a: string, b: int not null>`` as ``STRUCT<`a`: STRING, `b`: INT NOT NULL>``. Raises ``Refusal``."""
+    """``struct<a: string, b: int not null>`` as ``STRUCT<`a`: STRING, `b`: INT NOT NULL>``. Raises
+    ``Refusal``.
+    """
     parser = _Parser(text)
     spelled = parser.type()
     parser.end()

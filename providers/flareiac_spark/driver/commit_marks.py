@@ -1,7 +1,8 @@
 """Marks of commits: each commit of a micro-batch names its query and batch in the snapshot's summary.
 
-Iceberg's own sink knows the query and the epoch, but only for appends to the main branch; a merge, another branch, or several outputs of
-one batch have no such check. Our mark is searched for among the ancestors of the branch before a batch is written.
+Iceberg's own sink knows the query and the epoch, but only for appends to the main branch; a merge, another
+branch, or several outputs of one batch have no such check. Our mark is searched for among the ancestors of
+the branch before a batch is written.
 """
 
 import json
@@ -40,7 +41,9 @@ class Commit:
 
 
 def ancestors(table: Any, branch: str | None) -> Iterator[Any]:
-    """Iceberg's snapshots of a branch, newest first, as far as they live; each is asked of the JVM when it is wanted."""
+    """Iceberg's snapshots of a branch, newest first, as far as they live; each is asked of the JVM when it is
+    wanted.
+    """
     snapshot = table.snapshot(branch or "main")
     while snapshot is not None:
         yield snapshot
@@ -58,7 +61,9 @@ def commits(table: Any, branch: str | None) -> Iterator[Commit]:
 
 
 def _at_once(table: Any, snapshot_id: int | None) -> Iterator[Commit]:
-    """A snapshot and its ancestors from the table's metadata as a whole: asking the JVM for thousands one by one takes seconds."""
+    """A snapshot and its ancestors from the table's metadata as a whole: asking the JVM for thousands one by
+    one takes seconds.
+    """
     from pyspark import SparkContext
 
     jvm: Any = SparkContext._jvm

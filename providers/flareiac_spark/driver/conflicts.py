@@ -1,19 +1,22 @@
 """Recognizes commits that failed because another program committed to the table, and describes them. Pure.
 
-Iceberg refuses such a commit as a whole. It repeats by itself what only met another version of the metadata; what may meet other rows,
-as a merge does, it leaves to the writer.
+Iceberg refuses such a commit as a whole. It repeats by itself what only met another version of the metadata;
+what may meet other rows, as a merge does, it leaves to the writer.
 """
 
 import re
 from typing import Final
 
 _REFUSED: Final = re.compile(
-    r"Found (new )?conflicting |Found concurrently added DV|Cannot commit, (found new |missing data files)|Missing required files to delete"
+    r"Found (new )?conflicting |Found concurrently added DV|Cannot commit, (found new |missing data "
+    r"files)|Missing required files to delete"
 )
 _FILE: Final = re.compile(r"[^\s,\[\]]+\.(?:parquet|orc|avro|puffin)")
 _WAY_OUT: Final = (
-    "Nothing of the batch was written; it is done again. Where this happens often, let one program at a time write the table; or write in "
-    'its table block: properties = { "write.merge.isolation-level" = "snapshot" }. A merge then does not see rows that are appended while '
+    "Nothing of the batch was written; it is done again. Where this happens often, let one program at a "
+    "time write the table; or write in "
+    'its table block: properties = { "write.merge.isolation-level" = "snapshot" }. A merge then does not '
+    "see rows that are appended while "
     "it runs, so that a key that both write can be there twice."
 )
 
@@ -29,4 +32,7 @@ def conflict_text(message: str) -> str:
     others = len(files) - 1
     more = f" and {others:,} more file{'s' * (others > 1)}" if others > 0 else ""
     told = f" ({files[0]}{more})" if files else ""
-    return f"Another program changed the table while this batch was being written, and their rows may meet{told}. {_WAY_OUT}"
+    return (
+        "Another program changed the table while this batch was being written, and their rows may "
+        f"meet{told}. {_WAY_OUT}"
+    )

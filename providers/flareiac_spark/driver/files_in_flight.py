@@ -1,7 +1,7 @@
 """Whether the files of a batch in flight still exist. Touches the disk, by reading only.
 
-Spark notes the files of a batch before it reads them, and reads those that are noted when it does the batch again. One that is gone by then
-is passed over without a word: its rows would be missing for good.
+Spark notes the files of a batch before it reads them, and reads those that are noted when it does the batch
+again. One that is gone by then is passed over without a word: its rows would be missing for good.
 """
 
 import json
@@ -11,7 +11,8 @@ from urllib.parse import unquote
 
 
 def missing_in_flight(checkpoint: Path) -> tuple[int, list[str]] | None:
-    """The batch that was begun and not committed, and the local files that it reads and that are gone; None where none is.
+    """The batch that was begun and not committed, and the local files that it reads and that are gone; None
+    where none is.
 
     What cannot be understood is left to Spark, which refuses it. Raises ``OSError``.
     """
@@ -34,7 +35,9 @@ def _reached(checkpoint: Path, batch: int) -> dict[int, int]:
     logs = len(_numbers(checkpoint / "sources"))
     distinct = list(dict.fromkeys(lines))
     positions = lines if len(lines) == logs else distinct if len(distinct) == logs else []
-    return {index: reached for index, line in enumerate(positions) if (reached := _log_offset(line)) is not None}
+    return {
+        index: reached for index, line in enumerate(positions) if (reached := _log_offset(line)) is not None
+    }
 
 
 def _log_offset(line: str) -> int | None:

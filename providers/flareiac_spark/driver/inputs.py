@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 from flareiac.sdk.secrets import resolve_all
-from flareiac_spark.control import FilesInput, FilesSource, Input, RateSource, Source, SpecColumn, StreamInput, TableInput, TableSource
+from flareiac_spark.control import (
+    FilesInput,
+    FilesSource,
+    Input,
+    RateSource,
+    Source,
+    SpecColumn,
+    StreamInput,
+    TableInput,
+    TableSource,
+)
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.column_types import quote, spark_columns, spark_type
 from flareiac_spark.driver.refusal import Refusal
@@ -15,7 +25,9 @@ _RATE_COLUMNS = (SpecColumn(name="timestamp", type="timestamptz"), SpecColumn(na
 
 
 def open_input(session: Any, item: Input, starts: Mapping[str, int | None]) -> Any:
-    """The frame of an input; touches its system. ``starts``: where streams of tables begin (``start_times``)."""
+    """The frame of an input; touches its system. ``starts``: where streams of tables begin
+    (``start_times``).
+    """
     match item:
         case StreamInput():
             return _open_source(session, item.source, starts.get(item.name))
@@ -23,7 +35,11 @@ def open_input(session: Any, item: Input, starts: Mapping[str, int | None]) -> A
             tables.load(session, item.identifier, item.uuid)
             return session.table(tables.quoted_name(item.identifier))
         case FilesInput():
-            reader = session.read.format(item.format).schema(spark_columns(item.columns)).options(**_strict(item.format, item.options))
+            reader = (
+                session.read.format(item.format)
+                .schema(spark_columns(item.columns))
+                .options(**_strict(item.format, item.options))
+            )
             return reader.load(item.path)
         case _:
             assert_never(item)
@@ -36,7 +52,9 @@ def empty_input(session: Any, item: Input) -> Any:
     columns = declared_columns(item)
     if not columns:
         raise Refusal("NO_COLUMNS", f"No columns are known of the input {item.name!r}.")
-    return source.selectExpr(*[f"CAST(NULL AS {spark_type(column.type)}) AS {quote(column.name)}" for column in columns])
+    return source.selectExpr(
+        *[f"CAST(NULL AS {spark_type(column.type)}) AS {quote(column.name)}" for column in columns]
+    )
 
 
 def declared_columns(item: Input) -> tuple[SpecColumn, ...]:
@@ -55,7 +73,11 @@ def _open_source(session: Any, source: Source, start: int | None) -> Any:
     reader = session.readStream
     match source:
         case FilesSource():
-            reader = reader.format(source.format).schema(spark_columns(source.columns)).options(**_strict(source.format, source.options))
+            reader = (
+                reader.format(source.format)
+                .schema(spark_columns(source.columns))
+                .options(**_strict(source.format, source.options))
+            )
             if source.max_files_per_trigger is not None:
                 reader = reader.option("maxFilesPerTrigger", source.max_files_per_trigger)
             return reader.load(source.path)
@@ -68,7 +90,9 @@ def _open_source(session: Any, source: Source, start: int | None) -> Any:
             return reader.load()
         case TableSource():
             tables.load(session, source.identifier, source.uuid)
-            return reader.options(**_table_options(source, start)).table(tables.quoted_name(source.identifier))
+            return reader.options(**_table_options(source, start)).table(
+                tables.quoted_name(source.identifier)
+            )
         case _:
             assert_never(source)
 
@@ -87,6 +111,8 @@ def _table_options(source: TableSource, start: int | None) -> dict[str, str]:
 
 
 def _strict(file_format: str, options: Any) -> dict[str, str]:
-    """A record that does not fit fails the batch unless the options say otherwise: Spark's default makes nulls of it silently."""
+    """A record that does not fit fails the batch unless the options say otherwise: Spark's default makes
+    nulls of it silently.
+    """
     strict = {"mode": "FAILFAST"} if file_format in {"json", "csv", "xml"} else {}
     return {**strict, **resolve_all(options)}

@@ -1,4 +1,6 @@
-"""The life of one job in the application: a thread that starts it, starts it again after failures, and ends with a last status."""
+"""The life of one job in the application: a thread that starts it, starts it again after failures, and ends
+with a last status.
+"""
 
 import contextlib
 import threading
@@ -8,7 +10,16 @@ from dataclasses import dataclass, replace
 from logging import Logger
 from typing import Any
 
-from flareiac_spark.control import ControlError, DesiredJob, ErrorSummary, JobSpec, JobStatus, QueryStatus, RunResult, job_spec_from_json
+from flareiac_spark.control import (
+    ControlError,
+    DesiredJob,
+    ErrorSummary,
+    JobSpec,
+    JobStatus,
+    QueryStatus,
+    RunResult,
+    job_spec_from_json,
+)
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.restart_policy import RestartPolicy
@@ -21,7 +32,9 @@ from flareiac_spark.driver.warm_start import WarmStart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobContext:
-    """What a job needs of its application. ``changed`` is called after each transition, from the job's thread."""
+    """What a job needs of its application. ``changed`` is called after each transition, from the job's
+    thread.
+    """
 
     new_session: Callable[[], Any]
     checkpoints: Checkpoints
@@ -30,9 +43,11 @@ class JobContext:
 
 
 class JobRunner(threading.Thread):
-    """``status`` may be read at any time from any thread; it is replaced as a whole. ``ahead``: what was prepared for the first start.
+    """``status`` may be read at any time from any thread; it is replaced as a whole. ``ahead``: what was
+    prepared for the first start.
 
-    ``queries``: the query that ran on each checkpoint, by folder, as far as this process has seen; a start must find them there.
+    ``queries``: the query that ran on each checkpoint, by folder, as far as this process has seen; a start
+    must find them there.
     """
 
     def __init__(
@@ -61,7 +76,9 @@ class JobRunner(threading.Thread):
         return self._ended.is_set() or not self.is_alive()
 
     def revise(self, job: DesiredJob) -> None:
-        """Takes in what may differ between two jobs of one digest: the restart budget, and the queries that its checkpoints must hold."""
+        """Takes in what may differ between two jobs of one digest: the restart budget, and the queries that
+        its checkpoints must hold.
+        """
         self.job = replace(self.job, queries=job.queries)
         if job.spec.get("restart") == self.job.spec.get("restart"):
             return
@@ -86,7 +103,12 @@ class JobRunner(threading.Thread):
         try:
             spec = job_spec_from_json(dict(self.job.spec))
         except ControlError as failure:
-            self._become("failed", last_error=ErrorSummary(error_class="SPEC_NOT_UNDERSTOOD", message=str(failure), permanent=True))
+            self._become(
+                "failed",
+                last_error=ErrorSummary(
+                    error_class="SPEC_NOT_UNDERSTOOD", message=str(failure), permanent=True
+                ),
+            )
             return
         budget = self._budget = RestartPolicy(spec.restart)
         while not self._stop_asked.is_set():
@@ -97,7 +119,9 @@ class JobRunner(threading.Thread):
         self._become("stopped")
 
     def _attempt(self, spec: JobSpec, budget: RestartPolicy) -> float | None:
-        """One start and what follows; the pause before the next one, or None when the job has come to its end."""
+        """One start and what follows; the pause before the next one, or None when the job has come to its
+        end.
+        """
         self._become("starting", queries=())
         self._log.info("starting %s (digest %s, nonce %s)", self.address, self.job.digest, self.job.nonce)
         try:

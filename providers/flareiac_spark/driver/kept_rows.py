@@ -1,8 +1,9 @@
 """Keeps the rows of a batch, so that they are computed once and can be read twice.
 
-Spark's frame of a batch tells the order of its rows by the columns of the plan that made them. Where that plan sorts by a column that the
-frame does not have (as it does for an aggregate of structs), Spark looks for it in a kept frame and fails
-(``NoSuchElementException: key not found``). Such a frame is kept without its order: the same rows, which are sorted again where needed.
+Spark's frame of a batch tells the order of its rows by the columns of the plan that made them. Where that
+plan sorts by a column that the frame does not have (as it does for an aggregate of structs), Spark looks for
+it in a kept frame and fails (``NoSuchElementException: key not found``). Such a frame is kept without its
+order: the same rows, which are sorted again where needed.
 """
 
 from typing import Any
@@ -24,4 +25,6 @@ def _unordered(frame: Any) -> Any:
 
     session = frame.sparkSession
     rows = frame._jdf.queryExecution().toRdd()
-    return DataFrame(session._jsparkSession.internalCreateDataFrame(rows, frame._jdf.schema(), False), session)
+    return DataFrame(
+        session._jsparkSession.internalCreateDataFrame(rows, frame._jdf.schema(), False), session
+    )

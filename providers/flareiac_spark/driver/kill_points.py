@@ -1,8 +1,9 @@
 """Named points at which a test can have the driver killed, or one attempt of a job fail.
 
-``FLAREIAC_KILL_AT=driver.after-batch:3`` sends SIGKILL at the third time; ``FLAREIAC_FAIL_AT`` raises ``Interrupted`` there instead, which
-ends the attempt as a lost connection would. Both take several, parted by commas, of one point too; ``driver.in-merge@daily:2`` counts the
-times of one output (or job) alone. Points of a micro-batch, in their order::
+``FLAREIAC_KILL_AT=driver.after-batch:3`` sends SIGKILL at the third time; ``FLAREIAC_FAIL_AT`` raises
+``Interrupted`` there instead, which ends the attempt as a lost connection would. Both take several, parted by
+commas, of one point too; ``driver.in-merge@daily:2`` counts the times of one output (or job) alone. Points of
+a micro-batch, in their order::
 
     driver.batch-begun             nothing of the batch is written
     driver.before-output-write     this output is not written, those before it are
@@ -24,7 +25,10 @@ class Interrupted(Exception):
 
 def _wanted(variable: str) -> frozenset[tuple[str, int]]:
     """The points, each with the time at which it is meant."""
-    listed = (item.rpartition(":") if item.rpartition(":")[2].isdigit() else (item, ":", "1") for item in _words(variable))
+    listed = (
+        item.rpartition(":") if item.rpartition(":")[2].isdigit() else (item, ":", "1")
+        for item in _words(variable)
+    )
     return frozenset((name, int(count)) for name, _, count in listed)
 
 

@@ -16,13 +16,16 @@ _SHORTEST_SECONDS = 0.2
 def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log: Logger) -> Lease | None:
     """The lease, None if somebody else drives the application (or ``over`` was set).
 
-    The lease of a process that cannot be seen from here is watched: renewed, it is held; unchanged for its whole term, it is taken.
+    The lease of a process that cannot be seen from here is watched: renewed, it is held; unchanged for its
+    whole term, it is taken.
     """
     watched: Lease | None = None
     deadline = time.monotonic()
     while not over.is_set():
         patient = time.monotonic() >= deadline
-        lease = control.take_lease(owner, this_process(), now=moment(), seconds=LEASE_SECONDS, watched=watched if patient else None)
+        lease = control.take_lease(
+            owner, this_process(), now=moment(), seconds=LEASE_SECONDS, watched=watched if patient else None
+        )
         if lease is not None:
             return lease
         seen = control.read_lease()
@@ -31,7 +34,9 @@ def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log
         if seen.standing(moment()) is LeaseState.HELD or (watched is not None and seen != watched):
             return None
         if watched is None:
-            log.info("watching the lease of process %s on %s, which cannot be seen from here", seen.pid, seen.host)
+            log.info(
+                "watching the lease of process %s on %s, which cannot be seen from here", seen.pid, seen.host
+            )
             watched, deadline = seen, time.monotonic() + seen.seconds
         over.wait(BEAT_SECONDS)
     return None
@@ -40,10 +45,13 @@ def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log
 class Leadership:
     """Writes nothing any more once the lease is lost.
 
-    While its directory cannot be written it goes on: what it commits carries marks, so that even a second driver would repeat nothing.
+    While its directory cannot be written it goes on: what it commits carries marks, so that even a second
+    driver would repeat nothing.
     """
 
-    def __init__(self, control: ControlDirectory, lease: Lease, status: Callable[[], Status], log: Logger) -> None:
+    def __init__(
+        self, control: ControlDirectory, lease: Lease, status: Callable[[], Status], log: Logger
+    ) -> None:
         self.lost = threading.Event()
         self._control, self._lease, self._status, self._log = control, lease, status, log
         self._changed, self._over = threading.Event(), threading.Event()
@@ -70,7 +78,8 @@ class Leadership:
                     return
                 self._control.write_status(self._status())
             except ControlError as failure:
-                # A full disk or a lost mount may pass; what runs goes on, and nobody takes it for dead while its process lives.
+                # A full disk or a lost mount may pass; what runs goes on, and nobody takes it for dead while
+                # its process lives.
                 if str(failure) != self._last_failure:
                     self._log.error("the status could not be written: %s", failure)
                 self._last_failure = str(failure)

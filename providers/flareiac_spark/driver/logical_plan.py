@@ -29,7 +29,9 @@ def analysed(frame: Any) -> Any:
 
 
 def nodes(plan: Any, enter: Callable[[str], bool] = lambda _view: True) -> Iterator[Any]:
-    """The plan's nodes and those of its subqueries, outermost first. ``enter``: whether to go into a temporary view of that name."""
+    """The plan's nodes and those of its subqueries, outermost first. ``enter``: whether to go into a
+    temporary view of that name.
+    """
     waiting = [plan]
     while waiting:
         node = waiting.pop()

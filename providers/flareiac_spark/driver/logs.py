@@ -20,9 +20,13 @@ def logger(name: str, path: Path) -> logging.Logger:
 
 
 def _handler(path: Path) -> logging.Handler:
-    """A place that cannot be written is no reason to run nothing: the lines go to the driver's output then."""
+    """A place that cannot be written is no reason to run nothing: the lines go to the driver's output
+    then.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return logging.handlers.RotatingFileHandler(path, maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8")
+        return logging.handlers.RotatingFileHandler(
+            path, maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8"
+        )
     except OSError:
         return logging.StreamHandler()

@@ -1,8 +1,9 @@
 """Carries out maintenance on a table that others write and read meanwhile: one operation at a time for each
 table, each once.
 
-Touches tables: through Iceberg's own actions and deletes, never a file by itself but orphans. What commits carries a mark, so that a
-repeated one is known by the snapshot that it left; expiry and orphan removal find nothing left to do.
+Touches tables: through Iceberg's own actions and deletes, never a file by itself but orphans. What commits
+carries a mark, so that a repeated one is known by the snapshot that it left; expiry and orphan removal find
+nothing left to do.
 """
 
 import threading
@@ -26,7 +27,11 @@ from flareiac_spark.driver import kill_points, tables
 from flareiac_spark.driver.maintenance_expiry import expire_snapshots
 from flareiac_spark.driver.maintenance_marks import TableWork
 from flareiac_spark.driver.maintenance_orphans import remove_orphans
-from flareiac_spark.driver.maintenance_rewrites import rewrite_data_files, rewrite_delete_files, rewrite_manifests
+from flareiac_spark.driver.maintenance_rewrites import (
+    rewrite_data_files,
+    rewrite_delete_files,
+    rewrite_manifests,
+)
 from flareiac_spark.driver.maintenance_rows import delete_rows
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
@@ -34,7 +39,9 @@ from flareiac_spark.driver.root_cause import root_cause_of
 Pause: TypeAlias = Callable[[float], object]
 
 _CONFLICTS: Final = ("CommitFailedException", "ValidationException", "CommitStateUnknownException")
-"""Iceberg's words for another commit that came between; what is wrong for good says the same words, so that trying has an end."""
+"""Iceberg's words for another commit that came between; what is wrong for good says the same words, so that
+trying has an end.
+"""
 _PAUSES: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
@@ -53,7 +60,9 @@ class TableLocks:
             yield
 
 
-def maintain(new_session: Callable[[], Any], work: Maintain, locks: TableLocks, pause: Pause, log: Logger) -> Maintained:
+def maintain(
+    new_session: Callable[[], Any], work: Maintain, locks: TableLocks, pause: Pause, log: Logger
+) -> Maintained:
     """Does the work, or finds it done. Raises ``Refusal``, and what Spark and Iceberg raise."""
     task: Work = decode(Work, dict(work.task))
     shown = ".".join(work.identifier)
@@ -70,7 +79,12 @@ def maintain(new_session: Callable[[], Any], work: Maintain, locks: TableLocks, 
 def _until_committed(session: Any, work: Maintain, task: Work, pause: Pause, log: Logger) -> Maintained:
     """Streams commit all the time: what they came in the way of is begun again on what is there now."""
     for seconds in (*_PAUSES, None):
-        bench = TableWork(session=session, identifier=work.identifier, table=tables.load(session, work.identifier, work.uuid), key=work.key)
+        bench = TableWork(
+            session=session,
+            identifier=work.identifier,
+            table=tables.load(session, work.identifier, work.uuid),
+            key=work.key,
+        )
         try:
             return _do(bench, task)
         except Exception as failure:
@@ -79,9 +93,17 @@ def _until_committed(session: Any, work: Maintain, task: Work, pause: Pause, log
                 raise
             cause = root_cause_of(failure)
             if seconds is None:
-                why = f"Other commits came in between {len(_PAUSES) + 1} times. The last time: {cause.error_class}: {cause.message}"
+                why = (
+                    f"Other commits came in between {len(_PAUSES) + 1} times. The last time: "
+                    f"{cause.error_class}: {cause.message}"
+                )
                 raise Refusal("CONFLICT", why) from failure
-            log.warning("another commit came in between, once more in %s s: %s: %s", seconds, cause.error_class, cause.message)
+            log.warning(
+                "another commit came in between, once more in %s s: %s: %s",
+                seconds,
+                cause.error_class,
+                cause.message,
+            )
             pause(seconds)
     raise AssertionError("the last attempt returns or raises")
 

@@ -10,7 +10,9 @@ from flareiac_spark.driver.refusal import Refusal
 
 
 def expire_snapshots(bench: TableWork, work: ExpireSnapshots) -> dict[str, int | None]:
-    """Raises ``Refusal`` where Iceberg would take what is held: a branch's own retention comes before the age that is asked for."""
+    """Raises ``Refusal`` where Iceberg would take what is held: a branch's own retention comes before the age
+    that is asked for.
+    """
     refuse_without_gc(bench)
     table = bench.table
     head, there = bench.current, snapshots(table).keys()
@@ -18,23 +20,38 @@ def expire_snapshots(bench: TableWork, work: ExpireSnapshots) -> dict[str, int |
     going = {int(snapshot.snapshotId()) for snapshot in planned}
     outlived = _outlived(bench)
     if held := going.intersection(work.held):
-        why = f"By a branch's own retention {len(held)} snapshots would go that a reader or writer needs, such as {min(held)}."
+        why = (
+            f"By a branch's own retention {len(held)} snapshots would go that a reader or writer needs, "
+            f"such as {min(held)}."
+        )
         raise Refusal("BRANCH_RETENTION", why)
-    counts = dict.fromkeys(("deleted_data_files", "deleted_delete_files", "deleted_manifests", "deleted_manifest_lists"), 0)
+    counts = dict.fromkeys(
+        ("deleted_data_files", "deleted_delete_files", "deleted_manifests", "deleted_manifest_lists"), 0
+    )
     if going or outlived:
-        done = bench.actions.expireSnapshots(table).expireOlderThan(work.older_than_ms).retainLast(work.retain_last).execute()
+        done = (
+            bench.actions.expireSnapshots(table)
+            .expireOlderThan(work.older_than_ms)
+            .retainLast(work.retain_last)
+            .execute()
+        )
         counts = {
             "deleted_data_files": int(done.deletedDataFilesCount()),
-            "deleted_delete_files": int(done.deletedPositionDeleteFilesCount()) + int(done.deletedEqualityDeleteFilesCount()),
+            "deleted_delete_files": int(done.deletedPositionDeleteFilesCount())
+            + int(done.deletedEqualityDeleteFilesCount()),
             "deleted_manifests": int(done.deletedManifestsCount()),
             "deleted_manifest_lists": int(done.deletedManifestListsCount()),
         }
     table.refresh()
     left = snapshots(table)
     if still := going & left.keys():
-        raise Refusal("SNAPSHOTS_LEFT", f"{len(still)} of {len(going)} snapshots that were to expire are there still.")
+        raise Refusal(
+            "SNAPSHOTS_LEFT", f"{len(still)} of {len(going)} snapshots that were to expire are there still."
+        )
     if kept := outlived & _outlived(bench):
-        raise Refusal("SNAPSHOTS_LEFT", f"{', '.join(sorted(kept))}: older than they may be, and there still.")
+        raise Refusal(
+            "SNAPSHOTS_LEFT", f"{', '.join(sorted(kept))}: older than they may be, and there still."
+        )
     return {
         "snapshot_before": head,
         "snapshot_after": bench.current,
@@ -54,7 +71,11 @@ def _outlived(bench: TableWork) -> frozenset[str]:
         ref = table.refs().get(name)
         most = ref.maxRefAgeMs() if ref.maxRefAgeMs() is not None else longest
         snapshot = table.snapshot(ref.snapshotId())
-        if name != "main" and most is not None and (snapshot is None or now - snapshot.timestampMillis() > int(most)):
+        if (
+            name != "main"
+            and most is not None
+            and (snapshot is None or now - snapshot.timestampMillis() > int(most))
+        ):
             found.add(str(name))
     return frozenset(found)
 
@@ -63,4 +84,6 @@ def refuse_without_gc(bench: TableWork) -> None:
     """Raises ``Refusal`` where the table says that its files are not to be deleted."""
     said = bench.table.properties().get("gc.enabled")
     if said is not None and str(said).lower() != "true":  # what is not true is false to Iceberg
-        raise Refusal("GC_DISABLED", f'The table says gc.enabled = "{said}": its files may belong to other tables, too.')
+        raise Refusal(
+            "GC_DISABLED", f'The table says gc.enabled = "{said}": its files may belong to other tables, too.'
+        )

@@ -58,7 +58,11 @@ def steps(bench: TableWork) -> tuple[Step, ...]:
     bench.table.refresh()
     found = [commit for commit in commits(bench.table, None) if commit.summary.get(OPERATION) == bench.key]
     return tuple(
-        Step(id=commit.id, parent=_parent(bench.table, commit.id), summary={str(key): str(value) for key, value in commit.summary.items()})
+        Step(
+            id=commit.id,
+            parent=_parent(bench.table, commit.id),
+            summary={str(key): str(value) for key, value in commit.summary.items()},
+        )
         for commit in reversed(found)
     )
 
@@ -69,20 +73,34 @@ def total(done: Sequence[Step], name: str) -> int:
 
 
 def outcome(bench: TableWork, done: Sequence[Step]) -> dict[str, int | None]:
-    """Snapshots and rows before and after. What others committed in between does not count: each commit is held against its own parent."""
+    """Snapshots and rows before and after. What others committed in between does not count: each commit is
+    held against its own parent.
+    """
     if not done:
         rows = _live_rows(bench, bench.current)
-        return {"snapshot_before": bench.current, "snapshot_after": bench.current, "rows_before": rows, "rows_after": rows}
+        return {
+            "snapshot_before": bench.current,
+            "snapshot_after": bench.current,
+            "rows_before": rows,
+            "rows_after": rows,
+        }
     before = _live_rows(bench, done[0].parent)
     after = before
     for step in done:
         gained = _gained(bench, step)
         after = None if after is None or gained is None else after + gained
-    return {"snapshot_before": done[0].parent, "snapshot_after": done[-1].id, "rows_before": before, "rows_after": after}
+    return {
+        "snapshot_before": done[0].parent,
+        "snapshot_after": done[-1].id,
+        "rows_before": before,
+        "rows_after": after,
+    }
 
 
 def snapshots(table: Any) -> dict[int, int]:
-    """When each snapshot was committed (ms since 1970), by id. At once: asking for thousands one by one takes seconds."""
+    """When each snapshot was committed (ms since 1970), by id. At once: asking for thousands one by one takes
+    seconds.
+    """
     from pyspark import SparkContext
 
     jvm: Any = SparkContext._jvm
@@ -96,7 +114,9 @@ def _gained(bench: TableWork, step: Step) -> int | None:
 
 
 def _live_rows(bench: TableWork, snapshot_id: int | None) -> int | None:
-    """Rows that a reader finds at a snapshot: by its summary, or counted where files of deletes stand between the two."""
+    """Rows that a reader finds at a snapshot: by its summary, or counted where files of deletes stand between
+    the two.
+    """
     if snapshot_id is None:
         return 0
     snapshot = bench.table.snapshot(snapshot_id)

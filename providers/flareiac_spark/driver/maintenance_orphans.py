@@ -1,7 +1,8 @@
 """Removes files that no snapshot names. All are listed and judged first: one that is not proven to be the
 table's own stops it.
 
-Touches the table's files through the table's own file access, so on every file system that the table can be on.
+Touches the table's files through the table's own file access, so on every file system that the table can be
+on.
 """
 
 import time
@@ -13,7 +14,16 @@ from typing import Any, Final
 from flareiac.sdk.maintenance import RemoveOrphans
 from flareiac_spark.driver.maintenance_expiry import refuse_without_gc
 from flareiac_spark.driver.maintenance_marks import TableWork
-from flareiac_spark.driver.orphan_proof import HADOOP_HINT, Head, Layout, head_of, is_below, is_metadata_file, name_of, plain
+from flareiac_spark.driver.orphan_proof import (
+    HADOOP_HINT,
+    Head,
+    Layout,
+    head_of,
+    is_below,
+    is_metadata_file,
+    name_of,
+    plain,
+)
 from flareiac_spark.driver.refusal import Refusal
 
 _DAY_MS: Final = 24 * 3_600_000
@@ -27,13 +37,17 @@ _SHOWN: Final = 3
 
 
 def remove_orphans(bench: TableWork, work: RemoveOrphans) -> dict[str, int | None]:
-    """``orphans``: files found, and removed unless it is a dry run; ``orphan_bytes`` None where there are too many to be asked.
+    """``orphans``: files found, and removed unless it is a dry run; ``orphan_bytes`` None where there are too
+    many to be asked.
 
     Raises ``Refusal``, with nothing removed, where a file is not proven to be left by a writer of this table.
     """
     refuse_without_gc(bench)
     if work.older_than_ms > time.time() * 1000 - _DAY_MS:
-        raise Refusal("ORPHANS_TOO_YOUNG", "A file that is younger than 24 hours may belong to a write that has not committed yet.")
+        raise Refusal(
+            "ORPHANS_TOO_YOUNG",
+            "A file that is younger than 24 hours may belong to a write that has not committed yet.",
+        )
     layout = _layout(bench.table)
     found = [path for path in _listed(bench, work, work.older_than_ms) if is_below(path, layout.location)]
     if found:
@@ -45,11 +59,18 @@ def remove_orphans(bench: TableWork, work: RemoveOrphans) -> dict[str, int | Non
     return {"orphans": len(found), "orphan_bytes": size}
 
 
-def _listed(bench: TableWork, work: RemoveOrphans, older_than_ms: int, folder: str | None = None) -> list[str]:
+def _listed(
+    bench: TableWork, work: RemoveOrphans, older_than_ms: int, folder: str | None = None
+) -> list[str]:
     """The files below the table's location, or below another folder, that no snapshot of it names."""
-    mode = bench.jvm.org.apache.iceberg.actions.DeleteOrphanFiles.PrefixMismatchMode.valueOf(work.prefix_mismatch.upper())
-    # A builder of a stream takes what it is given and does nothing with it: so the action lists, and deletes nothing.
-    action = bench.actions.deleteOrphanFiles(bench.table).deleteWith(bench.jvm.java.util.stream.Stream.builder())
+    mode = bench.jvm.org.apache.iceberg.actions.DeleteOrphanFiles.PrefixMismatchMode.valueOf(
+        work.prefix_mismatch.upper()
+    )
+    # A builder of a stream takes what it is given and does nothing with it: so the action lists, and deletes
+    # nothing.
+    action = bench.actions.deleteOrphanFiles(bench.table).deleteWith(
+        bench.jvm.java.util.stream.Stream.builder()
+    )
     if folder is not None:
         action = action.location(folder)
     listing = action.usePrefixListing(True).olderThan(older_than_ms).prefixMismatchMode(mode)
@@ -71,8 +92,8 @@ def _refuse_unproven(bench: TableWork, layout: Layout, found: Iterable[str]) -> 
     foreign = sorted(path for path in found if not layout.could_have_written(path))
     if foreign:
         why = (
-            f"{len(foreign)} files below {bench.table.location()} are not where a writer of this table puts files, or have other names: "
-            f"{_some(foreign)}."
+            f"{len(foreign)} files below {bench.table.location()} are not where a writer of this table puts "
+            f"files, or have other names: {_some(foreign)}."
         )
         raise Refusal("FOREIGN_FILES", why)
 
@@ -81,7 +102,9 @@ def _refuse_other_tables(bench: TableWork, layout: Layout, work: RemoveOrphans, 
     """Another table may have its metadata in the same folder: there, files of any age tell of it."""
     folders = [folder for folder in layout.metadata if is_below(f"{folder}/", layout.location)]
     now = int(time.time() * 1000)
-    there = [path for folder in folders for path in _listed(bench, work, now, folder) if is_below(path, folder)]
+    there = [
+        path for folder in folders for path in _listed(bench, work, now, folder) if is_below(path, folder)
+    ]
     if hints := [path for path in there if name_of(path) == HADOOP_HINT]:
         raise Refusal("OTHER_TABLE", f"A Hadoop catalog keeps a table in the same place: {_some(hints)}.")
     candidates = {path for path in found if is_metadata_file(path)}
@@ -90,12 +113,18 @@ def _refuse_other_tables(bench: TableWork, layout: Layout, work: RemoveOrphans, 
         heads = dict(zip(files, pool.map(lambda path: _head(bench.table.io(), path), files), strict=True))
     own = str(bench.table.uuid().toString())
     if others := [path for path, head in heads.items() if head is not None and head.uuid != own]:
-        raise Refusal("OTHER_TABLE", f"{len(others)} metadata files are of another table than this one, or of none: {_some(others)}.")
-    _refuse_a_twin(bench, {path: head for path, head in heads.items() if head is not None and path in candidates})
+        raise Refusal(
+            "OTHER_TABLE",
+            f"{len(others)} metadata files are of another table than this one, or of none: {_some(others)}.",
+        )
+    _refuse_a_twin(
+        bench, {path: head for path, head in heads.items() if head is not None and path in candidates}
+    )
 
 
 def _refuse_a_twin(bench: TableWork, heads: dict[str, Head]) -> None:
-    """A catalog that knows the same table under another pointer commits metadata of its own, one file upon the other.
+    """A catalog that knows the same table under another pointer commits metadata of its own, one file upon
+    the other.
 
     What a killed writer left is one file upon a file of ours.
     """
@@ -109,7 +138,10 @@ def _refuse_a_twin(bench: TableWork, heads: dict[str, Head]) -> None:
         parser = bench.jvm.org.apache.iceberg.TableMetadataParser
         before = [plain(str(entry.file())) for entry in parser.read(bench.table.io(), path).previousFiles()]
         if before and before[-1] not in known:
-            raise Refusal("OTHER_TABLE", f"Another catalog has committed to a copy of this table's metadata: {_some([path])}.")
+            raise Refusal(
+                "OTHER_TABLE",
+                f"Another catalog has committed to a copy of this table's metadata: {_some([path])}.",
+            )
 
 
 def _head(io: Any, path: str) -> Head | None:
@@ -123,7 +155,10 @@ def _head(io: Any, path: str) -> Head | None:
         finally:
             stream.close()
     except Py4JJavaError as failure:
-        if failure.java_exception.getClass().getSimpleName() in ("NotFoundException", "FileNotFoundException"):
+        if failure.java_exception.getClass().getSimpleName() in (
+            "NotFoundException",
+            "FileNotFoundException",
+        ):
             return None
         raise
     return head_of(start) if start else None
@@ -140,7 +175,9 @@ def _delete(bench: TableWork, found: list[str]) -> None:
     bench.jvm.org.apache.iceberg.CatalogUtil.deleteFiles(bench.table.io(), paths, "orphan", True)
     left = [path for path in found[:_MEASURED] if bench.table.io().newInputFile(path).exists()]
     if left:
-        raise Refusal("FILES_LEFT", f"{len(left)} of {len(found)} orphan files could not be removed, such as {left[0]}.")
+        raise Refusal(
+            "FILES_LEFT", f"{len(left)} of {len(found)} orphan files could not be removed, such as {left[0]}."
+        )
 
 
 def _bytes(bench: TableWork, paths: list[str]) -> int | None:

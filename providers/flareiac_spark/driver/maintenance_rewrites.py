@@ -14,14 +14,18 @@ _ZORDER = re.compile(r"\s*zorder\s*\((?P<columns>.*)\)\s*", re.IGNORECASE | re.D
 
 
 def rewrite_data_files(bench: TableWork, work: RewriteDataFiles) -> Maintained:
-    """``failed_files`` are those of groups whose commit failed, with partial progress; the rest is one commit or none."""
+    """``failed_files`` are those of groups whose commit failed, with partial progress; the rest is one commit
+    or none.
+    """
     before = steps(bench)
     if before and not _is_partial(work.options):
         return Maintained(result=_rewritten(bench, before, 0), found=True)
     action = _ordered(bench, bench.actions.rewriteDataFiles(bench.table), work)
     if work.where is not None:
         converter = bench.jvm.org.apache.spark.sql.execution.datasources.SparkExpressionConverter
-        resolved = converter.collectResolvedSparkExpression(bench.session._jsparkSession, bench.name, work.where)
+        resolved = converter.collectResolvedSparkExpression(
+            bench.session._jsparkSession, bench.name, work.where
+        )
         action = action.filter(converter.convertToIcebergExpression(resolved))
     done = action.options(dict(work.options)).snapshotProperty(OPERATION, bench.key).execute()
     after = steps(bench)
@@ -35,14 +39,18 @@ def rewrite_delete_files(bench: TableWork, work: RewriteDeleteFiles) -> Maintain
     if not before or _is_partial(work.options):
         snapshot = bench.table.currentSnapshot()
         if snapshot is not None and snapshot.summary().get("total-delete-files") not in (None, "0"):
-            bench.actions.rewritePositionDeletes(bench.table).options(dict(work.options)).snapshotProperty(OPERATION, bench.key).execute()
+            bench.actions.rewritePositionDeletes(bench.table).options(dict(work.options)).snapshotProperty(
+                OPERATION, bench.key
+            ).execute()
     after = steps(bench)
     counts = {
         "rewritten_delete_files": total(after, "removed-delete-files"),
         "added_delete_files": total(after, "added-delete-files"),
         "rewritten_bytes": total(after, "removed-files-size"),
     }
-    return Maintained(result={**outcome(bench, after), **counts}, found=bool(before) and len(before) == len(after))
+    return Maintained(
+        result={**outcome(bench, after), **counts}, found=bool(before) and len(before) == len(after)
+    )
 
 
 def rewrite_manifests(bench: TableWork) -> Maintained:
@@ -51,7 +59,10 @@ def rewrite_manifests(bench: TableWork) -> Maintained:
     if not before and bench.current is not None:
         bench.actions.rewriteManifests(bench.table).snapshotProperty(OPERATION, bench.key).execute()
     after = steps(bench)
-    counts = {"rewritten_manifests": total(after, "manifests-replaced"), "added_manifests": total(after, "manifests-created")}
+    counts = {
+        "rewritten_manifests": total(after, "manifests-replaced"),
+        "added_manifests": total(after, "manifests-created"),
+    }
     return Maintained(result={**outcome(bench, after), **counts}, found=bool(before))
 
 
@@ -75,7 +86,9 @@ def _ordered(bench: TableWork, action: Any, work: RewriteDataFiles) -> Any:
         case "binpack":
             return action.binPack()
         case "sort":
-            return action.sort() if work.sort_order is None else action.sort(_sort_order(bench, work.sort_order))
+            return (
+                action.sort() if work.sort_order is None else action.sort(_sort_order(bench, work.sort_order))
+            )
         case "zorder":
             return action.zOrder(_columns(bench, work.sort_order or ""))
 
@@ -83,7 +96,9 @@ def _ordered(bench: TableWork, action: Any, work: RewriteDataFiles) -> Any:
 def _sort_order(bench: TableWork, text: str) -> Any:
     """As the procedure reads it; by a parser of our own, because a session's may be wrapped in others."""
     state = bench.session._jsparkSession.sessionState()
-    parser = bench.jvm.org.apache.spark.sql.catalyst.parser.extensions.IcebergSparkSqlExtensionsParser(state.sqlParser())
+    parser = bench.jvm.org.apache.spark.sql.catalyst.parser.extensions.IcebergSparkSqlExtensionsParser(
+        state.sqlParser()
+    )
     order = bench.jvm.org.apache.iceberg.SortOrder.builderFor(bench.table.schema())
     for field in parser.parseSortOrder(text):
         order = order.sortBy(field.term(), field.direction(), field.nullOrder())
@@ -93,7 +108,10 @@ def _sort_order(bench: TableWork, text: str) -> Any:
 def _columns(bench: TableWork, text: str) -> Any:
     """``zorder(a, `b c`)``, or the names alone, as an array of Java strings."""
     listed = _ZORDER.fullmatch(text)
-    names = [name.replace("``", "`") if name else plain.strip() for name, plain in _NAME.findall(listed["columns"] if listed else text)]
+    names = [
+        name.replace("``", "`") if name else plain.strip()
+        for name, plain in _NAME.findall(listed["columns"] if listed else text)
+    ]
     array = bench.session.sparkContext._gateway.new_array(bench.jvm.java.lang.String, len(names))
     for at, name in enumerate(names):
         array[at] = name

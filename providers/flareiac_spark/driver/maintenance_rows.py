@@ -14,7 +14,9 @@ from flareiac_spark.driver.refusal import Refusal
 
 
 def delete_rows(bench: TableWork, work: DeleteRows) -> Maintained:
-    """One commit, or none where there is no such row: an empty delete would end streams that read the table for nothing."""
+    """One commit, or none where there is no such row: an empty delete would end streams that read the table
+    for nothing.
+    """
     before = steps(bench)
     if not before and _any(bench, work) and not _by_whole_files(bench, work):
         with carried(bench.session, {OPERATION: bench.key}):
@@ -22,7 +24,10 @@ def delete_rows(bench: TableWork, work: DeleteRows) -> Maintained:
     after = steps(bench)
     result = outcome(bench, after)
     old, new = result["rows_before"], result["rows_after"]
-    return Maintained(result={**result, "deleted_rows": None if old is None or new is None else old - new}, found=bool(before))
+    return Maintained(
+        result={**result, "deleted_rows": None if old is None or new is None else old - new},
+        found=bool(before),
+    )
 
 
 def _any(bench: TableWork, work: DeleteRows) -> bool:
@@ -38,20 +43,29 @@ def _by_whole_files(bench: TableWork, work: DeleteRows) -> bool:
     try:
         bench.table.newDelete().set(OPERATION, bench.key).deleteFromRowFilter(old).commit()
     except Py4JJavaError as failure:
-        if "Cannot delete file where some, but not all, rows match filter" not in str(failure.java_exception.getMessage()):
+        if "Cannot delete file where some, but not all, rows match filter" not in str(
+            failure.java_exception.getMessage()
+        ):
             raise
         return False
     return True
 
 
 def _condition(work: DeleteRows) -> str:
-    kind = {"timestamptz": "TIMESTAMP_LTZ", "timestamp": "TIMESTAMP_NTZ", "timestamp_ntz": "TIMESTAMP_NTZ", "date": "DATE"}[_type(work)]
+    kind = {
+        "timestamptz": "TIMESTAMP_LTZ",
+        "timestamp": "TIMESTAMP_NTZ",
+        "timestamp_ntz": "TIMESTAMP_NTZ",
+        "date": "DATE",
+    }[_type(work)]
     name = ".".join(quote(part) for part in work.column.split("."))
     return f"{name} < {kind}'{_spelled(work)}'"
 
 
 def _spelled(work: DeleteRows) -> str:
-    """The time as Iceberg and Spark both read it; a day counts from its beginning, so that the day of the time stays."""
+    """The time as Iceberg and Spark both read it; a day counts from its beginning, so that the day of the
+    time stays.
+    """
     at: Any = datetime.fromtimestamp(work.before_ms / 1000, UTC)
     match _type(work):
         case "date":
@@ -65,4 +79,6 @@ def _spelled(work: DeleteRows) -> str:
 def _type(work: DeleteRows) -> str:
     if work.type in ("timestamptz", "timestamp", "timestamp_ntz", "date"):
         return work.type
-    raise Refusal("NOT_A_TIME", f"The column {work.column} has the type {work.type}, by which no row has an age.")
+    raise Refusal(
+        "NOT_A_TIME", f"The column {work.column} has the type {work.type}, by which no row has an age."
+    )

@@ -1,9 +1,10 @@
 """Builds the one MERGE statement that brings the rows of a batch into a table; touches no table.
 
-The new rows are called ``s`` and the table's ``t``, as the job's conditions call them. Rows meet by their keys, where null equals null.
-Of rows with equal keys the one with the greatest ``latest_by`` counts; one that the table has by a greater value is left alone, so that a
-row which arrives late changes nothing. (A row that was deleted leaves nothing to compare with: an older one brings it back.) Columns that
-the query does not give keep their values in rows that are there already.
+The new rows are called ``s`` and the table's ``t``, as the job's conditions call them. Rows meet by their
+keys, where null equals null. Of rows with equal keys the one with the greatest ``latest_by`` counts; one that
+the table has by a greater value is left alone, so that a row which arrives late changes nothing. (A row that
+was deleted leaves nothing to compare with: an older one brings it back.) Columns that the query does not give
+keep their values in rows that are there already.
 """
 # ruff: noqa: S608 - names are quoted, and the conditions are the job's own SQL
 
@@ -60,7 +61,8 @@ def statement(session: Any, output: Output, rows: NewRows) -> str:
         condition = f" AND ({merge.update_if})" if merge.update_if is not None else ""
         assignments = ", ".join(f"t.{quote(name)} = s.{quote(name)}" for name in set_columns)
         clauses.append(f"WHEN MATCHED{newer}{condition} THEN UPDATE SET {assignments}")
-    # A key that is computed would be shuffled once more, so another column carries the check where there is one.
+    # A key that is computed would be shuffled once more, so another column carries the check where there is
+    # one.
     checked = quote((set_columns or given)[0])
     guard, rows_sql = _unmatched(session, output, merge, _reduced(merge, rows, meeting, checked))
     clauses.append(f"WHEN NOT MATCHED{guard} THEN INSERT ({inserted}) VALUES ({values})")
@@ -69,13 +71,17 @@ def statement(session: Any, output: Output, rows: NewRows) -> str:
 
 def rule(output: Output) -> Merge:
     if output.merge is None or not output.merge.on:
-        raise Refusal("MERGE_KEY_MISSING", f"The output {output.name!r} merges, and does not say by which columns.")
+        raise Refusal(
+            "MERGE_KEY_MISSING", f"The output {output.name!r} merges, and does not say by which columns."
+        )
     return output.merge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Key:
-    """One column by which rows meet. ``made`` are columns that a new row gets for it, ``alike`` those that tell new rows apart."""
+    """One column by which rows meet. ``made`` are columns that a new row gets for it, ``alike`` those that
+    tell new rows apart.
+    """
 
     name: str
     meets: str
@@ -86,9 +92,9 @@ class _Key:
 def _key(number: int, column: SpecColumn) -> _Key:
     """Null meets null.
 
-    Spark compares such a column as two: its value, or another one for null, and whether it is null. New rows get these two as columns,
-    because then one shuffle and one sort serve both the check that keys are unique among them and the join with the table (measured: as
-    many as a plain join has).
+    Spark compares such a column as two: its value, or another one for null, and whether it is null. New rows
+    get these two as columns, because then one shuffle and one sort serve both the check that keys are unique
+    among them and the join with the table (measured: as many as a plain join has).
     """
     name, zero = quote(column.name), _zero(column.type)
     if column.required:
@@ -97,7 +103,12 @@ def _key(number: int, column: SpecColumn) -> _Key:
         return _Key(name=name, meets=f"t.{name} <=> s.{name}", alike=(name,))
     value, null = f"__flareiac_key{number}", f"__flareiac_null{number}"
     meets = f"coalesce(t.{name}, {zero}) = s.{value} AND (t.{name} IS NULL) = s.{null}"
-    return _Key(name=name, meets=meets, made=(f"coalesce({name}, {zero}) AS {value}", f"{name} IS NULL AS {null}"), alike=(value, null))
+    return _Key(
+        name=name,
+        meets=meets,
+        made=(f"coalesce({name}, {zero}) AS {value}", f"{name} IS NULL AS {null}"),
+        alike=(value, null),
+    )
 
 
 def _zero(kind: str) -> str | None:
@@ -124,42 +135,73 @@ def _newer(merge: Merge, target: Any) -> str:
 
 
 def _reduced(merge: Merge, rows: NewRows, keys: Sequence[_Key], checked: str) -> str:
-    """The new rows, each key once: by choice, or by an error that says how to choose, in the place of the column ``checked``."""
-    made, alike = [item for key in keys for item in key.made], ", ".join(item for key in keys for item in key.alike)
+    """The new rows, each key once: by choice, or by an error that says how to choose, in the place of the
+    column ``checked``.
+    """
+    made, alike = (
+        [item for key in keys for item in key.made],
+        ", ".join(item for key in keys for item in key.alike),
+    )
     columns = list(map(quote, rows.columns))
     if merge.latest_by is not None:
-        rest = [name for name in rows.orderable if name.lower() not in {merge.latest_by.lower(), *(key.lower() for key in merge.on)}]
+        rest = [
+            name
+            for name in rows.orderable
+            if name.lower() not in {merge.latest_by.lower(), *(key.lower() for key in merge.on)}
+        ]
         order = ", ".join(f"{quote(name)} DESC NULLS LAST" for name in (merge.latest_by, *rest))
-        # By the keys themselves, and what they meet by is made of the few rows that are left: Spark drops the others before any shuffle,
+        # By the keys themselves, and what they meet by is made of the few rows that are left: Spark drops the
+        # others before any shuffle,
         # and sorting all of them by twice as many columns took twice as long (measured).
         names = ", ".join(key.name for key in keys)
-        ranked = f"SELECT *, row_number() OVER (PARTITION BY {names} ORDER BY {order}) AS {_RANK} FROM {quote(rows.view)}"
+        ranked = (
+            f"SELECT *, row_number() OVER (PARTITION BY {names} ORDER BY {order}) AS {_RANK} FROM "
+            f"{quote(rows.view)}"
+        )
         return f"SELECT {', '.join([*columns, *made])} FROM ({ranked}) WHERE {_RANK} = 1"
     base = f"(SELECT {', '.join(['*', *made])} FROM {quote(rows.view)})"
     columns += [item.rpartition(" ")[2] for item in made]
-    complaint = f"{NOT_UNIQUE}: a batch has several rows with equal {', '.join(merge.on)}".replace("\\", "").replace("'", "")
-    value = f"CASE WHEN count(*) OVER (PARTITION BY {alike}) > 1 THEN raise_error('{complaint}') ELSE {checked} END AS {checked}"
+    complaint = f"{NOT_UNIQUE}: a batch has several rows with equal {', '.join(merge.on)}".replace(
+        "\\", ""
+    ).replace("'", "")
+    value = (
+        f"CASE WHEN count(*) OVER (PARTITION BY {alike}) > 1 THEN raise_error('{complaint}') ELSE "
+        f"{checked} END AS {checked}"
+    )
     return f"SELECT {', '.join(value if name == checked else name for name in columns)} FROM {base}"
 
 
 def _unmatched(session: Any, output: Output, merge: Merge, rows_sql: str) -> tuple[str, str]:
-    """The guard that a deleted row is not inserted, and the rows with what it needs: a row that the table lacks has only nulls there."""
+    """The guard that a deleted row is not inserted, and the rows with what it needs: a row that the table
+    lacks has only nulls there.
+    """
     if merge.delete_if is None:
         return "", rows_sql
     if all(parts[0].lower() != "t" or len(parts) == 1 for parts in _attributes(session, merge.delete_if)):
         return f" AND NOT coalesce(({merge.delete_if}), false)", rows_sql
-    nothing = ", ".join(f"CAST(NULL AS {spark_type(column.type)}) AS {quote(column.name)}" for column in output.columns)
-    judged = f"SELECT s.*, coalesce(({merge.delete_if}), false) AS {_UNMATCHED_DELETE} FROM ({rows_sql}) s CROSS JOIN (SELECT {nothing}) t"
+    nothing = ", ".join(
+        f"CAST(NULL AS {spark_type(column.type)}) AS {quote(column.name)}" for column in output.columns
+    )
+    judged = (
+        f"SELECT s.*, coalesce(({merge.delete_if}), false) AS {_UNMATCHED_DELETE} FROM ({rows_sql}) s "
+        f"CROSS JOIN (SELECT {nothing}) t"
+    )
     return f" AND NOT s.{_UNMATCHED_DELETE}", judged
 
 
 def _refuse_missing(output: Output, merge: Merge, given: Sequence[str], rows: NewRows) -> None:
     names = {name.lower() for name in given}
     if missing := [key for key in merge.on if key.lower() not in names]:
-        why = f"The output {output.name!r} merges by {', '.join(missing)}, which {output.source!r} and the table do not both have."
+        why = (
+            f"The output {output.name!r} merges by {', '.join(missing)}, which {output.source!r} and the "
+            "table do not both have."
+        )
         raise Refusal("MERGE_KEY_MISSING", why)
     if merge.latest_by is not None and merge.latest_by.lower() not in {name.lower() for name in rows.columns}:
-        why = f"The output {output.name!r} takes the latest row by {merge.latest_by}, which {output.source!r} does not give."
+        why = (
+            f"The output {output.name!r} takes the latest row by {merge.latest_by}, which "
+            f"{output.source!r} does not give."
+        )
         raise Refusal("MERGE_ORDER_MISSING", why)
 
 

@@ -1,8 +1,9 @@
 """Writes one micro-batch: each output gets it once, in the order of the spec, however often Spark begins the
 batch again.
 
-Spark replays a batch that is not in its log of commits, with the same number and the same rows. So each commit carries the query, the
-output and the number, and what carries them already is not written again. Works inside the query's own thread.
+Spark replays a batch that is not in its log of commits, with the same number and the same rows. So each
+commit carries the query, the output and the number, and what carries them already is not written again. Works
+inside the query's own thread.
 """
 
 import time
@@ -12,7 +13,16 @@ from logging import Logger
 from typing import Any, Final
 
 from flareiac_spark.control import JobSpec, Output
-from flareiac_spark.driver import batch_write, kept_rows, kill_points, logical_plan, merge_rows, sinks, tables, temp_views
+from flareiac_spark.driver import (
+    batch_write,
+    kept_rows,
+    kill_points,
+    logical_plan,
+    merge_rows,
+    sinks,
+    tables,
+    temp_views,
+)
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
 from flareiac_spark.driver.common_step import CommonStep, common_step_of
 from flareiac_spark.driver.inputs import open_input
@@ -22,17 +32,22 @@ from flareiac_spark.driver.root_cause import is_refused
 
 _QUERY_ID = "sql.streaming.queryId"
 """A local property of the thread of a query: the id in its checkpoint's ``metadata``."""
-_ROW_BY_ROW: Final = frozenset({"Project", "Filter", "View", "SubqueryAlias", "StreamingRelation", "StreamingRelationV2"})
+_ROW_BY_ROW: Final = frozenset(
+    {"Project", "Filter", "View", "SubqueryAlias", "StreamingRelation", "StreamingRelationV2"}
+)
 """Nodes of a plan that make each row of one row of the source."""
 _CONFLICTS: Final = 3
-"""Commits of one batch that may meet those of other programs before the query fails, and is started again later."""
+"""Commits of one batch that may meet those of other programs before the query fails, and is started again
+later.
+"""
 _STALE_SECONDS = 10.0
 """Less than a lease."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """One streaming query: ``frame`` is what it runs, ``shapes`` make of each batch the rows of each output (in order).
+    """One streaming query: ``frame`` is what it runs, ``shapes`` make of each batch the rows of each output
+    (in order).
 
     ``repeats``: a batch computed twice gives the same rows, for little more than reading it twice.
     """
@@ -46,7 +61,9 @@ class Flow:
 
 
 def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
-    """The query that feeds these outputs. The session has a view of each input and step. Raises ``Refusal`` and ``AnalysisException``."""
+    """The query that feeds these outputs. The session has a view of each input and step. Raises ``Refusal``
+    and ``AnalysisException``.
+    """
     frames = [shaped(session, temp_views.view(session, output.source), output) for output in outputs]
     mode = sinks.output_mode(session, outputs, frames)
     for frame in frames:
@@ -55,7 +72,10 @@ def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     alone = len(outputs) == 1
     frame = frames[0] if alone else temp_views.view(session, common.name)
     if not frame.isStreaming:
-        raise Refusal("NOT_STREAMING", f"{common.name!r} reads no stream, so it cannot feed an output of a streaming job.")
+        raise Refusal(
+            "NOT_STREAMING",
+            f"{common.name!r} reads no stream, so it cannot feed an output of a streaming job.",
+        )
     plan = logical_plan.analysed(frame)
     nodes = list(logical_plan.nodes(plan))
     return Flow(
@@ -90,7 +110,10 @@ class _Shapes:
             temp_views.define_input(session, item, lambda session, item: open_input(session, item, {}))
         for step in self.common.steps:
             temp_views.define_step(session, step, self.spec)
-        return {output.name: shaped(session, temp_views.view(session, output.source), output) for output in self.outputs}
+        return {
+            output.name: shaped(session, temp_views.view(session, output.source), output)
+            for output in self.outputs
+        }
 
 
 @dataclass(slots=True)
@@ -104,7 +127,9 @@ class _Target:
 
 @dataclass(slots=True)
 class MicroBatch:
-    """What Spark calls for each batch. ``failure`` is what ended it last: the query's own error tells only of a failed call."""
+    """What Spark calls for each batch. ``failure`` is what ended it last: the query's own error tells only of
+    a failed call.
+    """
 
     address: str
     flow: Flow
@@ -123,7 +148,9 @@ class MicroBatch:
         session = frame.sparkSession
         query_id = str(session.sparkContext.getLocalProperty(_QUERY_ID))
         kill_points.reach("driver.batch-begun", self.address)
-        todo = [output for output in self.flow.outputs if not self._is_there(session, query_id, output, batch)]
+        todo = [
+            output for output in self.flow.outputs if not self._is_there(session, query_id, output, batch)
+        ]
         written = self._write_all(frame, todo, query_id, batch) if todo else 0
         if not written and self.flow.holds_state:
             # What Spark remembers for the next batch is made by computing this one.
@@ -133,7 +160,10 @@ class MicroBatch:
     def _is_there(self, session: Any, query_id: str, output: Output, batch: int) -> bool:
         target = self._targets.setdefault(output.name, _Target())
         if target.table is None or target.search is None:
-            target.table, target.search = tables.target(session, output), BatchSearch(query_id, output.name, output.branch)
+            target.table, target.search = (
+                tables.target(session, output),
+                BatchSearch(query_id, output.name, output.branch),
+            )
         else:
             target.table.refresh()
         target.searched = time.monotonic()
@@ -147,7 +177,11 @@ class MicroBatch:
     def _write_all(self, frame: Any, todo: Sequence[Output], query_id: str, batch: int) -> int:
         """Returns to how many outputs it wrote."""
         written = 0
-        kept = kept_rows.kept(frame) if any(self._is_read_twice(output) for output in todo) or len(todo) > 1 else None
+        kept = (
+            kept_rows.kept(frame)
+            if any(self._is_read_twice(output) for output in todo) or len(todo) > 1
+            else None
+        )
         try:
             rows = self.flow.shapes(frame if kept is None else kept)
             for at, output in enumerate(todo):
@@ -166,9 +200,12 @@ class MicroBatch:
         return written
 
     def _write(self, rows: Any, output: Output, carry: Mapping[str, str], *, again: bool) -> None:
-        """``again``: computing the rows once more gives the same ones, so that a commit that met another program's is repeated."""
+        """``again``: computing the rows once more gives the same ones, so that a commit that met another
+        program's is repeated.
+        """
         if output.mode == "overwrite" and rows.isEmpty():
-            # A batch without rows says nothing of those that are there; Spark runs one now and then to move the watermark.
+            # A batch without rows says nothing of those that are there; Spark runs one now and then to move
+            # the watermark.
             return
         for left in range(_CONFLICTS if again else 0, -1, -1):
             try:
@@ -176,30 +213,39 @@ class MicroBatch:
             except Exception as failure:
                 if not left or not is_refused(failure):
                     raise
-                self.log.info("%s: another program changed the table meanwhile; the batch is written again", output.name)
+                self.log.info(
+                    "%s: another program changed the table meanwhile; the batch is written again", output.name
+                )
             else:
                 return
 
     def _is_stale(self, output: Output) -> bool:
-        """Whether so much time passed since the search that another driver may have taken over: this process may have been paused."""
+        """Whether so much time passed since the search that another driver may have taken over: this process
+        may have been paused.
+        """
         return time.monotonic() - self._targets[output.name].searched > _STALE_SECONDS
 
     def _is_read_twice(self, output: Output) -> bool:
         """Whether computing the batch once and keeping it is less work.
 
-        An overwrite asks first whether there are rows. A merge that rewrites files reads its rows once to find those files and once more:
-        they must be the same, and where each is made of one row of a source, reading that again is less work than keeping them (measured).
+        An overwrite asks first whether there are rows. A merge that rewrites files reads its rows once to
+        find those files and once more: they must be the same, and where each is made of one row of a source,
+        reading that again is less work than keeping them (measured).
         """
         if output.mode == "merge":
             if self.flow.repeats:
                 return False
-            return self.flow.holds_state or self._targets[output.name].table.properties().get("write.merge.mode") != "merge-on-read"
+            return (
+                self.flow.holds_state
+                or self._targets[output.name].table.properties().get("write.merge.mode") != "merge-on-read"
+            )
         return output.mode == "overwrite"
 
 
 def _behind(output: Output, newest: int, batch: int) -> Refusal:
     why = (
-        f"The table {'.'.join(output.identifier)} has batch {newest} of this query, and the checkpoint is about to write batch {batch}: "
-        "it was set back, for instance restored from a copy. Restore the newest one, or start a new generation."
+        f"The table {'.'.join(output.identifier)} has batch {newest} of this query, and the checkpoint is "
+        f"about to write batch {batch}: it was set back, for instance restored from a copy. Restore the "
+        "newest one, or start a new generation."
     )
     return Refusal("CHECKPOINT_BEHIND", why)

@@ -1,4 +1,6 @@
-"""One-shot work that the command line asks of the application: one function for each kind. Touches tables and checkpoints."""
+"""One-shot work that the command line asks of the application: one function for each kind. Touches tables and
+checkpoints.
+"""
 
 import threading
 import time
@@ -8,7 +10,18 @@ from logging import Logger
 from pathlib import Path
 from typing import Any, Final, assert_never
 
-from flareiac_spark.control import Finish, Maintain, Marks, Operation, Result, Target, Trigger, Truncate, Truncated, job_spec_from_json
+from flareiac_spark.control import (
+    Finish,
+    Maintain,
+    Marks,
+    Operation,
+    Result,
+    Target,
+    Trigger,
+    Truncate,
+    Truncated,
+    job_spec_from_json,
+)
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.checkpoints import Checkpoints
@@ -24,7 +37,9 @@ REBUILD: Final = "flareiac.rebuild"
 _EPOCHS: Final = ("spark.sql.streaming.queryId", "spark.sql.streaming.epochId")
 _OWN: Final = (CHECKPOINT_ID, BATCH_ID)
 _PATIENCE: Final = 600.0
-"""Seconds for which a truncation stands: one that nobody waits for any more must not happen out of the blue."""
+"""Seconds for which a truncation stands: one that nobody waits for any more must not happen out of the
+blue.
+"""
 _HELD_MS: Final = 7 * 24 * 3_600_000
 
 
@@ -49,18 +64,26 @@ def serve(operation: Operation, shop: OperationContext) -> Result:
             marked = tuple(target.output for target in work.targets if _carries(session, target, work))
             return Result(id=operation.id, status="done", marked=marked)
         case Truncate() as work:
-            return Result(id=operation.id, status="done", truncated=_truncate(shop.new_session(), work, shop.log))
+            return Result(
+                id=operation.id, status="done", truncated=_truncate(shop.new_session(), work, shop.log)
+            )
         case Finish() as work:
             _finish(work, shop)
             return Result(id=operation.id, status="done")
         case Maintain() as work:
-            return Result(id=operation.id, status="done", maintained=maintain(shop.new_session, work, shop.locks, shop.pause, shop.log))
+            return Result(
+                id=operation.id,
+                status="done",
+                maintained=maintain(shop.new_session, work, shop.locks, shop.pause, shop.log),
+            )
         case _:
             assert_never(operation.work)
 
 
 def _carries(session: Any, target: Target, work: Marks) -> bool:
-    """Newest first, up to the first commit of an earlier batch of the same query: what is older cannot be of this batch."""
+    """Newest first, up to the first commit of an earlier batch of the same query: what is older cannot be of
+    this batch.
+    """
     for commit in commits(_loaded(session, target), target.branch):
         batch = _batch_of(commit.summary, target, work.query_id)
         if batch is not None:
@@ -85,7 +108,10 @@ def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
         if commit.summary.get(REBUILD) == work.mark:
             return Truncated(snapshot_id=table.snapshot(commit.id).parentId(), found=True)
     if time.time() - work.asked > _PATIENCE:
-        raise Refusal("ASKED_LONG_AGO", f"{shown} was to be emptied for {work.mark}, but that was asked too long ago. Apply again.")
+        raise Refusal(
+            "ASKED_LONG_AGO",
+            f"{shown} was to be emptied for {work.mark}, but that was asked too long ago. Apply again.",
+        )
     head = table.snapshot(target.branch or "main")
     if target.branch is not None and head is None:
         raise Refusal("BRANCH_NOT_FOUND", f"The table {shown} has no branch {target.branch}.")
@@ -96,33 +122,55 @@ def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
     everything = session._jvm.org.apache.iceberg.expressions.Expressions.alwaysTrue()
     delete = table.newDelete().set(REBUILD, work.mark).deleteFromRowFilter(everything)
     (delete if target.branch is None else delete.toBranch(target.branch)).commit()
-    log.info("emptied %s (branch %s) for %s; it was at snapshot %s", shown, target.branch or "main", work.mark, before)
+    log.info(
+        "emptied %s (branch %s) for %s; it was at snapshot %s",
+        shown,
+        target.branch or "main",
+        work.mark,
+        before,
+    )
     return Truncated(snapshot_id=before)
 
 
 def _hold(table: Any, name: str, snapshot: Any) -> None:
-    """A tag keeps the snapshot from expiry for a week, so that the step can be undone. Iceberg counts its age from the snapshot's time."""
+    """A tag keeps the snapshot from expiry for a week, so that the step can be undone. Iceberg counts its age
+    from the snapshot's time.
+    """
     if not table.refs().containsKey(name):
         age = max(0, int(time.time() * 1000) - snapshot.timestampMillis())
-        table.manageSnapshots().createTag(name, snapshot.snapshotId()).setMaxRefAgeMs(name, age + _HELD_MS).commit()
+        table.manageSnapshots().createTag(name, snapshot.snapshotId()).setMaxRefAgeMs(
+            name, age + _HELD_MS
+        ).commit()
         table.refresh()
 
 
 def _finish(work: Finish, shop: OperationContext) -> None:
-    """``once`` does a batch in flight again with its old offsets, and nothing after it (measured with Spark 4.1)."""
+    """``once`` does a batch in flight again with its old offsets, and nothing after it (measured with Spark
+    4.1).
+    """
     given = job_spec_from_json(dict(work.spec))
-    spec = replace(given, trigger=Trigger(kind="once"), outputs=tuple(item for item in given.outputs if item.checkpoint == work.checkpoint))
+    spec = replace(
+        given,
+        trigger=Trigger(kind="once"),
+        outputs=tuple(item for item in given.outputs if item.checkpoint == work.checkpoint),
+    )
     if _committed(work):
         return
     if not (_place(work) / "offsets" / str(work.batch)).is_file():
-        raise Refusal("BATCH_NOT_THERE", f"{work.checkpoint} has no batch {work.batch}: a query that starts there would read all again.")
+        raise Refusal(
+            "BATCH_NOT_THERE",
+            f"{work.checkpoint} has no batch {work.batch}: a query that starts there would read all again.",
+        )
     with shop.checkpoints.used_by(spec):
         prove_start(spec, {})
         session = shop.new_session()
         set_conf(session, spec.conf)
         run_stream(session, spec, threading.Event(), lambda: 0.0, lambda _phase, _queries: None, shop.log)
     if not _committed(work):
-        raise Refusal("BATCH_NOT_FINISHED", f"Batch {work.batch} of {work.checkpoint} was begun again and is not committed.")
+        raise Refusal(
+            "BATCH_NOT_FINISHED",
+            f"Batch {work.batch} of {work.checkpoint} was begun again and is not committed.",
+        )
 
 
 def _committed(work: Finish) -> bool:

@@ -1,7 +1,8 @@
 """Proves that a file can only be this table's own: it lies where the table's writers put files, under a name
 that Iceberg's writers give. Pure.
 
-What is not proven stops a removal: a folder that a stream reads, another table's files and a download all look like "no snapshot names it".
+What is not proven stops a removal: a folder that a stream reads, another table's files and a download all
+look like "no snapshot names it".
 """
 
 import re
@@ -26,7 +27,8 @@ _METADATA: Final = re.compile(
     )
 )
 _DATA: Final = re.compile(
-    # Partition, task, operation (of a stream: with its batch) and number, as Iceberg's library names them; pyiceberg has no number.
+    # Partition, task, operation (of a stream: with its batch) and number, as Iceberg's library names them;
+    # pyiceberg has no number.
     rf"([01]{{8}}-)?(\d{{5,}}-\d+-{_UUID}(-\d+)*(-deletes)?\.({_FORMATS}|puffin)|{_TRINO}\.{_FORMATS})"
 )
 _HASHED: Final = (re.compile(r"[01]{4}/[01]{4}/[01]{4}/([01]{8}/)?"), re.compile(r"[0-9a-f]{8}/"))
@@ -40,7 +42,9 @@ HADOOP_HINT: Final = "version-hint.text"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where a table's writers put files. ``partitions``: the names of all partition fields that it has had."""
+    """Where a table's writers put files. ``partitions``: the names of all partition fields that it has
+    had.
+    """
 
     location: str
     properties: Mapping[str, str]
@@ -49,7 +53,10 @@ class Layout:
     @property
     def data(self) -> tuple[str, ...]:
         """The folders of data and delete files."""
-        return (f"{self.location.rstrip('/')}/data", *(self.properties[name] for name in DATA_PATHS if name in self.properties))
+        return (
+            f"{self.location.rstrip('/')}/data",
+            *(self.properties[name] for name in DATA_PATHS if name in self.properties),
+        )
 
     @property
     def metadata(self) -> tuple[str, ...]:
@@ -88,7 +95,9 @@ class Head:
 def head_of(beginning: bytes) -> Head:
     """From the first bytes of a metadata file."""
     uuid, updated = _TABLE_UUID.search(beginning), _UPDATED.search(beginning)
-    return Head(uuid=uuid.group(1).decode() if uuid else None, updated_ms=int(updated.group(1)) if updated else None)
+    return Head(
+        uuid=uuid.group(1).decode() if uuid else None, updated_ms=int(updated.group(1)) if updated else None
+    )
 
 
 def is_metadata_file(path: str) -> bool:

@@ -1,7 +1,8 @@
 """Shapes columns for a table: by name, cast as a store assignment; required columns are checked by value.
 
-In the order of their names, whatever that of the table: Spark keeps the aggregates of its state by position, and the columns that are taken
-last decide it. A column that moves in the table must not exchange one aggregate's state for another's.
+In the order of their names, whatever that of the table: Spark keeps the aggregates of its state by position,
+and the columns that are taken last decide it. A column that moves in the table must not exchange one
+aggregate's state for another's.
 """
 
 from collections.abc import Collection
@@ -13,15 +14,17 @@ from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.refusal import Refusal
 
 _SAFE_OPTIONS = {"check-nullability": "false", "check-ordering": "false"}
-"""Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg sees them. Iceberg finds
-columns by name where their order is not checked."""
+"""Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg
+sees them. Iceberg finds columns by name where their order is not checked.
+"""
 
 
 def shape(frame: Any, output: Output, used: Collection[str] = ()) -> Any:
-    """The frame with exactly the target's columns. Raises ``Refusal`` for extra and for missing required columns.
+    """The frame with exactly the target's columns. Raises ``Refusal`` for extra and for missing required
+    columns.
 
-    For a merge: with those that the query gives, so that the others keep their values, and those that the merge itself uses (``used``,
-    in lower case).
+    For a merge: with those that the query gives, so that the others keep their values, and those that the
+    merge itself uses (``used``, in lower case).
     """
     from pyspark.sql.types import StructType
 
@@ -32,8 +35,13 @@ def shape(frame: Any, output: Output, used: Collection[str] = ()) -> Any:
     by_name = sorted(output.columns, key=lambda column: column.name.lower())
     target: Any = StructType.fromDDL(spark_columns(by_name))
     if output.mode == "merge":
-        target = StructType([field for field in target.fields if field.name.lower() in given] + [frame.schema[name] for name in beside])
-    checked = [_checked(given[name], output) if name in required else f"{quote(given[name])}" for name in given]
+        target = StructType(
+            [field for field in target.fields if field.name.lower() in given]
+            + [frame.schema[name] for name in beside]
+        )
+    checked = [
+        _checked(given[name], output) if name in required else f"{quote(given[name])}" for name in given
+    ]
     return frame.selectExpr(*checked).to(target)
 
 
@@ -49,15 +57,25 @@ def _refuse_mismatch(given: list[str], output: Output) -> None:
     target, table = {column.name.lower() for column in output.columns}, ".".join(output.identifier)
     names = [name.lower() for name in given]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise Refusal("OUTPUT_AMBIGUOUS_COLUMN", f"{output.source!r} gives the column {twice[0]} more than once; name each one once.")
+        raise Refusal(
+            "OUTPUT_AMBIGUOUS_COLUMN",
+            f"{output.source!r} gives the column {twice[0]} more than once; name each one once.",
+        )
     if extra := [name for name in given if name.lower() not in target]:
-        why = f"{output.source!r} gives {', '.join(extra)}, which the table {table} does not have. Add the columns or leave them out."
+        why = (
+            f"{output.source!r} gives {', '.join(extra)}, which the table {table} does not have. Add the "
+            "columns or leave them out."
+        )
         raise Refusal("OUTPUT_EXTRA_COLUMN", why)
-    if missing := [column.name for column in output.columns if column.required and column.name.lower() not in names]:
+    if missing := [
+        column.name for column in output.columns if column.required and column.name.lower() not in names
+    ]:
         why = f"The table {table} requires {', '.join(missing)}, which {output.source!r} does not give."
         raise Refusal("OUTPUT_MISSING_COLUMN", why)
 
 
 def _checked(name: str, output: Output) -> str:
-    complaint = f"null in the required column {name} of {'.'.join(output.identifier)}".replace("\\", "").replace("'", "")
+    complaint = f"null in the required column {name} of {'.'.join(output.identifier)}".replace(
+        "\\", ""
+    ).replace("'", "")
     return f"coalesce({quote(name)}, raise_error('{complaint}')) AS {quote(name)}"

@@ -22,7 +22,10 @@ def wait_until_gone(previous: Status | None, log: Logger) -> None:
         return
     if seen.jvm_pid is None or seen.jvm_pid_started is None:
         return
-    jvm, deadline = ProcessIdentity(pid=seen.jvm_pid, started=seen.jvm_pid_started), time.monotonic() + _PATIENCE_SECONDS
+    jvm, deadline = (
+        ProcessIdentity(pid=seen.jvm_pid, started=seen.jvm_pid_started),
+        time.monotonic() + _PATIENCE_SECONDS,
+    )
     while is_running(jvm):
         if time.monotonic() > deadline:
             log.warning("the JVM %s of a dead driver does not end; killing it", jvm.pid)

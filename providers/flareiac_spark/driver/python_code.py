@@ -1,9 +1,9 @@
 """Runs steps in Python: loads the job's code under a name of its own and calls the step's function.
 
-Each folder of code is a package named by its digest, so that two versions with the same module names run in one process. Inside it
-``import other`` means the folder's own ``other`` first, as in a Python program that starts there; nobody else's imports change. Functions
-and classes travel to workers by value, so that workers need no copy; own modules must be imported at the top of a module and not inside
-a function that workers call.
+Each folder of code is a package named by its digest, so that two versions with the same module names run in
+one process. Inside it ``import other`` means the folder's own ``other`` first, as in a Python program that
+starts there; nobody else's imports change. Functions and classes travel to workers by value, so that workers
+need no copy; own modules must be imported at the top of a module and not inside a function that workers call.
 
 The function is called with empty frames too, when an apply asks whether Spark would understand the job.
 """
@@ -31,9 +31,14 @@ from flareiac_spark.driver.root_cause import root_cause_of
 
 
 def python_frame(session: Any, step: Step, code: str | None, visible: Sequence[str]) -> Any:
-    """The DataFrame that a step's function returns. ``visible`` names the inputs and steps that it may read. Raises ``Refusal``."""
+    """The DataFrame that a step's function returns. ``visible`` names the inputs and steps that it may read.
+    Raises ``Refusal``.
+    """
     if code is None or not Path(code).is_dir():
-        raise Refusal("CODE_MISSING", f"The code of the step {step.name!r} is not in {code}. Apply the job again to put it there.")
+        raise Refusal(
+            "CODE_MISSING",
+            f"The code of the step {step.name!r} is not in {code}. Apply the job again to put it there.",
+        )
     folder = CodeFolder(path=code)
     try:
         found = _call(session, step, folder, visible)
@@ -49,7 +54,9 @@ def _call(session: Any, step: Step, folder: "CodeFolder", visible: Sequence[str]
     function = getattr(_load(folder, module_name), name, None)
     if not callable(function):
         raise Refusal("CODE_FUNCTION_MISSING", f"There is no function {name} in the module {module_name}.")
-    session.stop = _not_yours  # on this object alone: scripts that were made for spark-submit often end with it
+    session.stop = (
+        _not_yours  # on this object alone: scripts that were made for spark-submit often end with it
+    )
     found = function(session, Frames(session, visible), copy.deepcopy(dict(step.params)))
     _refuse_queries(session, step)
     return found
@@ -60,12 +67,17 @@ def _not_yours() -> None:
 
 
 def _refuse_queries(session: Any, step: Step) -> None:
-    """A query that nobody planned would write rows that nobody counts, when the function is only tried out too."""
+    """A query that nobody planned would write rows that nobody counts, when the function is only tried out
+    too.
+    """
     started = session.streams.active
     for query in started:
         query.stop()
     if started:
-        why = f"{step.python} started a streaming query of its own. Return the DataFrame, and write it with an output of the job."
+        why = (
+            f"{step.python} started a streaming query of its own. Return the DataFrame, and write it "
+            "with an output of the job."
+        )
         raise Refusal("CODE_STARTED_QUERY", why)
 
 
@@ -74,10 +86,15 @@ def _checked(session: Any, step: Step, found: Any) -> Any:
 
     if not isinstance(found, DataFrame):
         what = "nothing" if found is None else f"a value of type {type(found).__name__}"
-        raise Refusal("CODE_RETURNED_NO_FRAME", f"{step.python} returned {what}. A step's function returns a DataFrame.")
+        raise Refusal(
+            "CODE_RETURNED_NO_FRAME", f"{step.python} returned {what}. A step's function returns a DataFrame."
+        )
     made_by: Any = found.sparkSession
     if not made_by._jsparkSession.equals(session._jsparkSession):
-        why = f"{step.python} returned a DataFrame of another session. Make it with the spark that the function is given."
+        why = (
+            f"{step.python} returned a DataFrame of another session. Make it with the spark that the "
+            "function is given."
+        )
         raise Refusal("CODE_RETURNED_FOREIGN_FRAME", why)
     return found
 
@@ -97,7 +114,9 @@ class Frames(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
-            raise UnknownFrame(f"There is no input or earlier step {name!r}. There are {', '.join(self._names)}.")
+            raise UnknownFrame(
+                f"There is no input or earlier step {name!r}. There are {', '.join(self._names)}."
+            )
         return self._session.table(quote(name))
 
     def __iter__(self) -> Iterator[str]:
@@ -120,7 +139,9 @@ class CodeFolder:
     def package(self) -> str:
         return "flareiac_code_" + re.sub(r"\W", "_", Path(self.path).name)
 
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None, /) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None, /
+    ) -> ModuleSpec | None:
         del target
         if name == self.package:
             root = ModuleSpec(name, None, is_package=True)
@@ -133,7 +154,9 @@ class CodeFolder:
         return next((spec for spec in found if spec is not None), None)
 
     def holds(self, top: str) -> bool:
-        """Whether ``import top`` means a module of this folder. A folder without ``__init__`` yields to any other module, as in Python."""
+        """Whether ``import top`` means a module of this folder. A folder without ``__init__`` yields to any
+        other module, as in Python.
+        """
         spec = self.find_spec(f"{self.package}.{top}", [self.path])
         return spec is not None and (spec.loader is not None or not _is_known(top))
 
@@ -200,12 +223,18 @@ def _is_known(top: str) -> bool:
 
 
 def _refusal(failure: BaseException, folder: CodeFolder) -> Refusal:
-    """The failure as its job's last error. Trying again may help against the network alone, and where Spark does not rule it out."""
+    """The failure as its job's last error. Trying again may help against the network alone, and where Spark
+    does not rule it out.
+    """
     cause = _cause(failure)
     of_spark = hasattr(failure, "java_exception") or hasattr(failure, "getCondition")
     kind = "" if of_spark else f"{cause.error_class}: "
     message = f"{_place(failure, folder)}{kind}{cause.message}".replace(f"{folder.package}.", "").rstrip(": ")
-    passing = not cause.permanent if of_spark and not _is_analysis(failure) else isinstance(failure, ConnectionError | TimeoutError)
+    passing = (
+        not cause.permanent
+        if of_spark and not _is_analysis(failure)
+        else isinstance(failure, ConnectionError | TimeoutError)
+    )
     return Refusal(cause.error_class if of_spark else "CODE_FAILED", message, permanent=not passing)
 
 
@@ -219,7 +248,9 @@ def _cause(failure: BaseException) -> ErrorSummary:
 def _is_analysis(failure: BaseException) -> bool:
     from pyspark.errors import AnalysisException, PySparkAssertionError, PySparkTypeError, PySparkValueError
 
-    return isinstance(failure, AnalysisException | PySparkAssertionError | PySparkTypeError | PySparkValueError)
+    return isinstance(
+        failure, AnalysisException | PySparkAssertionError | PySparkTypeError | PySparkValueError
+    )
 
 
 def _place(failure: BaseException, folder: CodeFolder) -> str:

@@ -37,7 +37,9 @@ class QueryWatch:
         return len(fresh)
 
     def _fresh_reports(self) -> list[Any]:
-        """Reports of executed batches since the last look, oldest first. A report without ``addBatch`` is of an empty trigger."""
+        """Reports of executed batches since the last look, oldest first. A report without ``addBatch`` is of
+        an empty trigger.
+        """
         fresh: list[Any] = []
         recent = self.query._jsq.recentProgress()
         for at in range(len(recent) - 1, -1, -1):  # each is asked of the JVM, and there are a hundred
@@ -67,12 +69,16 @@ class QueryWatch:
             lag={str(at): _lag(source) for at, source in enumerate(report.get("sources", []))},
             watermark=report.get("eventTime", {}).get("watermark"),
             state_rows=sum(operator.get("numRowsTotal", 0) for operator in state) if state else None,
-            rows_dropped_by_watermark=sum(operator.get("numRowsDroppedByWatermark", 0) for operator in state) if state else None,
+            rows_dropped_by_watermark=sum(operator.get("numRowsDroppedByWatermark", 0) for operator in state)
+            if state
+            else None,
             input_rows=self.status.input_rows + sum(one.numInputRows() for one in fresh),
         )
 
     def _judge_idleness(self, worked: bool, seen: Mapping[str, Any]) -> None:
-        """Idle after two looks in a row without work: with a short trigger one look may fall between two batches."""
+        """Idle after two looks in a row without work: with a short trigger one look may fall between two
+        batches.
+        """
         if self.status.batch is None and not self._asked():
             self.idle, self._quiet_looks = False, 0
             return
@@ -82,7 +88,9 @@ class QueryWatch:
         self.idle = self._quiet_looks >= 2
 
     def _measure(self, worked: bool, seen: Mapping[str, Any], now: float) -> None:
-        """How long things take, by a clock that nobody sets. A trigger that only asks its sources is no batch."""
+        """How long things take, by a clock that nobody sets. A trigger that only asks its sources is no
+        batch.
+        """
         if worked:
             self._moved_at = now
         if self.idle:
@@ -97,18 +105,27 @@ class QueryWatch:
         )
 
     def _asked(self) -> bool:
-        """Whether the sources said at least once that there is nothing new. Before its first trigger a query waits too, with work ahead."""
+        """Whether the sources said at least once that there is nothing new. Before its first trigger a query
+        waits too, with work ahead.
+        """
         return bool(self.query._jsq.streamingQuery().noNewData())
 
 
 def _is_level(report: dict[str, Any]) -> bool:
     """Whether a batch read all that its sources had, as far as they tell."""
     sources = report.get("sources", [])
-    return bool(sources) and all(item.get("latestOffset") is not None and item.get("endOffset") == item["latestOffset"] for item in sources)
+    return bool(sources) and all(
+        item.get("latestOffset") is not None and item.get("endOffset") == item["latestOffset"]
+        for item in sources
+    )
 
 
 def _lag(source: dict[str, Any]) -> dict[str, Any]:
-    lag = {"source": source.get("description"), "end": source.get("endOffset"), "latest": source.get("latestOffset")}
+    lag = {
+        "source": source.get("description"),
+        "end": source.get("endOffset"),
+        "latest": source.get("latestOffset"),
+    }
     return {**lag, **({"metrics": source["metrics"]} if source.get("metrics") else {})}
 
 

@@ -38,25 +38,41 @@ class Forget:
 Act: TypeAlias = Start | Stop | Forget
 
 
-def decide(desired: Mapping[str, DesiredJob], running: Mapping[str, Running], finished: Mapping[str, JobStatus]) -> tuple[Act, ...]:
-    """Acts that bring what runs nearer to what should; a changed job is stopped first and started when it has ended."""
+def decide(
+    desired: Mapping[str, DesiredJob], running: Mapping[str, Running], finished: Mapping[str, JobStatus]
+) -> tuple[Act, ...]:
+    """Acts that bring what runs nearer to what should; a changed job is stopped first and started when it has
+    ended.
+    """
     acts: list[Act] = []
     for address, job in running.items():
         wanted = desired.get(address)
-        fits = wanted is not None and wanted.state == "running" and (wanted.digest, wanted.nonce) == (job.digest, job.nonce)
+        fits = (
+            wanted is not None
+            and wanted.state == "running"
+            and (wanted.digest, wanted.nonce) == (job.digest, job.nonce)
+        )
         if not fits and not job.stopping:
             acts.append(Stop(address))
     acts += [
-        Forget(address) for address in finished if address not in running and not _still_counts(desired.get(address), finished[address])
+        Forget(address)
+        for address in finished
+        if address not in running and not _still_counts(desired.get(address), finished[address])
     ]
     for address, wanted in desired.items():
-        if wanted.state == "running" and address not in running and not _still_counts(wanted, finished.get(address)):
+        if (
+            wanted.state == "running"
+            and address not in running
+            and not _still_counts(wanted, finished.get(address))
+        ):
             acts.append(Start(address))
     return tuple(acts)
 
 
 def _still_counts(wanted: DesiredJob | None, last: JobStatus | None) -> bool:
-    """Whether a job's end is the answer to what is wanted: a completed run is done even while the job is stopped for a moment."""
+    """Whether a job's end is the answer to what is wanted: a completed run is done even while the job is
+    stopped for a moment.
+    """
     if wanted is None or last is None or (wanted.digest, wanted.nonce) != (last.digest, last.nonce):
         return False
     return last.phase == "completed" or (last.phase == "failed" and wanted.state == "running")

@@ -26,5 +26,8 @@ class RestartPolicy:
         count = self.failures(now)
         if count > self._restart.max_failures:
             return None
-        pause: float = min(self._restart.backoff_ms * 2 ** (count - 1), max(_LONGEST_MS, self._restart.backoff_ms)) / 1000
+        pause: float = (
+            min(self._restart.backoff_ms * 2 ** (count - 1), max(_LONGEST_MS, self._restart.backoff_ms))
+            / 1000
+        )
         return pause

@@ -13,33 +13,58 @@ from flareiac_spark.driver.refusal import Refusal
 
 _LINES = 6
 _LENGTH = 1200
-_WRAPPERS = frozenset({"STREAM_FAILED", "WRITING_JOB_ABORTED", "TASK_WRITE_FAILED", "INTERNAL_ERROR", "FAILED_EXECUTE_UDF"})
-_WRAPPER_CLASSES = frozenset(
-    {"InvocationTargetException", "ExecutionException", "UncheckedExecutionException", "UndeclaredThrowableException"}
+_WRAPPERS = frozenset(
+    {"STREAM_FAILED", "WRITING_JOB_ABORTED", "TASK_WRITE_FAILED", "INTERNAL_ERROR", "FAILED_EXECUTE_UDF"}
 )
-_PERMANENT_CONDITIONS = ("NOT_COMPATIBLE", "INCOMPATIBLE", "NOT_MATCH_IN_STATE_METADATA", "UNSUPPORTED_STREAMING")
+_WRAPPER_CLASSES = frozenset(
+    {
+        "InvocationTargetException",
+        "ExecutionException",
+        "UncheckedExecutionException",
+        "UndeclaredThrowableException",
+    }
+)
+_PERMANENT_CONDITIONS = (
+    "NOT_COMPATIBLE",
+    "INCOMPATIBLE",
+    "NOT_MATCH_IN_STATE_METADATA",
+    "UNSUPPORTED_STREAMING",
+)
 _PERMANENT_TEXTS = (
     "sources in the checkpoint",
     "Cannot load current offset at snapshot",  # Iceberg: the snapshot of the last offset was expired
-    "Cannot process overwrite snapshot",  # Iceberg: the stream's table was overwritten, and the stream does not skip that
+    # Iceberg: the stream's table was overwritten, and the stream does not skip that
+    "Cannot process overwrite snapshot",
     "Cannot process delete snapshot",
 )
 _IN_TEXT = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] (.*)", re.DOTALL)
 _FILE = re.compile(r"while reading file (\S+?)\.(?:\s|$)")
 _PYTHON = "Traceback (most recent call last):\n"
 _PYTHON_FRAME = re.compile(r'\s+File "(?:.*/code/[0-9a-f]{32}/)?(.+)", line (\d+), in ')
-_HINT = re.compile(r"\s*To process malformed records as null result, try setting the option 'mode' as 'PERMISSIVE'\.?")
-_WAY_ON = 'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.'
+_HINT = re.compile(
+    r"\s*To process malformed records as null result, try setting the option 'mode' as 'PERMISSIVE'\.?"
+)
+_WAY_ON = (
+    "To read what does not fit as null instead, write in its stream: files { options = { mode = "
+    '"PERMISSIVE" } }.'
+)
 _FILE_GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 _WITHOUT_IT = (
-    "It was deleted after the batch that reads it had begun. Put it back; or, to go on without its rows, write in the job: "
+    "It was deleted after the batch that reads it had begun. Put it back; or, to go on without its rows, "
+    "write in the job: "
     'conf = { "spark.sql.files.ignoreMissingFiles" = "true" }.'
 )
-_MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CSV_RECORD", "CANNOT_PARSE_JSON_FIELD", "FAILED_READ_FILE.PARSE")
+_MALFORMED = (
+    "MALFORMED_RECORD_IN_PARSING",
+    "MALFORMED_CSV_RECORD",
+    "CANNOT_PARSE_JSON_FIELD",
+    "FAILED_READ_FILE.PARSE",
+)
 _LOST_STATE = re.compile(r"CANNOT_LOAD_STATE_STORE\.(CANNOT_READ_|CANNOT_FIND_|UNEXPECTED_FILE_SIZE)")
 _STATE_WAY_OUT = (
-    "The state of the checkpoint has lost this file, or it is cut off. Put back a whole copy of the checkpoint's folder, or raise its "
-    "generation: what is open in the state is lost then, unless the new generation reads everything again."
+    "The state of the checkpoint has lost this file, or it is cut off. Put back a whole copy of the "
+    "checkpoint's folder, or raise its generation: what is open in the state is lost then, unless the new "
+    "generation reads everything again."
 )
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b")
 
@@ -56,7 +81,9 @@ class Link:
 def root_cause_of(failure: BaseException) -> ErrorSummary:
     """The root cause of anything that pyspark, py4j or the driver itself raised."""
     if isinstance(failure, Refusal):
-        return ErrorSummary(error_class=failure.error_class, message=str(failure), permanent=failure.permanent)
+        return ErrorSummary(
+            error_class=failure.error_class, message=str(failure), permanent=failure.permanent
+        )
     throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
     if throwable is not None:
         return root_cause_of_java(throwable)
@@ -72,7 +99,9 @@ def root_cause_of_java(throwable: Any) -> ErrorSummary:
 def choose(chain: Sequence[Link]) -> ErrorSummary:
     """The root cause of a chain of causes, outermost first (at least one)."""
     telling = [link for link in chain if link.condition and link.condition not in _WRAPPERS]
-    spoken = [link for link in chain if link.message and _short(link.class_name) not in _WRAPPER_CLASSES] or list(chain)
+    spoken = [
+        link for link in chain if link.message and _short(link.class_name) not in _WRAPPER_CLASSES
+    ] or list(chain)
     link = telling[-1] if telling else spoken[-1]
     error_class, message = link.condition or _short(link.class_name), link.message
     if not telling and (inner := _IN_TEXT.search(message)) and inner.group(1) not in _WRAPPERS:
@@ -93,7 +122,9 @@ def choose(chain: Sequence[Link]) -> ErrorSummary:
 
 
 def is_refused(failure: BaseException) -> bool:
-    """Whether Iceberg refused a commit for what another program had committed: nothing of it is in the table."""
+    """Whether Iceberg refused a commit for what another program had committed: nothing of it is in the
+    table.
+    """
     throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
     return throwable is not None and any(is_conflict(link.message) for link in _links(throwable))
 
@@ -136,7 +167,9 @@ def _links(throwable: Any) -> Iterator[Link]:
 
 
 def _is_permanent(chain: Sequence[Link], error_class: str) -> bool:
-    """The same start would fail the same way: what is written does not resolve, its state does not fit, or its offsets are gone."""
+    """The same start would fail the same way: what is written does not resolve, its state does not fit, or
+    its offsets are gone.
+    """
     if any(_short(link.class_name).endswith(("AnalysisException", "ParseException")) for link in chain):
         return True
     if _LOST_STATE.search(error_class) or any(word in error_class for word in _PERMANENT_CONDITIONS):
@@ -158,7 +191,9 @@ def _first_lines(message: str) -> str:
 
 
 def _end_of_traceback(message: str) -> str:
-    """``score.py:5: ValueError: ...``: a worker's traceback ends with what went wrong, and begins with how it came there."""
+    """``score.py:5: ValueError: ...``: a worker's traceback ends with what went wrong, and begins with how it
+    came there.
+    """
     place, told = "", list[str]()
     for line in message.rpartition(_PYTHON)[2].splitlines():
         if found := _PYTHON_FRAME.match(line):

@@ -10,9 +10,11 @@ from flareiac_spark.driver import logical_plan, tables
 
 
 def by_epoch(spec: JobSpec, output: Output) -> bool:
-    """Whether Iceberg's own sink writes this output of a stream, which knows by query and epoch what it has already.
+    """Whether Iceberg's own sink writes this output of a stream, which knows by query and epoch what it has
+    already.
 
-    It knows that of the main branch alone, and of appends and whole results only; everything else is a micro-batch with our mark.
+    It knows that of the main branch alone, and of appends and whole results only; everything else is a
+    micro-batch with our mark.
     """
     return not spec.foreach_batch and output.mode in ("append", "complete") and tables.is_main(output.branch)
 
@@ -20,13 +22,18 @@ def by_epoch(spec: JobSpec, output: Output) -> bool:
 def output_mode(session: Any, outputs: Sequence[Output], frames: Sequence[Any]) -> str:
     """Spark's output mode of the query that feeds these outputs with these streaming frames, one for each.
 
-    A merge takes rows that change (``update``) wherever Spark gives them; beside a join of two streams it gives appended rows only.
+    A merge takes rows that change (``update``) wherever Spark gives them; beside a join of two streams it
+    gives appended rows only.
     """
     if any(output.mode == "complete" for output in outputs):
         return "complete"
     if any(output.mode != "merge" for output in outputs):
         return "append"
-    if any(logical_plan.joins_streams(node) for frame in frames for node in logical_plan.nodes(logical_plan.analysed(frame))):
+    if any(
+        logical_plan.joins_streams(node)
+        for frame in frames
+        for node in logical_plan.nodes(logical_plan.analysed(frame))
+    ):
         return "append"
     return "update" if all(_accepts(session, frame, "update") for frame in frames) else "append"
 
@@ -36,7 +43,9 @@ def check(session: Any, frame: Any, mode: str) -> None:
     spark = session._jvm.org.apache.spark.sql
     modes = spark.streaming.OutputMode
     java_mode = {"append": modes.Append, "update": modes.Update, "complete": modes.Complete}[mode]()
-    spark.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(logical_plan.analysed(frame), java_mode)
+    spark.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(
+        logical_plan.analysed(frame), java_mode
+    )
 
 
 def _accepts(session: Any, frame: Any, mode: str) -> bool:

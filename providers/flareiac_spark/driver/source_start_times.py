@@ -1,7 +1,8 @@
 """The time at which a stream of a table begins: one for a whole generation, kept beside its checkpoint.
 
-Iceberg looks at the time at every start, not only at the first: one that lies after the newest snapshot sets the position back and hides
-what was appended while the job was stopped (measured with Iceberg 1.11). So the moment of the first start is written down before it.
+Iceberg looks at the time at every start, not only at the first: one that lies after the newest snapshot sets
+the position back and hides what was appended while the job was stopped (measured with Iceberg 1.11). So the
+moment of the first start is written down before it.
 """
 
 import time
@@ -15,9 +16,17 @@ from flareiac_spark.driver.refusal import Refusal
 
 
 def start_times(spec: JobSpec) -> Mapping[str, int | None]:
-    """UTC milliseconds by input, None for the beginning. Writes them down at the first start of a generation."""
-    wanted = {item.name: item.source for item in spec.inputs if isinstance(item, StreamInput) and isinstance(item.source, TableSource)}
-    folders = [Path(output.checkpoint.removeprefix("file://")) for output in spec.outputs if output.checkpoint]
+    """UTC milliseconds by input, None for the beginning. Writes them down at the first start of a
+    generation.
+    """
+    wanted = {
+        item.name: item.source
+        for item in spec.inputs
+        if isinstance(item, StreamInput) and isinstance(item.source, TableSource)
+    }
+    folders = [
+        Path(output.checkpoint.removeprefix("file://")) for output in spec.outputs if output.checkpoint
+    ]
     if not wanted or not folders:
         return {}
     notes = [folder.with_name(f".{folder.name}.starts.json") for folder in folders]
@@ -26,11 +35,17 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
         known = next((found for note in notes if (found := read_json(note)) is not None), None)
         if known is None:
             used = any((folder / "offsets").is_dir() for folder in folders)
-            known = {"times": {name: None if used else _moment(source.start_from) for name, source in wanted.items()}}
+            known = {
+                "times": {
+                    name: None if used else _moment(source.start_from) for name, source in wanted.items()
+                }
+            }
         for note in notes:
             if not note.exists():
                 note.parent.mkdir(parents=True, exist_ok=True)
-                write_json(note, {"times": known.get("times")})  # what it was prepared for is true of its own folder alone
+                write_json(
+                    note, {"times": known.get("times")}
+                )  # what it was prepared for is true of its own folder alone
     except ControlError as trouble:
         raise Refusal("START_TIMES_UNREADABLE", str(trouble)) from trouble
     times = known.get("times")

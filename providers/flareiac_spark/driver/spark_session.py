@@ -16,8 +16,9 @@ from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
 
 LAUNCH_CONF = "FLAREIAC_LAUNCH_CONF"
-"""Environment variable: JSON of settings that belong to this machine (master, class path, JVM options). JVM options of both count; of
-other settings these win over the shared ones."""
+"""Environment variable: JSON of settings that belong to this machine (master, class path, JVM options). JVM
+options of both count; of other settings these win over the shared ones.
+"""
 
 CATALOG = "spark.sql.catalog."
 _DEFAULTS = {
@@ -50,14 +51,17 @@ class Started:
 
 
 def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
-    """Starts the JVM and the root session. Raises what pyspark raises, and ``Failure`` for a secret that this process cannot have."""
+    """Starts the JVM and the root session. Raises what pyspark raises, and ``Failure`` for a secret that this
+    process cannot have.
+    """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     conf = spark_conf(settings, json.loads(os.environ.get(LAUNCH_CONF, "{}")))
     properties = scratch / ".spark.properties"
     _write_properties(properties, conf)
-    # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have passwords.
+    # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have
+    # passwords.
     os.environ["PYSPARK_SUBMIT_ARGS"] = f'--properties-file "{properties}" pyspark-shell'
     try:
         session = SparkSession.builder.getOrCreate()
@@ -77,21 +81,29 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
 
 
 def spark_conf(settings: ApplicationSettings, machine: Mapping[str, str]) -> dict[str, str]:
-    """What the root session starts with. ``machine``: settings that belong to this machine; they win over the shared ones. Of JVM options
-    both count, the user's last: the JVM takes the last of two that contradict each other.
+    """What the root session starts with. ``machine``: settings that belong to this machine; they win over the
+    shared ones. Of JVM options both count, the user's last: the JVM takes the last of two that contradict
+    each other.
 
     Raises ``Failure`` for a secret that this process cannot have.
     """
     # Every session sets its catalogs itself; what stands for a secret there is filled in then and not before.
-    hidden = [key for key, value in settings.conf.items() if is_reference(value) and not key.startswith(CATALOG)]
-    shared = {key: resolve(value) for key, value in settings.conf.items() if key in hidden or not is_reference(value)}
+    hidden = [
+        key for key, value in settings.conf.items() if is_reference(value) and not key.startswith(CATALOG)
+    ]
+    shared = {
+        key: resolve(value)
+        for key, value in settings.conf.items()
+        if key in hidden or not is_reference(value)
+    }
     redacted = "|".join([_DEFAULTS[_REDACTION], *(f"^{re.escape(key)}$" for key in hidden)])
     conf = {**_DEFAULTS, "spark.app.name": settings.name, _REDACTION: redacted, **shared, **machine, **_FIXED}
     if options := [given[_JAVA_OPTIONS] for given in (machine, shared) if given.get(_JAVA_OPTIONS)]:
         conf[_JAVA_OPTIONS] = " ".join(options)
     cores = _local_cores(conf["spark.master"])
     if cores is not None:
-        # Spark's own 200 cost a first batch with state minutes on a few cores. A checkpoint that has begun keeps the number it began with.
+        # Spark's own 200 cost a first batch with state minutes on a few cores. A checkpoint that has begun
+        # keeps the number it began with.
         conf.setdefault("spark.sql.shuffle.partitions", str(cores))
     return conf
 
@@ -120,13 +132,16 @@ def activate(session: Any) -> None:
 
 
 def set_conf(session: Any, conf: Mapping[str, str]) -> None:
-    """Gives a session a job's settings. Raises ``Failure`` for a secret that this process cannot have, and what Spark raises."""
+    """Gives a session a job's settings. Raises ``Failure`` for a secret that this process cannot have, and
+    what Spark raises.
+    """
     for key, value in conf.items():
         session.conf.set(key, resolve(value))
 
 
 def set_catalogs(session: Any, conf: Mapping[str, str]) -> None:
-    """Gives a fresh session exactly these catalogs. They are loaded at their first use, so that no new JVM is needed for others.
+    """Gives a fresh session exactly these catalogs. They are loaded at their first use, so that no new JVM is
+    needed for others.
 
     Raises ``Failure`` for a secret that this process cannot have.
     """

@@ -1,8 +1,9 @@
 """Proves before every start of a query, the first one and each retry, what a plan proves of the files on
 disk.
 
-Reads folders; changes nothing. Tables prove their uuids where they are opened. A refusal is permanent: the same start would find the same,
-and a start on an empty checkpoint would read everything again and repeat its rows.
+Reads folders; changes nothing. Tables prove their uuids where they are opened. A refusal is permanent: the
+same start would find the same, and a start on an empty checkpoint would read everything again and repeat its
+rows.
 """
 
 import json
@@ -31,13 +32,22 @@ def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
             _prove_files_in_flight(Path(folder.removeprefix("file://")), output)
     for name, path in _source_folders(spec):
         if not path.exists():
-            why = f"The folder {path}, which the input {name!r} reads, does not exist. Create it, or put it back where it was."
+            why = (
+                f"The folder {path}, which the input {name!r} reads, does not exist. Create it, or put "
+                "it back where it was."
+            )
             raise Refusal("SOURCE_FOLDER_NOT_FOUND", why)
 
 
 def checkpoints_of(spec: JobSpec) -> dict[str, str]:
-    """The folder of each checkpoint, and the name of the query that uses it (its output, ``all`` where one query feeds all outputs)."""
-    return {output.checkpoint: "all" if spec.foreach_batch else output.name for output in spec.outputs if output.checkpoint is not None}
+    """The folder of each checkpoint, and the name of the query that uses it (its output, ``all`` where one
+    query feeds all outputs).
+    """
+    return {
+        output.checkpoint: "all" if spec.foreach_batch else output.name
+        for output in spec.outputs
+        if output.checkpoint is not None
+    }
 
 
 def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
@@ -47,7 +57,10 @@ def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
         return
     lost = lost_checkpoint(folder, output, known=known, found=found)
     if lost is not None:
-        why = f"{lost.what}. {lost.why} Put the folder back where it was; flareiac plan names the other ways out (FIK060)."
+        why = (
+            f"{lost.what}. {lost.why} Put the folder back where it was; flareiac plan names the other "
+            "ways out (FIK060)."
+        )
         raise Refusal(CHECKPOINT_LOST, why)
 
 
@@ -60,15 +73,26 @@ def _query_in(path: Path, output: str) -> str | None:
         _refuse_half_a_copy(path, output)
         return None
     except (OSError, ValueError, KeyError, TypeError) as failure:
-        raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"{metadata} cannot be read ({failure})")) from None
+        raise Refusal(
+            CHECKPOINT_DAMAGED, _damaged(output, f"{metadata} cannot be read ({failure})")
+        ) from None
     return str(found)
 
 
 def _refuse_half_a_copy(path: Path, output: str) -> None:
-    """Without ``metadata`` Spark takes a new query id and goes on with the offsets of the old query, unless they were prepared for it."""
-    logs = [log for log in ("offsets", "commits") if (path / log).is_dir() and any(item.name.isdigit() for item in (path / log).iterdir())]
+    """Without ``metadata`` Spark takes a new query id and goes on with the offsets of the old query, unless
+    they were prepared for it.
+    """
+    logs = [
+        log
+        for log in ("offsets", "commits")
+        if (path / log).is_dir() and any(item.name.isdigit() for item in (path / log).iterdir())
+    ]
     if logs and not _is_prepared(path):
-        raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"{path / 'metadata'} is missing, and {' and '.join(logs)} are there"))
+        raise Refusal(
+            CHECKPOINT_DAMAGED,
+            _damaged(output, f"{path / 'metadata'} is missing, and {' and '.join(logs)} are there"),
+        )
 
 
 def _is_prepared(path: Path) -> bool:
@@ -78,12 +102,19 @@ def _is_prepared(path: Path) -> bool:
 
 
 def _damaged(output: str, what: str) -> str:
-    return f"The checkpoint of output {output} is damaged: {what}. Put back a whole copy of the folder, or raise its generation."
+    return (
+        f"The checkpoint of output {output} is damaged: {what}. Put back a whole copy of the folder, or "
+        "raise its generation."
+    )
 
 
 def _passes_over_missing_files(spec: JobSpec) -> bool:
     """Whether the job says that it goes on without the rows of files that are gone."""
-    sources = [item.source.options for item in spec.inputs if isinstance(item, StreamInput) and isinstance(item.source, FilesSource)]
+    sources = [
+        item.source.options
+        for item in spec.inputs
+        if isinstance(item, StreamInput) and isinstance(item.source, FilesSource)
+    ]
     said = [spec.conf, *sources]
     names = {name.lower(): str(value).lower() for settings in said for name, value in settings.items()}
     return "true" in (names.get("spark.sql.files.ignoremissingfiles"), names.get("ignoremissingfiles"))
@@ -99,8 +130,10 @@ def _prove_files_in_flight(path: Path, output: str) -> None:
         others = len(files) - 1
         which = files[0] + (f" and {others:,} more file{'s' * (others > 1)}" if others else "")
         why = (
-            f"Batch {batch} of output {output} was begun and is done again, and of the files that it reads {which} "
-            f"{'are' if others else 'is'} gone: Spark would pass over {'them' if others else 'it'} without a word, and the rows would be "
+            f"Batch {batch} of output {output} was begun and is done again, and of the files that it reads "
+            f"{which} "
+            f"{'are' if others else 'is'} gone: Spark would pass over {'them' if others else 'it'} without "
+            "a word, and the rows would be "
             "missing for good. Put back what was deleted; or, to go on without these rows, write in the job: "
             'conf = { "spark.sql.files.ignoreMissingFiles" = "true" }.'
         )

@@ -46,36 +46,54 @@ class BatchWatch(QueryWatch):
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The queries of a job, analysed in their session; calling one of ``starts`` starts one. Nothing runs before."""
+    """The queries of a job, analysed in their session; calling one of ``starts`` starts one. Nothing runs
+    before.
+    """
 
     session: Any
     starts: tuple[Callable[[], QueryWatch], ...]
 
 
 def make_ready(session: Any, spec: JobSpec, log: Logger) -> Ready:
-    """Gives a fresh session the job's settings and views, and analyses its queries. Raises what analysing raises, and ``Refusal``."""
+    """Gives a fresh session the job's settings and views, and analyses its queries. Raises what analysing
+    raises, and ``Refusal``.
+    """
     set_conf(session, spec.conf)
     temp_views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
     if spec.foreach_batch:
         return Ready(session, (_micro_batches(session, spec, spec.outputs, ALL, log),))
     starts = [
-        _sink(session, spec, output) if sinks.by_epoch(spec, output) else _micro_batches(session, spec, (output,), output.name, log)
+        _sink(session, spec, output)
+        if sinks.by_epoch(spec, output)
+        else _micro_batches(session, spec, (output,), output.name, log)
         for output in spec.outputs
     ]
     return Ready(session, tuple(starts))
 
 
 def run_stream(
-    session: Any, spec: JobSpec, stop: threading.Event, graceful_seconds: Callable[[], float], report: Report, log: Logger
+    session: Any,
+    spec: JobSpec,
+    stop: threading.Event,
+    graceful_seconds: Callable[[], float],
+    report: Report,
+    log: Logger,
 ) -> bool:
     """Makes a job ready in a fresh session and runs it; raises as ``make_ready`` and ``run_ready`` do."""
     return run_ready(make_ready(session, spec, log), spec, stop, graceful_seconds, report, log)
 
 
 def run_ready(
-    ready: Ready, spec: JobSpec, stop: threading.Event, graceful_seconds: Callable[[], float], report: Report, log: Logger
+    ready: Ready,
+    spec: JobSpec,
+    stop: threading.Event,
+    graceful_seconds: Callable[[], float],
+    report: Report,
+    log: Logger,
 ) -> bool:
-    """Runs until stopped (False) or, with a finite trigger, until done (True). Raises what starting raises, and ``QueryFailed``."""
+    """Runs until stopped (False) or, with a finite trigger, until done (True). Raises what starting raises,
+    and ``QueryFailed``.
+    """
     watches: list[QueryWatch] = []
     try:
         for start in ready.starts:
@@ -95,17 +113,26 @@ def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatc
     frame = shape(temp_views.view(session, output.source), output)
     if not frame.isStreaming:
         raise Refusal(
-            "NOT_STREAMING", f"{output.source!r} reads no stream, so it cannot feed the output {output.name!r} of a streaming job."
+            "NOT_STREAMING",
+            f"{output.source!r} reads no stream, so it cannot feed the output {output.name!r} of a "
+            "streaming job.",
         )
-    writer = _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
+    writer = (
+        _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
+    )
 
     def start() -> QueryWatch:
-        return QueryWatch(output.name, _begun(partial(writer.toTable, tables.quoted_name(output.identifier)), spec, output, output.name))
+        return QueryWatch(
+            output.name,
+            _begun(partial(writer.toTable, tables.quoted_name(output.identifier)), spec, output, output.name),
+        )
 
     return start
 
 
-def _micro_batches(session: Any, spec: JobSpec, outputs: Sequence[Output], label: str, log: Logger) -> Callable[[], QueryWatch]:
+def _micro_batches(
+    session: Any, spec: JobSpec, outputs: Sequence[Output], label: str, log: Logger
+) -> Callable[[], QueryWatch]:
     """Starts a query each of whose batches we write."""
     for output in outputs:
         tables.target(session, output)
@@ -121,8 +148,12 @@ def _micro_batches(session: Any, spec: JobSpec, outputs: Sequence[Output], label
 
 def _writer(frame: Any, spec: JobSpec, output: Output, label: str) -> Any:
     if output.checkpoint is None:
-        raise Refusal("CHECKPOINT_MISSING", f"The output {output.name!r} of a streaming job has no checkpoint.")
-    writer = frame.writeStream.queryName(f"{spec.address}/{label}").option("checkpointLocation", output.checkpoint)
+        raise Refusal(
+            "CHECKPOINT_MISSING", f"The output {output.name!r} of a streaming job has no checkpoint."
+        )
+    writer = frame.writeStream.queryName(f"{spec.address}/{label}").option(
+        "checkpointLocation", output.checkpoint
+    )
     trigger = trigger_arguments(spec.trigger)
     return writer if trigger is None else writer.trigger(**trigger)
 
@@ -153,7 +184,11 @@ def trigger_arguments(trigger: Trigger) -> dict[str, Any] | None:
 
 
 def _follow(
-    watches: Sequence[QueryWatch], stop: threading.Event, graceful_seconds: Callable[[], float], report: Report, log: Logger
+    watches: Sequence[QueryWatch],
+    stop: threading.Event,
+    graceful_seconds: Callable[[], float],
+    report: Report,
+    log: Logger,
 ) -> bool:
     report("running", _statuses(watches))
     while True:
@@ -174,14 +209,21 @@ def _follow(
 
 
 def _stop_at_commit(watches: Sequence[QueryWatch], deadline: float, log: Logger) -> None:
-    """Each query stops between two batches, or after its next commit, or at the deadline. Spark itself knows no such stop, so that a
-    batch may begin in between; it is replayed with the same offsets at the next start."""
+    """Each query stops between two batches, or after its next commit, or at the deadline. Spark itself knows
+    no such stop, so that a batch may begin in between; it is replayed with the same offsets at the next
+    start.
+    """
     waiting, begun = list(watches), time.monotonic()
     kill_points.reach("driver.stopping")
     while waiting:
         for watch in tuple(waiting):
             committed = watch.look()
-            if committed or not watch.query.isActive or not watch.query.status["isTriggerActive"] or time.monotonic() > deadline:
+            if (
+                committed
+                or not watch.query.isActive
+                or not watch.query.status["isTriggerActive"]
+                or time.monotonic() > deadline
+            ):
                 watch.query.stop()
                 waiting.remove(watch)
                 log.info("%s: stopped after batch %s", watch.status.output, watch.status.batch)
@@ -194,7 +236,9 @@ def _look(watches: Sequence[QueryWatch], log: Logger) -> None:
     for watch in watches:
         if watch.look():
             seen = watch.status
-            log.info("%s: batch %s committed, %s rows read in this run", seen.output, seen.batch, seen.input_rows)
+            log.info(
+                "%s: batch %s committed, %s rows read in this run", seen.output, seen.batch, seen.input_rows
+            )
             kill_points.reach("driver.after-batch", seen.output)
 
 

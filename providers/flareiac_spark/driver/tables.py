@@ -27,7 +27,9 @@ def quoted_name(identifier: Sequence[str]) -> str:
 
 def quoted_target(output: Output) -> str:
     """The table, or the branch of it, that an output writes, as Spark reads it."""
-    return quoted_name(output.identifier if is_main(output.branch) else (*output.identifier, f"branch_{output.branch}"))
+    return quoted_name(
+        output.identifier if is_main(output.branch) else (*output.identifier, f"branch_{output.branch}")
+    )
 
 
 def is_main(branch: str | None) -> bool:
@@ -35,37 +37,49 @@ def is_main(branch: str | None) -> bool:
 
 
 def target(session: Any, output: Output) -> Any:
-    """Iceberg's table object of what an output writes. Raises ``Refusal`` if the table or its branch is not what was planned."""
+    """Iceberg's table object of what an output writes. Raises ``Refusal`` if the table or its branch is not
+    what was planned.
+    """
     table = load(session, output.identifier, output.uuid)
     if output.branch is not None and not is_main(output.branch):
         reference = table.refs().get(output.branch)
         if reference is None or not reference.isBranch():
             shown = ".".join(output.identifier)
             why = (
-                f"The table {shown} has no branch {output.branch}. Make it first: ALTER TABLE {shown} CREATE BRANCH {quote(output.branch)}"
+                f"The table {shown} has no branch {output.branch}. Make it first: ALTER TABLE {shown} "
+                f"CREATE BRANCH {quote(output.branch)}"
             )
             raise Refusal("BRANCH_NOT_FOUND", why)
     return table
 
 
 def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
-    """Iceberg's own table object. Raises ``Refusal`` if there is no such table or another one of that name."""
+    """Iceberg's own table object. Raises ``Refusal`` if there is no such table or another one of that
+    name.
+    """
     from pyspark.errors import AnalysisException
 
     shown = ".".join(identifier)
     try:
-        table = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, quoted_name(identifier))
+        table = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+            session._jsparkSession, quoted_name(identifier)
+        )
     except AnalysisException:
         raise Refusal("TABLE_NOT_FOUND", f"The table {shown} does not exist.") from None
     found = str(table.uuid().toString())
     if uuid is not None and found != uuid:
-        why = f"The table {shown} is another one than planned: it has the uuid {found} and not {uuid}. It was dropped and created anew."
+        why = (
+            f"The table {shown} is another one than planned: it has the uuid {found} and not {uuid}. It "
+            "was dropped and created anew."
+        )
         raise Refusal("TABLE_REPLACED", why)
     return table
 
 
 def find_mark(session: Any, output: Output, key: str, value: str) -> Marked | None:
-    """The newest snapshot among the ancestors of the output's branch whose summary carries ``key = value``."""
+    """The newest snapshot among the ancestors of the output's branch whose summary carries ``key =
+    value``.
+    """
     for snapshot in commit_marks.commits(load(session, output.identifier, None), output.branch):
         if snapshot.summary.get(key) == value:
             return Marked(snapshot_id=snapshot.id, rows=int(snapshot.summary.get("added-records", "0")))

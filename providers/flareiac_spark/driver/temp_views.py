@@ -55,4 +55,8 @@ def _unique(frame: Any, dedup: Dedup | None) -> Any:
         return frame
     keys = list(dedup.keys)
     # Rows that are all there at once have no watermark to wait for.
-    return frame.dropDuplicatesWithinWatermark(keys) if dedup.within_watermark and frame.isStreaming else frame.dropDuplicates(keys)
+    return (
+        frame.dropDuplicatesWithinWatermark(keys)
+        if dedup.within_watermark and frame.isStreaming
+        else frame.dropDuplicates(keys)
+    )

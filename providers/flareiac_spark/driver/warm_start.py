@@ -1,8 +1,9 @@
 """Prepares a changed job's start while its predecessor still finishes a batch: everything that starts
 nothing.
 
-A session with its catalogs, views and the analysed queries of the new definition: on a start's usual way this is most of the pause. It is
-only ever made ahead, never instead: one that failed, grew old or was made for something else is left, and the start does it all itself.
+A session with its catalogs, views and the analysed queries of the new definition: on a start's usual way this
+is most of the pause. It is only ever made ahead, never instead: one that failed, grew old or was made for
+something else is left, and the start does it all itself.
 """
 
 import contextlib
@@ -23,7 +24,14 @@ _FRESH_SECONDS = 10.0
 class WarmStart(threading.Thread):
     """Begins when it is made with ``begin``. ``conf``: the settings whose catalogs the session has."""
 
-    def __init__(self, job: DesiredJob, spec: JobSpec, conf: Mapping[str, str], new_session: Callable[[], Any], log: Logger) -> None:
+    def __init__(
+        self,
+        job: DesiredJob,
+        spec: JobSpec,
+        conf: Mapping[str, str],
+        new_session: Callable[[], Any],
+        log: Logger,
+    ) -> None:
         super().__init__(name=f"preparing {spec.address}", daemon=True)
         self._job, self._spec, self._conf, self._new_session, self._log = job, spec, conf, new_session, log
         self._ready: Ready | None = None
@@ -44,14 +52,21 @@ class WarmStart(threading.Thread):
         return self._ready if time.monotonic() - self._begun <= _FRESH_SECONDS else None
 
 
-def begin(job: DesiredJob, conf: Mapping[str, str], new_session: Callable[[], Any], log: Logger) -> WarmStart | None:
+def begin(
+    job: DesiredJob, conf: Mapping[str, str], new_session: Callable[[], Any], log: Logger
+) -> WarmStart | None:
     """Prepares a job that goes on with its checkpoints; None where that would do more than look.
 
-    The user's Python is not called for a start that may not happen, and the moment at which a new generation begins is not now.
+    The user's Python is not called for a start that may not happen, and the moment at which a new generation
+    begins is not now.
     """
     with contextlib.suppress(ControlError):  # a spec that is not understood is told by the start
         spec = job_spec_from_json(dict(job.spec))
-        if spec.mode == "stream" and all(step.python is None for step in spec.steps) and all(map(_goes_on, spec.outputs)):
+        if (
+            spec.mode == "stream"
+            and all(step.python is None for step in spec.steps)
+            and all(map(_goes_on, spec.outputs))
+        ):
             made = WarmStart(job, spec, conf, new_session, log)
             made.start()
             return made
@@ -59,4 +74,7 @@ def begin(job: DesiredJob, conf: Mapping[str, str], new_session: Callable[[], An
 
 
 def _goes_on(output: Any) -> bool:
-    return output.checkpoint is not None and (Path(output.checkpoint.removeprefix("file://")) / "metadata").is_file()
+    return (
+        output.checkpoint is not None
+        and (Path(output.checkpoint.removeprefix("file://")) / "metadata").is_file()
+    )

@@ -38,10 +38,16 @@ class Needs:
     extensions: frozenset[str] = frozenset()
 
     def joined(self, other: "Needs") -> "Needs":
-        """A catalog that both know is taken from here as a whole: a setting that it has no more must not come back from there."""
+        """A catalog that both know is taken from here as a whole: a setting that it has no more must not come
+        back from there.
+        """
         known = {_catalog_in(key) for key in self.conf}
         kept = {key: value for key, value in other.conf.items() if _catalog_in(key) not in known}
-        return Needs(conf={**kept, **self.conf}, packages=self.packages | other.packages, extensions=self.extensions | other.extensions)
+        return Needs(
+            conf={**kept, **self.conf},
+            packages=self.packages | other.packages,
+            extensions=self.extensions | other.extensions,
+        )
 
 
 def needs_of(references: References) -> Needs:
@@ -64,10 +70,14 @@ def _catalog_in(key: str) -> str:
 
 
 def settings(project: Project, location: str, engine: Attributes, needs: Needs) -> ApplicationSettings:
-    """What the application is started with. ``digest`` covers what only a new JVM can take; catalogs a session takes."""
+    """What the application is started with. ``digest`` covers what only a new JVM can take; catalogs a
+    session takes.
+    """
     packages = sorted(needs.packages | set(engine["packages"]))
     conf = {**engine["conf"], PACKAGES: ",".join(packages)}
-    extensions = [item for item in engine["conf"].get(_EXTENSIONS, "").split(",") if item] + sorted(needs.extensions)
+    extensions = [item for item in engine["conf"].get(_EXTENSIONS, "").split(",") if item] + sorted(
+        needs.extensions
+    )
     if extensions:
         conf[_EXTENSIONS] = ",".join(dict.fromkeys(extensions))
     return ApplicationSettings(
@@ -93,7 +103,9 @@ def needs_in(running: ApplicationSettings) -> Needs:
 
 
 class Applications:
-    """The applications of one project, by runtime location. Safe to use from several threads: one starts an application at a time."""
+    """The applications of one project, by runtime location. Safe to use from several threads: one starts an
+    application at a time.
+    """
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -105,12 +117,16 @@ class Applications:
         return ControlDirectory(absolute_place(engine["runtime_location"], self.project))
 
     def announce(self, engine: Attributes, references: References) -> None:
-        """Tells of a job's needs before any is started, so that the application starts once with all of them."""
+        """Tells of a job's needs before any is started, so that the application starts once with all of
+        them.
+        """
         with self._guard:
             location = engine["runtime_location"]
             self._needs[location] = self._needs.get(location, Needs()).joined(needs_of(references))
 
-    def want(self, engine: Attributes, references: References, change: Callable[[Desired], Desired]) -> Desired:
+    def want(
+        self, engine: Attributes, references: References, change: Callable[[Desired], Desired]
+    ) -> Desired:
         """Changes what should run, settings included. Raises ``Failure``."""
         self.announce(engine, references)
 
@@ -123,33 +139,59 @@ class Applications:
         return self._update(self.control(engine), changed)
 
     def revise(self, engine: Attributes, change: Callable[[Desired], Desired]) -> None:
-        """Changes which jobs should run; the settings stay, which a recorded engine may no longer know. Raises ``Failure``."""
+        """Changes which jobs should run; the settings stay, which a recorded engine may no longer know.
+        Raises ``Failure``.
+        """
         control = self.control(engine)
         if read_desired(control) is not None:
             self._update(control, change)
 
     def drop(self, engine: Attributes, address: str) -> None:
         """A job is no longer wanted. Raises ``Failure``."""
-        self.revise(engine, lambda current: replace(current, jobs={key: job for key, job in current.jobs.items() if key != address}))
+        self.revise(
+            engine,
+            lambda current: replace(
+                current, jobs={key: job for key, job in current.jobs.items() if key != address}
+            ),
+        )
 
-    def bring_up(self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]) -> Status | None:
-        """The application runs with the wanted settings then (None: cancelled). Restarts one that runs with others. Raises ``Failure``."""
+    def bring_up(
+        self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]
+    ) -> Status | None:
+        """The application runs with the wanted settings then (None: cancelled). Restarts one that runs with
+        others. Raises ``Failure``.
+        """
         control = self.control(engine)
         self.end_if_gone(engine, cancel, progress)
         with self._lock_of(engine):
             status, desired = read_status(control), read_desired(control)
-            if is_alive(status) and status is not None and desired is not None and status.application.digest != desired.application.digest:
+            if (
+                is_alive(status)
+                and status is not None
+                and desired is not None
+                and status.application.digest != desired.application.digest
+            ):
                 progress("restarting the Spark application: its settings changed")
-                if not stop_application(control, timeout=engine["graceful_stop_ms"] / 1000 + 60, cancel=cancel):
+                if not stop_application(
+                    control, timeout=engine["graceful_stop_ms"] / 1000 + 60, cancel=cancel
+                ):
                     return None
                 status = None
             if not is_alive(status):
                 progress("starting the Spark application")
             wanted = desired.application if desired is not None else ApplicationSettings()
-            return ensure_running(control, launch_of(wanted, self.project.root) if not is_alive(status) else Launch(), cancel=cancel)
+            return ensure_running(
+                control,
+                launch_of(wanted, self.project.root) if not is_alive(status) else Launch(),
+                cancel=cancel,
+            )
 
-    def end_if_gone(self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]) -> None:
-        """Finds out whether a silent application on another host is gone, by its lease; then it counts as ended. Raises ``Failure``."""
+    def end_if_gone(
+        self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]
+    ) -> None:
+        """Finds out whether a silent application on another host is gone, by its lease; then it counts as
+        ended. Raises ``Failure``.
+        """
         control = self.control(engine)
         if not is_elsewhere_and_silent(read_status(control)):
             return
@@ -163,7 +205,9 @@ class Applications:
 
     def _update(self, control: ControlDirectory, change: Callable[[Desired], Desired]) -> Desired:
         try:
-            return control.update_desired(change, lineage=self.project.lineage, workspace=self.project.workspace)
+            return control.update_desired(
+                change, lineage=self.project.lineage, workspace=self.project.workspace
+            )
         except ControlError as failure:
             raise Failure(control_trouble(failure)) from failure
 
@@ -174,7 +218,12 @@ class Applications:
 
 def packages_of(resources: Iterable[Attributes], references: References) -> tuple[str, ...]:
     """Every coordinate that these engines and the declared catalogs need, sorted."""
-    return tuple(sorted(needs_of(references).packages | {package for engine in resources for package in engine["packages"]}))
+    return tuple(
+        sorted(
+            needs_of(references).packages
+            | {package for engine in resources for package in engine["packages"]}
+        )
+    )
 
 
 def read_status(control: ControlDirectory) -> Status | None:

@@ -29,20 +29,29 @@ RESERVED_CONF: Final = {
     "spark.driver.extraClassPath": _PACKAGES,
     "spark.submit.deployMode": "a local engine has none",
     "spark.sql.streaming.stopActiveRunOnRestart": "two runs of one query would stop each other in silence",
-    "spark.sql.streaming.stateStore.stateSchemaCheck": "it would hide that a changed query does not fit its state",
+    "spark.sql.streaming.stateStore.stateSchemaCheck": (
+        "it would hide that a changed query does not fit its state"
+    ),
 }
-"""Spark settings that FlareIaC sets itself or that would hide what it must see, with the reason or what to do instead."""
+"""Spark settings that FlareIaC sets itself or that would hide what it must see, with the reason or what to do
+instead.
+"""
 
 
-def canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
-    """Defaults filled in; durations in milliseconds; the runtime location relative to the root where it lies below it."""
+def canonical(
+    decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
+    """Defaults filled in; durations in milliseconds; the runtime location relative to the root where it lies
+    below it.
+    """
     wanted = decoded.attributes
     kind = wanted.get("type") or "local"
     if kind != "local":
         what = f"Engines of type {kind} are" if kind in _LATER else f"{kind!r} is"
         diagnostics.error(
             codes.ENGINE_TYPE_UNSUPPORTED,
-            f'{what} not supported yet. This version runs jobs in a local Spark application: write type = "local", or leave it out.',
+            f"{what} not supported yet. This version runs jobs in a local Spark application: write type = "
+            '"local", or leave it out.',
             attribute=("type",),
         )
     _warn_of_lock_file(project, diagnostics)
@@ -66,7 +75,9 @@ def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
 
 
 def _warn_of_lock_file(project: Project, diagnostics: Diagnostics) -> None:
-    """A damaged lock file stops the next start of an application, so it is told when nothing is at stake yet."""
+    """A damaged lock file stops the next start of an application, so it is told when nothing is at stake
+    yet.
+    """
     try:
         read_lock(project.root)
     except Failure as failure:
@@ -74,11 +85,16 @@ def _warn_of_lock_file(project: Project, diagnostics: Diagnostics) -> None:
 
 
 def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -> dict[str, str]:
-    """Settings without those that are not the user's to set, sorted; a secret is the text that says where it is."""
+    """Settings without those that are not the user's to set, sorted; a secret is the text that says where it
+    is.
+    """
     found = checked_settings(conf, ("conf",), references, diagnostics)
     for name in tuple(found):
         if right := meant(name, tuple(RESERVED_CONF)):
-            why = f"There is no setting {name!r}: Spark minds letter case and blanks in names, and ignores this one. Write {right}."
+            why = (
+                f"There is no setting {name!r}: Spark minds letter case and blanks in names, and ignores "
+                f"this one. Write {right}."
+            )
             diagnostics.error(codes.SETTING_MISSPELLED, why, attribute=("conf", name))
             del found[name]
     for name, reason in RESERVED_CONF.items():
@@ -86,7 +102,10 @@ def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -
             diagnostics.error(codes.SETTING_NOT_ALLOWED, f"{name}: {reason}.", attribute=("conf", name))
     for name in _JAVA_OPTIONS:
         if "Xmx" in found.get(name, ""):
-            why = f"-Xmx cannot be set in {name}: Spark starts no JVM with it. {_MEMORY[0].upper()}{_MEMORY[1:]}."
+            why = (
+                f"-Xmx cannot be set in {name}: Spark starts no JVM with it. "
+                f"{_MEMORY[0].upper()}{_MEMORY[1:]}."
+            )
             diagnostics.error(codes.SETTING_NOT_ALLOWED, why, attribute=("conf", name))
             del found[name]
     return found
@@ -98,7 +117,8 @@ def _master(master: Data, diagnostics: Diagnostics) -> str:
         return str(text)
     diagnostics.error(
         codes.MASTER_NOT_LOCAL,
-        f"{text!r} is not a local master. This version runs jobs in a local Spark application: write local, local[4] or local[*].",
+        f"{text!r} is not a local master. This version runs jobs in a local Spark application: write "
+        "local, local[4] or local[*].",
         attribute=("master",),
     )
     return "local[*]"
@@ -112,8 +132,8 @@ def _location(location: Data, name: str, project: Project, diagnostics: Diagnost
     if place is None:
         diagnostics.error(
             codes.RUNTIME_LOCATION_UNSUPPORTED,
-            f"{location!r} cannot be a runtime location yet. A local application and the command line meet in a local folder: write "
-            "a path.",
+            f"{location!r} cannot be a runtime location yet. A local application and the command line meet "
+            "in a local folder: write a path.",
             attribute=("runtime_location",),
         )
         return default

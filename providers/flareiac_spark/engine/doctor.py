@@ -8,7 +8,9 @@ from flareiac_spark.engine.application import Applications, read_status
 
 
 def check_engine(engine: Resolved, applications: Applications) -> Check:
-    """One verdict for one declared engine. An application that does not run is no trouble: an apply starts it."""
+    """One verdict for one declared engine. An application that does not run is no trouble: an apply starts
+    it.
+    """
     try:
         status = read_status(applications.control(engine.attributes))
     except Failure as failure:
@@ -16,13 +18,24 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
         return Check(name=engine.address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
     lives = liveness(status)
     if status is None or lives is Liveness.GONE:
-        return Check(name=engine.address, verdict=Verdict.OK, text="no application runs; an apply with something to run starts it")
+        return Check(
+            name=engine.address,
+            verdict=Verdict.OK,
+            text="no application runs; an apply with something to run starts it",
+        )
     about = f"pid {status.application.pid} on {status.application.host}, {len(status.jobs)} jobs"
     if lives is Liveness.UNKNOWN:
         fix = "If it is gone, end its process; the next apply starts a new one."
-        return Check(name=engine.address, verdict=Verdict.WARN, text=f"its application does not answer: {why_unknown(status)}", fix=fix)
+        return Check(
+            name=engine.address,
+            verdict=Verdict.WARN,
+            text=f"its application does not answer: {why_unknown(status)}",
+            fix=fix,
+        )
     failed = sorted(address for address, job in status.jobs.items() if job.phase == "failed")
     if failed:
         text = f"its application runs ({about}); failed: {', '.join(failed)}"
-        return Check(name=engine.address, verdict=Verdict.WARN, text=text, fix="flareiac logs ADDRESS tells why.")
+        return Check(
+            name=engine.address, verdict=Verdict.WARN, text=text, fix="flareiac logs ADDRESS tells why."
+        )
     return Check(name=engine.address, verdict=Verdict.OK, text=f"its application runs ({about})")

@@ -13,7 +13,10 @@ SCHEMA: Final = Block(
     description="Where jobs run: one Spark application for all jobs of the engine. Default: a local one.",
     attributes={
         "type": Attribute(
-            type=STRING, description="The kind of engine: local is the only one.", default="local", effect="restarts the application"
+            type=STRING,
+            description="The kind of engine: local is the only one.",
+            default="local",
+            effect="restarts the application",
         ),
         "master": Attribute(
             type=STRING,
@@ -23,13 +26,17 @@ SCHEMA: Final = Block(
         ),
         "conf": Attribute(
             type=SETTINGS,
-            description="Spark settings of the application. Without spark.sql.shuffle.partitions a local application uses as "
+            description="Spark settings of the application. Without spark.sql.shuffle.partitions a local "
+            "application uses as "
             "many shuffle partitions as it has cores.",
             effect="restarts the application",
         ),
         "packages": Attribute(
             type=ListType(STRING),
-            description="Additional Maven coordinates. The packages that declared catalogs need are added automatically.",
+            description=(
+                "Additional Maven coordinates. The packages that declared catalogs need are added "
+                "automatically."
+            ),
             effect="restarts the application",
         ),
         "driver": Attribute(
@@ -51,10 +58,16 @@ SCHEMA: Final = Block(
             effect="moves the application",
         ),
         "idle_shutdown": Attribute(
-            type=STRING, description="Time after which an application without a running job ends.", default="2m", validators=(is_duration,)
+            type=STRING,
+            description="Time after which an application without a running job ends.",
+            default="2m",
+            validators=(is_duration,),
         ),
         "graceful_stop": Attribute(
-            type=STRING, description="Time that a stopping query has to finish its batch.", default="2m", validators=(is_duration,)
+            type=STRING,
+            description="Time that a stopping query has to finish its batch.",
+            default="2m",
+            validators=(is_duration,),
         ),
     },
 )

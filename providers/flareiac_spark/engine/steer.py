@@ -1,6 +1,7 @@
 """Ends and starts the application of an engine by hand. Touches its control directory and its processes.
 
-What should run stays as it is: an ended application is drift, and the next apply starts it again, each job where its checkpoint stands.
+What should run stays as it is: an ended application is drift, and the next apply starts it again, each job
+where its checkpoint stands.
 """
 
 import threading
@@ -19,7 +20,11 @@ _MARGIN_SECONDS: Final = 60.0
 
 
 def steer_engine(
-    verb: Steer, engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]
+    verb: Steer,
+    engine: Resolved,
+    applications: Applications,
+    cancel: threading.Event,
+    progress: Callable[[str], None],
 ) -> Sequence[str]:
     """What came of it, in lines. Raises ``Failure``."""
     told: list[str] = []
@@ -30,7 +35,9 @@ def steer_engine(
     return told
 
 
-def _ended(engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]) -> list[str]:
+def _ended(
+    engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]
+) -> list[str]:
     control = applications.control(engine.attributes)
     applications.end_if_gone(engine.attributes, cancel, progress)
     if liveness(read_status(control)) is Liveness.GONE:
@@ -39,20 +46,38 @@ def _ended(engine: Resolved, applications: Applications, cancel: threading.Event
     timeout = engine.attributes["graceful_stop_ms"] / 1000 + _MARGIN_SECONDS
     if not stop_application(control, timeout=timeout, cancel=cancel):
         raise Failure(
-            error(codes.ENGINE_CONTROL_CANCELLED, f"The command was cancelled before the application of {engine.address} had ended.")
+            error(
+                codes.ENGINE_CONTROL_CANCELLED,
+                f"The command was cancelled before the application of {engine.address} had ended.",
+            )
         )
     desired = read_desired(control)
-    jobs = sorted(address for address, job in (desired.jobs if desired is not None else {}).items() if job.state == "running")
-    resume = f" {', '.join(jobs)}: started again by the next apply, or by flareiac start {engine.address}." if jobs else ""
+    jobs = sorted(
+        address
+        for address, job in (desired.jobs if desired is not None else {}).items()
+        if job.state == "running"
+    )
+    resume = (
+        f" {', '.join(jobs)}: started again by the next apply, or by flareiac start {engine.address}."
+        if jobs
+        else ""
+    )
     return [f"{engine.address}: its application has ended.{resume}"]
 
 
-def _started(engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]) -> list[str]:
+def _started(
+    engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]
+) -> list[str]:
     control = applications.control(engine.attributes)
     if read_desired(control) is None:
-        detail = f"{control.path} has no job of {engine.address} that should run. Apply first: that starts the application with its jobs."
+        detail = (
+            f"{control.path} has no job of {engine.address} that should run. Apply first: that starts "
+            "the application with its jobs."
+        )
         raise Failure(error(codes.NOTHING_TO_RUN, detail))
-    status = applications.bring_up(engine.attributes, cancel, lambda text: progress(f"{engine.address}: {text}"))
+    status = applications.bring_up(
+        engine.attributes, cancel, lambda text: progress(f"{engine.address}: {text}")
+    )
     if status is None:
         why = f"The command was cancelled before the application of {engine.address} ran."
         raise Failure(error(codes.ENGINE_CONTROL_CANCELLED, why))

@@ -1,1 +1,3 @@
-"""Generations of a checkpoint: what a new one begins with, how it is prepared, how a job moves to it and back."""
+"""Generations of a checkpoint: what a new one begins with, how it is prepared, how a job moves to it and
+back.
+"""

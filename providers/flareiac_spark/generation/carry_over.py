@@ -1,8 +1,9 @@
 """Whether and how a new generation can continue where the old one ended. Pure: two queries and what the old
 checkpoint holds.
 
-A table's position is a snapshot, which any query can begin at. A folder's position is the list of the files read, which only makes
-sense together with the old offsets and commits; those a query with state cannot take, because its state is not there.
+A table's position is a snapshot, which any query can begin at. A folder's position is the list of the files
+read, which only makes sense together with the old offsets and commits; those a query with state cannot take,
+because its state is not there.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,9 @@ FILES, TABLE, RATE = "files", "table", "rate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """One stream that a query reads. ``place`` tells sources of one kind apart: a folder, or which table it is."""
+    """One stream that a query reads. ``place`` tells sources of one kind apart: a folder, or which table it
+    is.
+    """
 
     name: str
     kind: str
@@ -23,7 +26,9 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """``streams`` in the order of Spark's offsets; None where the SQL does not tell it. ``stateful`` also where it cannot be told."""
+    """``streams`` in the order of Spark's offsets; None where the SQL does not tell it. ``stateful`` also
+    where it cannot be told.
+    """
 
     streams: tuple[Stream, ...] | None
     stateful: bool
@@ -33,7 +38,8 @@ class Query:
 class Positions:
     """Tables go on: pairs of an index in the old and in the new query. ``anew`` starts where its stream says.
 
-    ``alone``: the new query reads one stream, so that whatever number of positions it has, all are this stream's.
+    ``alone``: the new query reads one stream, so that whatever number of positions it has, all are this
+    stream's.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -57,7 +63,9 @@ Decision: TypeAlias = Positions | Copied | Refusal
 
 
 def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
-    """How the offsets of ``on_disk`` (kinds of sources by position; none: no batch was begun) reach the new query."""
+    """How the offsets of ``on_disk`` (kinds of sources by position; none: no batch was begun) reach the new
+    query.
+    """
     if new.streams is None:
         return Refusal(why="the new query reads several streams, and its SQL does not tell in which order")
     if any(stream.kind == RATE for stream in new.streams):
@@ -67,8 +75,16 @@ def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
     if old.streams is None:
         return Refusal(why="the old query read several streams, and its SQL does not tell in which order")
     if len(on_disk) != len(old.streams):
-        return Refusal(why=f"the checkpoint holds {len(on_disk)} positions, and the old query named {len(old.streams)} streams")
-    if any(kind not in (FILES, TABLE, RATE, stream.kind) for kind, stream in zip(on_disk, old.streams, strict=True)):
+        return Refusal(
+            why=(
+                f"the checkpoint holds {len(on_disk)} positions, and the old query named "
+                f"{len(old.streams)} streams"
+            )
+        )
+    if any(
+        kind not in (FILES, TABLE, RATE, stream.kind)
+        for kind, stream in zip(on_disk, old.streams, strict=True)
+    ):
         return Refusal(why="the checkpoint holds a position of a kind that is not known here")
     return _matched(old, new, old.streams, new.streams)
 
@@ -77,14 +93,33 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
     known = {(stream.kind, stream.place): at for at, stream in enumerate(before)}
     files = [stream for stream in after if stream.kind == FILES and (FILES, stream.place) in known]
     if not files:
-        pairs = tuple((known[key], at) for at, stream in enumerate(after) if (key := (stream.kind, stream.place)) in known)
+        pairs = tuple(
+            (known[key], at)
+            for at, stream in enumerate(after)
+            if (key := (stream.kind, stream.place)) in known
+        )
         anew = tuple(stream.name for stream in after if (stream.kind, stream.place) not in known)
         return Positions(pairs=pairs, anew=anew, alone=len(after) == 1)
     place = files[0].place
     if old.stateful:
-        return Refusal(why=f"which files of {place} were read is kept together with the old query's state, and the state cannot come along")
+        return Refusal(
+            why=(
+                f"which files of {place} were read is kept together with the old query's state, and the "
+                "state cannot come along"
+            )
+        )
     if new.stateful:
-        return Refusal(why=f"which files of {place} were read cannot be told to a query that keeps state: Spark would look for old state")
+        return Refusal(
+            why=(
+                f"which files of {place} were read cannot be told to a query that keeps state: Spark would "
+                "look for old state"
+            )
+        )
     if [(item.kind, item.place) for item in before] != [(item.kind, item.place) for item in after]:
-        return Refusal(why=f"which files of {place} were read is kept by position, and the query reads other streams, or in another order")
+        return Refusal(
+            why=(
+                f"which files of {place} were read is kept by position, and the query reads other streams, "
+                "or in another order"
+            )
+        )
     return Copied()

@@ -15,7 +15,9 @@ from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
 
 
-def blockers(request: PlanRequest, desired: Attributes, facts: JobFacts, start: str, again: str) -> Iterator[Blocker]:
+def blockers(
+    request: PlanRequest, desired: Attributes, facts: JobFacts, start: str, again: str
+) -> Iterator[Blocker]:
     """Why queries of this job cannot begin a raised generation with ``start_from = start``.
 
     ``again``: how all that is left can be read.
@@ -23,9 +25,17 @@ def blockers(request: PlanRequest, desired: Attributes, facts: JobFacts, start: 
     recorded = request.recorded.attributes if request.recorded else None
     if recorded is None or start == EARLIEST:
         return
-    others = sorted({kind for item in desired["inputs"].values() if item["kind"] == "stream" and (kind := item["source"]["kind"]) != TABLE})
+    others = sorted(
+        {
+            kind
+            for item in desired["inputs"].values()
+            if item["kind"] == "stream" and (kind := item["source"]["kind"]) != TABLE
+        }
+    )
     if start != CARRY_OVER:
-        tables = any(item["source"]["kind"] == TABLE for item in desired["inputs"].values() if item["kind"] == "stream")
+        tables = any(
+            item["source"]["kind"] == TABLE for item in desired["inputs"].values() if item["kind"] == "stream"
+        )
         if others and not (start == OLDEST_SNAPSHOT and tables):
             yield only_tables(desired, start, others, again)
         return
@@ -46,7 +56,10 @@ def cannot_carry_over(desired: Attributes, name: str, refusal: Refusal, again: s
     return blocker(
         codes.CANNOT_CARRY_OVER,
         why=f"{'The query' if name == ALL else f'Output {name}'}: {refusal.why}.",
-        ways_out=(_read_again(desired, again), "undo the change, or give the new query a job and a checkpoint of its own"),
+        ways_out=(
+            _read_again(desired, again),
+            "undo the change, or give the new query a job and a checkpoint of its own",
+        ),
     )
 
 
@@ -57,7 +70,10 @@ def only_tables(desired: Attributes, start: str, kinds: Sequence[str], again: st
     read = " and ".join("files" if kind == FILES else f"a {kind} stream" for kind in kinds)
     return blocker(
         codes.START_DOES_NOT_FIT,
-        why=f"{desired['checkpoint']} cannot start from {start}, since the job reads {read}. Only tables know which rows came when.",
+        why=(
+            f"{desired['checkpoint']} cannot start from {start}, since the job reads {read}. Only tables "
+            "know which rows came when."
+        ),
         ways_out=(carry, _read_again(desired, again)),
     )
 

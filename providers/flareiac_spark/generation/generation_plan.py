@@ -20,7 +20,9 @@ _REWRITES: Final = ("complete", "overwrite")
 
 
 def start_of(attributes: Attributes, references: References) -> str:
-    """What the next generation starts from: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or a time."""
+    """What the next generation starts from: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or
+    a time.
+    """
     reference = attributes["checkpoint"]
     checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
     return str((checkpoint.attributes.get("start_from") if checkpoint else None) or CARRY_OVER)
@@ -32,7 +34,9 @@ def reads_again(start: str) -> bool:
 
 
 def carries_over(attributes: Attributes, recorded: Attributes | None = None) -> bool:
-    """Whether offsets can be taken over: those of tables always, those of one folder of files where no state is kept."""
+    """Whether offsets can be taken over: those of tables always, those of one folder of files where no state
+    is kept.
+    """
     kinds = [item["source"]["kind"] for item in attributes["inputs"].values() if item["kind"] == "stream"]
     stateless = not declares_state(attributes) and (recorded is None or not declares_state(recorded))
     return set(kinds) == {"table"} or (kinds == ["files"] and stateless)
@@ -42,19 +46,25 @@ def lines(attributes: Attributes, start: str, *, rebuild: bool) -> str:
     """What to paste for a new generation."""
     place, number = attributes["checkpoint"], attributes["generation"]
     found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
-    outputs = [name for name, output in attributes["outputs"].items() if rebuild and output["mode"] not in _REWRITES]
+    outputs = [
+        name for name, output in attributes["outputs"].items() if rebuild and output["mode"] not in _REWRITES
+    ]
     return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 
 
 def steps(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Iterator[Step]:
-    """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are there."""
+    """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are
+    there.
+    """
     start = start_of(desired, request.references)
     lost = readable.missed(desired, request.references)
     yield _begins(start, desired, facts, lost)
     if facts.operators:
         names = ", ".join(dict.fromkeys(facts.operators))
         again = start in (EARLIEST, OLDEST_SNAPSHOT)
-        rebuilt = "it is made anew from what is read again" if again else "what is open in it begins anew, empty"
+        rebuilt = (
+            "it is made anew from what is read again" if again else "what is open in it begins anew, empty"
+        )
         yield Step(text=f"leaves the state behind ({names})", effect=Effect.NEW_GENERATION, why=rebuilt)
     if reads_again(start):
         yield from _rows(desired, lost)
@@ -79,25 +89,43 @@ def _begins(start: str, desired: Attributes, facts: JobFacts, lost: list[readabl
     why = f'start_from = "{start}"'
     match start:
         case "carry_over":
-            return Step(text=f"generation {number} goes on {_after(facts)}", effect=Effect.NEW_GENERATION, why=why)
+            return Step(
+                text=f"generation {number} goes on {_after(facts)}", effect=Effect.NEW_GENERATION, why=why
+            )
         case "earliest":
-            return Step(text=f"generation {number} reads {streams} again from the beginning", effect=Effect.NEW_GENERATION, why=why)
+            return Step(
+                text=f"generation {number} reads {streams} again from the beginning",
+                effect=Effect.NEW_GENERATION,
+                why=why,
+            )
         case "oldest_snapshot":
             left = f"; {readable.missed_text(lost)}, and are not read" if lost else ""
-            text = f"generation {number} reads {streams} again, tables from the oldest snapshot that is left on{left}"
+            text = (
+                f"generation {number} reads {streams} again, tables from the oldest snapshot that is "
+                f"left on{left}"
+            )
             return Step(text=text, effect=Effect.LOSES_DATA if lost else Effect.NEW_GENERATION, why=why)
         case "latest":
-            text = f"generation {number} reads what comes from its start on; what {streams} holds and was not read yet is passed over"
+            text = (
+                f"generation {number} reads what comes from its start on; what {streams} holds and was "
+                "not read yet is passed over"
+            )
             return Step(text=text, effect=Effect.LOSES_DATA, why=why)
         case _:
-            return Step(text=f"generation {number} reads {streams} from {start} on", effect=Effect.NEW_GENERATION, why=why)
+            return Step(
+                text=f"generation {number} reads {streams} from {start} on",
+                effect=Effect.NEW_GENERATION,
+                why=why,
+            )
 
 
 def _after(facts: JobFacts) -> str:
     if not facts.started:
         return "from the start of its streams: nothing was read yet"
     told = [
-        f"batch {item.committed}" if item.started == item.committed else f"batch {item.started} if that is in its tables, or the one before"
+        f"batch {item.committed}"
+        if item.started == item.committed
+        else f"batch {item.started} if that is in its tables, or the one before"
         for item in facts.checkpoints.values()
         if item.started is not None
     ]
@@ -111,58 +139,84 @@ def _rows(desired: Attributes, lost: list[readable.Missed]) -> Iterator[Step]:
         if output["mode"] in _REWRITES:
             without = f", without what cannot be read ({readable.missed_text(lost)})" if lost else ""
             effect = Effect.LOSES_DATA if lost else Effect.NEW_SNAPSHOT
-            yield Step(text=f"replaces the rows of {place} with its first batch{without}", effect=effect, why=f"mode = {output['mode']}")
+            yield Step(
+                text=f"replaces the rows of {place} with its first batch{without}",
+                effect=effect,
+                why=f"mode = {output['mode']}",
+            )
         elif output["rebuild"] == "truncate":
             why = (
-                f"the snapshot before is recorded, and flareiac table rollback {table} goes back to it; readers find it incomplete until "
-                "the job has caught up"
+                f"the snapshot before is recorded, and flareiac table rollback {table} goes back to it; "
+                "readers find it incomplete until the job has caught up"
             )
             yield Step(text=f"empties {place} before it starts", effect=Effect.LOSES_DATA, why=why)
         elif output["mode"] == "append" and lost:
-            text = f"rows that are in {place} stay there; what live snapshots added is written, also where it is there already"
+            text = (
+                f"rows that are in {place} stay there; what live snapshots added is written, also where "
+                "it is there already"
+            )
             yield Step(text=text, effect=Effect.RESULTS_CHANGE, why='rebuild = "keep"')
         elif output["mode"] == "append":
             why = 'rebuild = "keep"; write rebuild = "truncate" in the output to empty the table first'
-            yield Step(text=f"rows that are in {place} stay there, and are written once more", effect=Effect.RESULTS_CHANGE, why=why)
+            yield Step(
+                text=f"rows that are in {place} stay there, and are written once more",
+                effect=Effect.RESULTS_CHANGE,
+                why=why,
+            )
 
 
-def _in_the_way(name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest) -> Iterator[Blocker]:
+def _in_the_way(
+    name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest
+) -> Iterator[Blocker]:
     table = output["table"]
     keep = f'keep the rows, in output "{name}":\n  rebuild = "keep"'
     for claim in claims:
         if claim.relation is Relation.WRITES:
             yield blocker(
                 codes.EMPTIED_TABLE_HAS_WRITER,
-                why=f"{claim.holder} writes {table}, too. Emptying it for {request.address} would lose rows that {claim.holder} does not "
+                why=f"{claim.holder} writes {table}, too. Emptying it for {request.address} would lose "
+                f"rows that {claim.holder} does not "
                 "write again.",
                 ways_out=(keep, f"write to a table of its own from {claim.holder}"),
             )
         elif claim.relation is Relation.STREAMS_FROM and "deletes" not in claim.tolerates:
             yield blocker(
                 codes.EMPTIED_TABLE_HAS_READER,
-                why=f"{claim.holder} streams from {table} ({claim.reason}). A streaming reader fails at a snapshot that deletes "
+                why=f"{claim.holder} streams from {table} ({claim.reason}). A streaming reader fails at a "
+                "snapshot that deletes "
                 "rows, unless "
                 "it skips such snapshots.",
                 ways_out=(
-                    f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what it has read:\n  skip_deletes = true",
+                    (
+                        f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what "
+                        "it has read:\n"
+                        "  skip_deletes = true"
+                    ),
                     keep,
                 ),
             )
     yield from _foreign(name, output, claims, request)
 
 
-def _foreign(name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest) -> Iterator[Blocker]:
+def _foreign(
+    name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest
+) -> Iterator[Blocker]:
     strange = foreign_writers(output["table"].address, claims, request)
     if strange:
         yield blocker(
             codes.EMPTIED_TABLE_HAS_FOREIGN_WRITER,
             why=f"{strange[0]}. Rows that this job does not write would be lost.",
-            ways_out=(f'keep the rows, in output "{name}":\n  rebuild = "keep"', "stop what writes there, and apply once to record it"),
+            ways_out=(
+                f'keep the rows, in output "{name}":\n  rebuild = "keep"',
+                "stop what writes there, and apply once to record it",
+            ),
         )
 
 
 def foreign_writers(table: str, claims: Sequence[Claim], request: PlanRequest) -> list[str]:
-    """Who else wrote a table since it was recorded, in words; nobody where another job is declared to write it."""
+    """Who else wrote a table since it was recorded, in words; nobody where another job is declared to write
+    it.
+    """
     if any(claim.relation is Relation.WRITES and claim.subject == table for claim in claims):
         return []
     resolved = request.references.get(table)
@@ -175,8 +229,8 @@ def foreign_writers(table: str, claims: Sequence[Claim], request: PlanRequest) -
         if query not in own and item.get("at", 0) > since
     ]
     found += [
-        f"{_commits(item['count'], item['operation'])} on {table} came from {item.get('engine') or 'elsewhere'}, the last one snapshot "
-        f"{item['snapshot_id']}"
+        f"{_commits(item['count'], item['operation'])} on {table} came from "
+        f"{item.get('engine') or 'elsewhere'}, the last one snapshot {item['snapshot_id']}"
         for item in writers.get("others") or ()
         if item.get("at", 0) > since and item.get("operation") != "replace"
     ]

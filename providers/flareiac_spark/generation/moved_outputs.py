@@ -1,7 +1,8 @@
 """Finishes a batch in flight before the rows of an output go to another table.
 
-A batch in flight is done again by the next start, under the new definition. If its rows are in an old table, branch or by another way of
-writing already, the new place would get them once more. So it is finished where it was begun, with the old definition.
+A batch in flight is done again by the next start, under the new definition. If its rows are in an old table,
+branch or by another way of writing already, the new place would get them once more. So it is finished where
+it was begun, with the old definition.
 """
 
 from dataclasses import replace
@@ -17,7 +18,9 @@ from flareiac_spark.generation.switch_generation import await_jvm, folders, targ
 
 
 def moved_outputs(old: JobSpec, new: JobSpec) -> tuple[str, ...]:
-    """The names (before) of the queries whose rows go elsewhere, or another way, on the same checkpoint folder."""
+    """The names (before) of the queries whose rows go elsewhere, or another way, on the same checkpoint
+    folder.
+    """
     after = dict(folders(new).values())
     return tuple(
         name
@@ -26,7 +29,9 @@ def moved_outputs(old: JobSpec, new: JobSpec) -> tuple[str, ...]:
     )
 
 
-def finish_batch_of(request: ApplyRequest, old: JobSpec, names: tuple[str, ...], applications: Applications) -> None:
+def finish_batch_of(
+    request: ApplyRequest, old: JobSpec, names: tuple[str, ...], applications: Applications
+) -> None:
     """The queries must have been asked to stop. Raises ``Failure``."""
     await_jvm(request, applications)
     assert request.planned is not None, "a removal redirects nothing"
@@ -43,7 +48,9 @@ def finish_batch_of(request: ApplyRequest, old: JobSpec, names: tuple[str, ...],
         if asking.ask(Marks(query_id=found.query_id, batch=found.in_flight, targets=targets), A_WHILE).marked:
             request.progress(f"finishing batch {found.in_flight} where it was begun")
             spec = job_spec_to_json(replace(old, outputs=tuple(outputs)))
-            asking.ask(Finish(spec=spec, checkpoint=str(outputs[0].checkpoint), batch=found.in_flight), A_BATCH)
+            asking.ask(
+                Finish(spec=spec, checkpoint=str(outputs[0].checkpoint), batch=found.in_flight), A_BATCH
+            )
 
 
 def _ways(outputs: list[Output], spec: JobSpec) -> dict[str, Target]:
@@ -51,11 +58,15 @@ def _ways(outputs: list[Output], spec: JobSpec) -> dict[str, Target]:
 
 
 def _same(before: dict[str, Target], after: dict[str, Target]) -> bool:
-    """Whether every output goes where it went, by the same marks. A table under a new name is the same place; which table of one name it
-    is, is a question of its own."""
+    """Whether every output goes where it went, by the same marks. A table under a new name is the same place;
+    which table of one name it is, is a question of its own.
+    """
     return before.keys() == after.keys() and all(_same_way(before[name], after[name]) for name in before)
 
 
 def _same_way(before: Target, after: Target) -> bool:
     renamed = before.uuid is not None and before.uuid == after.uuid
-    return (before.identifier == after.identifier or renamed) and (before.branch, before.epochs) == (after.branch, after.epochs)
+    return (before.identifier == after.identifier or renamed) and (before.branch, before.epochs) == (
+        after.branch,
+        after.epochs,
+    )

@@ -34,9 +34,15 @@ class OperationClient:
                 raise Failure(cancelled(request.address))
             self._up = True
         operation = Operation(id=f"{work.kind}-{uuid.uuid4().hex}", work=work)
-        result = run_operation(self._applications.control(engine), operation, timeout=patience, cancel=request.cancel)
+        result = run_operation(
+            self._applications.control(engine), operation, timeout=patience, cancel=request.cancel
+        )
         if result is None:
-            raise Failure(cancelled(request.address) if request.cancel.is_set() else no_answer(request.address, work.kind, patience))
+            raise Failure(
+                cancelled(request.address)
+                if request.cancel.is_set()
+                else no_answer(request.address, work.kind, patience)
+            )
         if result.status == "failed":
             raise Failure(not_done(request.address, work, str(result.error)))
         return result
@@ -53,17 +59,26 @@ def not_done(address: str, work: Question, why: str) -> Diagnostic:
             code, what = codes.TABLE_NOT_EMPTIED, ".".join(work.target.identifier)
         case _:
             assert_never(work)
-    detail = f"{what}: {why}\nThe job is stopped; its old generation is unchanged. Apply again when the cause is removed."
+    detail = (
+        f"{what}: {why}\nThe job is stopped; its old generation is unchanged. Apply again when the "
+        "cause is removed."
+    )
     return error(code, detail, address=address)
 
 
 def no_answer(address: str, kind: str, seconds: float) -> Diagnostic:
     """The application is silent."""
-    detail = f"{address} asked it for {kind}, and it has not answered within {seconds:.0f} s. The job is stopped. Apply again."
+    detail = (
+        f"{address} asked it for {kind}, and it has not answered within {seconds:.0f} s. The job is "
+        "stopped. Apply again."
+    )
     return error(codes.APPLICATION_SILENT, detail, address=address)
 
 
 def cancelled(address: str) -> Diagnostic:
     """The command was interrupted."""
-    detail = f"The apply was cancelled before the new generation of {address} was ready. The job is stopped; the next apply goes on."
+    detail = (
+        f"The apply was cancelled before the new generation of {address} was ready. The job is "
+        "stopped; the next apply goes on."
+    )
     return replace(error(codes.START_CANCELLED, detail, address=address), cancelled=True)

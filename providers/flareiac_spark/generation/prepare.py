@@ -21,7 +21,9 @@ _POSITIONS_OF_ONE: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastBatch:
-    """Where the old generation stands: ``batch`` is the last one whose rows are in every output (None: none is)."""
+    """Where the old generation stands: ``batch`` is the last one whose rows are in every output (None: none
+    is).
+    """
 
     folder: Path
     query_id: str
@@ -32,9 +34,10 @@ class LastBatch:
 class StartPositions:
     """How a generation begins.
 
-    ``times``: for each streamed table, UTC milliseconds before which nothing is read, or None. ``positions``: Spark's own offset by the
-    index of a source. ``copied``: whose logs are taken over. ``conf``: settings that are pinned anew. ``by``: for whom, so that nobody
-    else's work is discarded; ``told``: what is noted about it.
+    ``times``: for each streamed table, UTC milliseconds before which nothing is read, or None. ``positions``:
+    Spark's own offset by the index of a source. ``copied``: whose logs are taken over. ``conf``: settings
+    that are pinned anew. ``by``: for whom, so that nobody else's work is discarded; ``told``: what is noted
+    about it.
     """
 
     by: str
@@ -47,7 +50,9 @@ class StartPositions:
 
 
 def prepare(folder: Path, beginning: StartPositions) -> None:
-    """Prepares a folder that is absent or was prepared before. Raises ``Damaged`` for the old one, ``OSError`` and ``ControlError``."""
+    """Prepares a folder that is absent or was prepared before. Raises ``Damaged`` for the old one,
+    ``OSError`` and ``ControlError``.
+    """
     state = folder_state(folder, beginning.by)
     assert state in (FolderState.ABSENT, FolderState.PREPARED), f"{folder} is {state}"
     scratch = folder.with_name(f".{folder.name}.seeding")
@@ -59,7 +64,9 @@ def prepare(folder: Path, beginning: StartPositions) -> None:
         for at in range(_POSITIONS_OF_ONE) if beginning.alone else (index,):
             _write(scratch / "sources" / str(at) / "offsets" / "0", offset)
     # The note comes first: a folder without one is nobody's, and stays.
-    write_json(note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.told}})
+    write_json(
+        note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.told}}
+    )
     if folder.exists():
         shutil.rmtree(folder)
     scratch.rename(folder)
@@ -67,7 +74,9 @@ def prepare(folder: Path, beginning: StartPositions) -> None:
 
 
 def positions_at(settled: LastBatch) -> tuple[str | None, ...]:
-    """The position of each source after the settled batch; none if there is no such batch. Raises ``Damaged``."""
+    """The position of each source after the settled batch; none if there is no such batch. Raises
+    ``Damaged``.
+    """
     return () if settled.batch is None else read_offsets(settled.folder, settled.batch).positions
 
 
@@ -78,16 +87,26 @@ def times_at(settled: LastBatch) -> Mapping[str, int | None]:
     except ControlError as trouble:
         raise Damaged(note_of(settled.folder), trouble.why) from None
     times = (note or {}).get("times")
-    return {str(name): at if isinstance(at, int) else None for name, at in times.items()} if isinstance(times, dict) else {}
+    return (
+        {str(name): at if isinstance(at, int) else None for name, at in times.items()}
+        if isinstance(times, dict)
+        else {}
+    )
 
 
 def _copy(old: Path, new: Path, last: int, conf: Mapping[str, str]) -> None:
-    """Offsets, commits and the sources' own logs up to a batch. Without ``metadata``: Spark gives the new query an id of its own."""
+    """Offsets, commits and the sources' own logs up to a batch. Without ``metadata``: Spark gives the new
+    query an id of its own.
+    """
     for batch in (number for number in batches(old, "offsets") if number <= last):
         _write(new / "offsets" / str(batch), (old / "offsets" / str(batch)).read_text(encoding="utf-8"))
     newest = read_offsets(old, last)
     header = {**newest.header, "conf": {**newest.header.get("conf", {}), **_pinned(newest.header, conf)}}
-    lines = ["v1", json.dumps(header, separators=(",", ":")), *(position or "-" for position in newest.positions)]
+    lines = [
+        "v1",
+        json.dumps(header, separators=(",", ":")),
+        *(position or "-" for position in newest.positions),
+    ]
     _write(new / "offsets" / str(last), "\n".join(lines))
     committed = [number for number in batches(old, "commits") if number <= last]
     for batch in committed:
@@ -99,7 +118,9 @@ def _copy(old: Path, new: Path, last: int, conf: Mapping[str, str]) -> None:
 
 
 def _pinned(header: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, str]:
-    """Settings of the new definition, where Spark would else take the old ones from the log. Without state any value will do."""
+    """Settings of the new definition, where Spark would else take the old ones from the log. Without state
+    any value will do.
+    """
     return {name: value for name, value in conf.items() if name in header.get("conf", {})}
 
 
@@ -115,12 +136,18 @@ def _copy_source(old: Path, new: Path, position: str | None) -> None:
 
 
 def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-    """A file source's log up to an entry, by the names of its files: the newest compacted one and what came after it.
+    """A file source's log up to an entry, by the names of its files: the newest compacted one and what came
+    after it.
 
-    Spark writes an entry before the offsets that name it, and may have folded this one into a later compacted file already.
+    Spark writes an entry before the offsets that name it, and may have folded this one into a later compacted
+    file already.
     """
     names = {item.name for item in log.iterdir()}
-    compacted = sorted(int(name.removesuffix(".compact")) for name in names if name.endswith(".compact") and name[:1].isdigit())
+    compacted = sorted(
+        int(name.removesuffix(".compact"))
+        for name in names
+        if name.endswith(".compact") and name[:1].isdigit()
+    )
     base = max((number for number in compacted if number <= last), default=None)
     if base is not None:
         yield f"{base}.compact", files_in(log / f"{base}.compact")
@@ -132,7 +159,9 @@ def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[s
         elif later is not None:
             yield str(number), [entry for entry in folded if entry.get("batchId") == number]
         else:
-            raise Damaged(log / str(number), "it is not there, and without it the files read so far are not known")
+            raise Damaged(
+                log / str(number), "it is not there, and without it the files read so far are not known"
+            )
 
 
 def _write(path: Path, text: str) -> None:

@@ -10,14 +10,21 @@ from flareiac_spark.sql.relations import relation_uses, streams_in_order
 from flareiac_spark.sql.state import stateful_steps
 
 
-def query_streams(attributes: Attributes, folder: str, uuids: Mapping[str, str | None] | None = None) -> Query:
+def query_streams(
+    attributes: Attributes, folder: str, uuids: Mapping[str, str | None] | None = None
+) -> Query:
     """The query that keeps its offsets in the folder of this name (an output's, or the one for all).
 
-    ``uuids``: which table an input is, by its name, where that is known; else tables are told apart by their addresses.
+    ``uuids``: which table an input is, by its name, where that is known; else tables are told apart by their
+    addresses.
     """
     steps = attributes["steps"]
     sources = [item["from"] for name, item in sorted(attributes["outputs"].items()) if folder in (ALL, name)]
-    streams = {name.lower(): (name, item["source"]) for name, item in attributes["inputs"].items() if item["kind"] == "stream"}
+    streams = {
+        name.lower(): (name, item["source"])
+        for name, item in attributes["inputs"].items()
+        if item["kind"] == "stream"
+    }
     feeding = [name for name in attributes["step_order"] if _feeds(name, steps, sources)]
     texts = {name: steps[name]["sql"] or "" for name in feeding}
     opaque = any(steps[name].get("python") for name in feeding)
@@ -27,7 +34,8 @@ def query_streams(attributes: Attributes, folder: str, uuids: Mapping[str, str |
     places = uuids or {}
     return Query(
         streams=None if order is None else tuple(_stream(*streams[name], places) for name in order),
-        stateful=bool(stateful_steps(texts, list(streams))) or any(_keeps_state(steps[name]) for name in feeding),
+        stateful=bool(stateful_steps(texts, list(streams)))
+        or any(_keeps_state(steps[name]) for name in feeding),
     )
 
 
@@ -41,7 +49,9 @@ def _stream(name: str, source: Attributes, uuids: Mapping[str, str | None]) -> S
             return Stream(name=name, kind=kind, place="")
 
 
-def _order(texts: Mapping[str, str], sources: Sequence[str], streams: Mapping[str, object]) -> tuple[str, ...] | None:
+def _order(
+    texts: Mapping[str, str], sources: Sequence[str], streams: Mapping[str, object]
+) -> tuple[str, ...] | None:
     """Streams by first use; None where that is not the order of Spark's offsets."""
     found = {streams_in_order(texts, source, list(streams)) for source in sources}
     if len(found) != 1 or _repeats(texts, streams):

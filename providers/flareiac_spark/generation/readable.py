@@ -1,7 +1,8 @@
 """Whether a job's streams of tables can still read what its start needs. Pure: the references carry what was
 observed of each table.
 
-A stream of a table has no other source than what live snapshots added, and goes on after a snapshot that must be one of them.
+A stream of a table has no other source than what live snapshots added, and goes on after a snapshot that must
+be one of them.
 """
 
 import datetime as dt
@@ -19,7 +20,16 @@ from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.canonical import is_finite, query_names
 from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
-from flareiac_spark.generation.snapshot_positions import Ambiguous, Now, Position, Since, Snapshots, Start, first_position, positions
+from flareiac_spark.generation.snapshot_positions import (
+    Ambiguous,
+    Now,
+    Position,
+    Since,
+    Snapshots,
+    Start,
+    first_position,
+    positions,
+)
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
@@ -29,7 +39,9 @@ _HEALTHY: Final = ("running", "idle")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """What an input never reads when it reads its table from the start. ``rows`` None: what the table still has is not known."""
+    """What an input never reads when it reads its table from the start. ``rows`` None: what the table still
+    has is not known.
+    """
 
     input: str
     table: str
@@ -44,12 +56,20 @@ class Missed:
 
 
 def missed(attributes: Attributes, references: References) -> list[Missed]:
-    """What a start from the oldest snapshots would not read, by input; nothing where every row can be read."""
+    """What a start from the oldest snapshots would not read, by input; nothing where every row can be
+    read.
+    """
     found = []
     for item in streamed_tables(attributes):
         history = _history(item.table, references)
         if history is None or history.unstreamable is not None:
-            found.append(Missed(input=item.input, table=item.table, rows=history.unstreamable if history is not None else None))
+            found.append(
+                Missed(
+                    input=item.input,
+                    table=item.table,
+                    rows=history.unstreamable if history is not None else None,
+                )
+            )
     return found
 
 
@@ -59,20 +79,28 @@ def missed_text(found: list[Missed]) -> str:
 
 
 def start_again(attributes: Attributes, references: References) -> tuple[str, bool, str]:
-    """How a new generation can read all that is left: ``start_from``, whether outputs can be emptied without losing rows, in words."""
+    """How a new generation can read all that is left: ``start_from``, whether outputs can be emptied without
+    losing rows, in words.
+    """
     found = missed(attributes, references)
     if not found:
         return EARLIEST, True, "start anew: read everything again"
     if any(item.rows is None for item in found):
         return EARLIEST, False, "start anew: read everything again that can be read"
-    return OLDEST_SNAPSHOT, False, f"start with the oldest snapshot that is left ({missed_text(found)}, and are not read again)"
+    return (
+        OLDEST_SNAPSHOT,
+        False,
+        f"start with the oldest snapshot that is left ({missed_text(found)}, and are not read again)",
+    )
 
 
 def of_start(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list[Blocker]:
     """Why queries cannot go on, or start, on the checkpoint as it is."""
     if desired["mode"] == "batch" or not _starts(desired):
         return []
-    times: Mapping[str, int | None] = next((stand.times for stand in facts.stands.values() if stand.times), {})
+    times: Mapping[str, int | None] = next(
+        (stand.times for stand in facts.stands.values() if stand.times), {}
+    )
     accepted = _start_from(desired, request.references) == OLDEST_SNAPSHOT
     found: dict[str, Blocker] = {}
     for name in query_names(desired):
@@ -129,13 +157,21 @@ def emptying(request: PlanRequest, desired: Attributes, output: str) -> Blocker 
     table = desired["outputs"][output]["table"]
     return blocker(
         codes.EMPTYING_LOSES_ROWS,
-        why=f"{_sentence(missed_text(found))}: what {table} has of them would be gone, and the job would not write it again.",
-        ways_out=(f'keep the rows, in output "{output}":\n  rebuild = "keep"', _rest_by_batch(found[0].table)),
+        why=(
+            f"{_sentence(missed_text(found))}: what {table} has of them would be gone, and the job would "
+            "not write it again."
+        ),
+        ways_out=(
+            f'keep the rows, in output "{output}":\n  rebuild = "keep"',
+            _rest_by_batch(found[0].table),
+        ),
     )
 
 
 def start_words(attributes: Attributes, references: References) -> str:
-    """Where a first start begins, as the part of a sentence; empty where every stream is read from its beginning."""
+    """Where a first start begins, as the part of a sentence; empty where every stream is read from its
+    beginning.
+    """
     found: list[str] = []
     lost = {item.input: item for item in missed(attributes, references)}
     for item in streamed_tables(attributes):
@@ -145,7 +181,10 @@ def start_words(attributes: Attributes, references: References) -> str:
             case Since(at_ms=at_ms):
                 found.append(f"with what was committed to {item.table} since {_time(at_ms)}")
             case Start() if item.input in lost:
-                found.append(f"with the oldest snapshot of {item.table} that is left ({lost[item.input].text}, and are not read)")
+                found.append(
+                    f"with the oldest snapshot of {item.table} that is left ({lost[item.input].text}, and "
+                    "are not read)"
+                )
             case _:
                 pass
     return " and ".join(dict.fromkeys(found))
@@ -171,7 +210,13 @@ def _of_position(
                 yield _rows_gone(desired, item, rows, "", raised=raised)
         case Since(at_ms=at_ms) if not accepted:
             if (rows := history.unstreamable_since(at_ms)) is not None:
-                yield _rows_gone(desired, item, rows, f"It is to begin at {_time(at_ms)}, before the oldest live snapshot. ", raised=raised)
+                yield _rows_gone(
+                    desired,
+                    item,
+                    rows,
+                    f"It is to begin at {_time(at_ms)}, before the oldest live snapshot. ",
+                    raised=raised,
+                )
         case Snapshots(ids=ids):
             gone = [each for each in ids if not history.has(each)]
             if gone:
@@ -183,47 +228,78 @@ def _of_position(
             if gone:
                 read = " or ".join(dict.fromkeys(each.input for each in inputs))
                 places = " or ".join(dict.fromkeys(each.table for each in inputs))
-                yield _offset_gone(request, desired, replace(item, input=read, table=places), stand, gone[0], history, item.table)
+                yield _offset_gone(
+                    request,
+                    desired,
+                    replace(item, input=read, table=places),
+                    stand,
+                    gone[0],
+                    history,
+                    item.table,
+                )
         case _:
             pass
 
 
-def _rows_gone(desired: Attributes, item: StreamedTable, rows: Unstreamable, when: str, *, raised: bool) -> Blocker:
+def _rows_gone(
+    desired: Attributes, item: StreamedTable, rows: Unstreamable, when: str, *, raised: bool
+) -> Blocker:
     place = desired["checkpoint"] if raised else desired["inputs"][item.input]["stream"]
     where = f"in {place}" if raised else f"in the table block of {place}"
     return blocker(
         codes.ROWS_NOT_STREAMABLE,
         why=(
-            f"{rows.text[:1].upper()}{rows.text[1:]} of {item.table} cannot be read as a stream.\n{when}They are in no live "
-            "snapshot's additions: the snapshots that added them expired, or a rewrite moved them to other "
-            f"files. A stream reads what live snapshots added, so input {item.input} would never read them."
+            f"{rows.text[:1].upper()}{rows.text[1:]} of {item.table} cannot be read as a stream.\n"
+            f"{when}They are in no live snapshot's additions: the snapshots that added them expired, or a "
+            "rewrite moved them to other files. A stream reads what live snapshots added, so input "
+            f"{item.input} would never read them."
         ),
         ways_out=(
-            f"begin with the oldest snapshot that is left, without those rows, {where}:\n  {line(place, 'start_from', OLDEST_SNAPSHOT)}",
+            (
+                f"begin with the oldest snapshot that is left, without those rows, {where}:\n  "
+                f"{line(place, 'start_from', OLDEST_SNAPSHOT)}"
+            ),
             _rest_by_batch(item.table) if raised else _by_batch(item.table),
         ),
     )
 
 
 def _offset_gone(
-    request: PlanRequest, desired: Attributes, item: StreamedTable, stand: QueryPositions, snapshot: int, history: TableHistory, rest: str
+    request: PlanRequest,
+    desired: Attributes,
+    item: StreamedTable,
+    stand: QueryPositions,
+    snapshot: int,
+    history: TableHistory,
+    rest: str,
 ) -> Blocker:
     start, _emptied, words = start_again(desired, request.references)
     before = request.recorded.attributes["generation"] if request.recorded else desired["generation"]
     place = desired["checkpoint"]
     stands = "The query began" if stand.committed is None else f"Batch {stand.committed} ended"
     oldest = history.oldest
-    left = "The table has no snapshot." if oldest is None else f"The oldest one that is left is {oldest.id} of {_time(oldest.at_ms)}."
-    lost = " What was added between the two and has expired cannot be read as a stream." if history.is_cut else ""
+    left = (
+        "The table has no snapshot."
+        if oldest is None
+        else f"The oldest one that is left is {oldest.id} of {_time(oldest.at_ms)}."
+    )
+    lost = (
+        " What was added between the two and has expired cannot be read as a stream."
+        if history.is_cut
+        else ""
+    )
     return blocker(
         codes.OFFSET_EXPIRED,
         why=(
-            f"The snapshot of {item.table} at which input {item.input} stands is gone.\n{stands} at snapshot {snapshot}, which has "
-            "expired, or which the current snapshot does not descend from any more: Spark "
-            f"cannot go on from there. {left}{lost}"
+            f"The snapshot of {item.table} at which input {item.input} stands is gone.\n"
+            f"{stands} at snapshot {snapshot}, which has expired, or which the current snapshot does not "
+            f"descend from any more: Spark cannot go on from there. {left}{lost}"
         ),
         ways_out=(
-            f"{words}, in {place}:\n  {line(place, 'generation', before + 1, before)}\n  {line(place, 'start_from', start)}",
+            (
+                f"{words}, in {place}:\n  {line(place, 'generation', before + 1, before)}\n  "
+                f"{line(place, 'start_from', start)}"
+            ),
             _rest_by_batch(rest),
         ),
     )
@@ -232,7 +308,8 @@ def _offset_gone(
 def _not_known(request: PlanRequest, item: StreamedTable) -> Blocker:
     return blocker(
         codes.STREAMABLE_ROWS_UNKNOWN,
-        why=f"The metadata of {item.table} was not read, so whether {request.address} can read what it needs as input {item.input} "
+        why=f"The metadata of {item.table} was not read, so whether {request.address} can read what it "
+        f"needs as input {item.input} "
         "is unknown.",
         ways_out=("plan without -refresh=none",),
     )
@@ -240,13 +317,17 @@ def _not_known(request: PlanRequest, item: StreamedTable) -> Blocker:
 
 def _by_batch(table: str) -> str:
     """The way to rows that no stream can read: all of them are in the table."""
-    return f'load {_batch_job(table)} while nothing writes {table}, and let the stream begin after that:\n  start_from = "{LATEST}"'
+    return (
+        f"load {_batch_job(table)} while nothing writes {table}, and let the stream begin after that:\n "
+        f' start_from = "{LATEST}"'
+    )
 
 
 def _rest_by_batch(table: str) -> str:
     """The same for a job that has read some of them already."""
     return (
-        f"the rows that its outputs do not have, once the job runs again: load {_batch_job(table)}, and leave out in its SQL what is there"
+        f"the rows that its outputs do not have, once the job runs again: load {_batch_job(table)}, and "
+        "leave out in its SQL what is there"
     )
 
 
@@ -271,7 +352,9 @@ def _start_from(attributes: Attributes, references: References) -> str:
 
 
 def _time(at_ms: int) -> str:
-    return dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return (
+        dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    )
 
 
 def _sentence(text: str) -> str:

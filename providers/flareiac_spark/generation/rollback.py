@@ -1,8 +1,9 @@
 """Whether the last stable definition of a job can be restored when a changed one does not become stable.
 Reads checkpoints; changes nothing.
 
-The old definition may only go on where the new one has left nothing behind that it could contradict: no batch, no other folder, no other
-table. Everything that can be known before the change is decided before it, so that the reason can be told.
+The old definition may only go on where the new one has left nothing behind that it could contradict: no
+batch, no other folder, no other table. Everything that can be known before the change is decided before it,
+so that the reason can be told.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,8 +39,9 @@ _UNREADABLE: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fallback:
-    """What to put back. ``committed``: the newest batch of each query before the new definition starts, by folder; ``written``: the
-    outputs that have its batch in flight, as (folder, batch, output)."""
+    """What to put back. ``committed``: the newest batch of each query before the new definition starts, by
+    folder; ``written``: the outputs that have its batch in flight, as (folder, batch, output).
+    """
 
     entry: DesiredJob
     committed: Mapping[str, int | None] = field(default_factory=dict)
@@ -51,8 +53,12 @@ def is_asked_for(request: ApplyRequest) -> bool:
     return planned is not None and planned["stability"]["on_failure"] == "rollback"
 
 
-def fallback(request: ApplyRequest, entry: DesiredJob | None, target: JobSpec, digest: str, project: Project) -> Fallback | str:
-    """What would be put back, or why nothing can be. ``entry`` is what should run at the moment. Ask it once the old one has stopped."""
+def fallback(
+    request: ApplyRequest, entry: DesiredJob | None, target: JobSpec, digest: str, project: Project
+) -> Fallback | str:
+    """What would be put back, or why nothing can be. ``entry`` is what should run at the moment. Ask it once
+    the old one has stopped.
+    """
     recorded, planned = request.recorded, request.planned
     assert planned is not None, "a removal is not put back"
     if recorded is None:
@@ -60,13 +66,19 @@ def fallback(request: ApplyRequest, entry: DesiredJob | None, target: JobSpec, d
     if is_finite(planned) or is_finite(recorded.attributes):
         return "the run before it has ended, so that there is nothing to go on with"
     if recorded.attributes["generation"] != planned["generation"]:
-        return f"generation {planned['generation']} of its checkpoint has begun, and the old definition stands in the one before"
+        return (
+            f"generation {planned['generation']} of its checkpoint has begun, and the old definition "
+            "stands in the one before"
+        )
     if recorded.attributes["application"]["runtime_location"] != planned["application"]["runtime_location"]:
         return "it moved to another application"
     if recorded.attributes["application"].get("catalogs") != planned["application"].get("catalogs"):
         return "the settings of its catalogs changed with it"
     if entry is not None and entry.digest != recorded.identity.get("digest"):
-        return "a definition that was not recorded has run since, and the recorded one would go on after its batches"
+        return (
+            "a definition that was not recorded has run since, and the recorded one would go on after "
+            "its batches"
+        )
     stable = _stable(request, recorded, entry, project)
     if stable is None:
         return "the definition that was stable last is no longer known as it ran"
@@ -93,7 +105,8 @@ def restored(address: str) -> Diagnostic:
     """Said when the old definition runs again."""
     return warning(
         codes.PREVIOUS_DEFINITION_RESTORED,
-        f'{address} continues where its checkpoint stands (stability = {{ on_failure = "rollback" }}). The change is not recorded, so the '
+        f'{address} continues where its checkpoint stands (stability = {{ on_failure = "rollback" }}). The '
+        "change is not recorded, so the "
         "next plan shows it again.",
         address=address,
     )
@@ -103,12 +116,15 @@ def not_restored(address: str, why: str) -> Diagnostic:
     """Said when the new definition is left as it is."""
     return warning(
         codes.PREVIOUS_DEFINITION_NOT_RESTORED,
-        f'{address}: {why}. Nothing was rolled back (on_failure = "rollback"). The new definition stays set to run.',
+        f'{address}: {why}. Nothing was rolled back (on_failure = "rollback"). The new definition stays '
+        "set to run.",
         address=address,
     )
 
 
-def _stable(request: ApplyRequest, recorded: Recorded, entry: DesiredJob | None, project: Project) -> DesiredJob | None:
+def _stable(
+    request: ApplyRequest, recorded: Recorded, entry: DesiredJob | None, project: Project
+) -> DesiredJob | None:
     """The recorded definition as it ran: from what should run, else made again if exactly that comes out."""
     state = "stopped" if recorded.attributes["stopped"] else "running"
     if entry is not None and entry.digest == recorded.identity.get("digest"):
@@ -120,7 +136,9 @@ def _stable(request: ApplyRequest, recorded: Recorded, entry: DesiredJob | None,
     found = digest_of(spec, recorded.attributes)
     if found != recorded.identity.get("digest"):
         return None
-    return DesiredJob(digest=found, spec=job_spec_to_json(spec), state="stopped" if state == "stopped" else "running")
+    return DesiredJob(
+        digest=found, spec=job_spec_to_json(spec), state="stopped" if state == "stopped" else "running"
+    )
 
 
 def _unfit(stable: DesiredJob, request: ApplyRequest) -> Iterator[str]:
@@ -141,7 +159,10 @@ def _unfit(stable: DesiredJob, request: ApplyRequest) -> Iterator[str]:
             yield f"the table {name} was replaced"
         elif any(now.get(column.name) != (column.type, column.required) for column in columns):
             yield f"the columns of {name} changed in the same apply"
-        elif writes and any(required and name not in {column.name for column in columns} for name, (_type, required) in now.items()):
+        elif writes and any(
+            required and name not in {column.name for column in columns}
+            for name, (_type, required) in now.items()
+        ):
             yield f"{name} has a required column now that the definition before does not fill"
 
 
@@ -158,12 +179,17 @@ def _uses(spec: JobSpec) -> Iterator[tuple[tuple[str, ...], str | None, tuple[Sp
                 pass
 
 
-def _tables(request: ApplyRequest) -> Iterator[tuple[tuple[str, ...], tuple[str | None, dict[str, tuple[str, bool]]]]]:
+def _tables(
+    request: ApplyRequest,
+) -> Iterator[tuple[tuple[str, ...], tuple[str | None, dict[str, tuple[str, bool]]]]]:
     """Every table that the job refers to, as it is now: uuid and columns by identifier."""
     for address, item in request.references.items():
         if item.type != "table":
             continue
-        columns = {column["name"]: (column["type"], column["required"]) for column in table_columns(Reference(address), request.references)}
+        columns = {
+            column["name"]: (column["type"], column["required"])
+            for column in table_columns(Reference(address), request.references)
+        }
         yield _identifier(item, request), (item.identity.get("uuid"), columns)
 
 

@@ -1,8 +1,9 @@
 """The snapshots of tables that a job still needs. Pure: the observation carries everything that was read.
 
-A stream of a table goes on at the snapshot that its last committed batch ended with, and that one has to be there. A batch that was begun
-and is not committed may be in its tables already: its mark, and the way from the newest snapshot back to it, tell that it is not to be
-written again; until it commits, its files belong to no snapshot. With all batches committed a writer holds nothing.
+A stream of a table goes on at the snapshot that its last committed batch ended with, and that one has to be
+there. A batch that was begun and is not committed may be in its tables already: its mark, and the way from
+the newest snapshot back to it, tell that it is not to be written again; until it commits, its files belong to
+no snapshot. With all batches committed a writer holds nothing.
 """
 
 from collections.abc import Iterator
@@ -24,17 +25,25 @@ from flareiac_spark.observation.job import KEY, JobFacts, decode
 _BEGUN = ("starting", "running")
 
 
-def holds(address: str, attributes: Attributes, references: References, identity: Attributes) -> tuple[Hold, ...]:
-    """Of a recorded job as observed. Where nothing could be observed, it holds what nobody knows of each table that it streams."""
+def holds(
+    address: str, attributes: Attributes, references: References, identity: Attributes
+) -> tuple[Hold, ...]:
+    """Of a recorded job as observed. Where nothing could be observed, it holds what nobody knows of each
+    table that it streams.
+    """
     del references
     release = released(address, attributes)
     return tuple(replace(hold, release=release) for hold in _all(address, attributes, identity))
 
 
 def kept_by(attributes: Attributes) -> str | None:
-    """The checkpoint of a job, which holds on for it: a job with the same block can go on from there at any time."""
+    """The checkpoint of a job, which holds on for it: a job with the same block can go on from there at any
+    time.
+    """
     reference = attributes.get("checkpoint")
-    return reference.address if isinstance(reference, Reference) and attributes.get("mode") != "batch" else None
+    return (
+        reference.address if isinstance(reference, Reference) and attributes.get("mode") != "batch" else None
+    )
 
 
 def released(address: str, attributes: Attributes) -> str:
@@ -45,7 +54,9 @@ def released(address: str, attributes: Attributes) -> str:
 
 
 def held_after(request: PlanRequest) -> tuple[Step, ...]:
-    """What becomes of the snapshots that a removed job would need to go on: they stay as long as its checkpoint does."""
+    """What becomes of the snapshots that a removed job would need to go on: they stay as long as its
+    checkpoint does.
+    """
     recorded = request.recorded.attributes if request.recorded else {}
     checkpoint = kept_by(recorded) if recorded else None
     tables = needed_tables(recorded) if checkpoint is not None else ()
@@ -55,18 +66,26 @@ def held_after(request: PlanRequest) -> tuple[Step, ...]:
     if checkpoint not in request.references:
         return (no_longer_held(names, request.address, f"{checkpoint} leaves the state too"),)
     text = f"the snapshots of {names} that it needs to go on stay as long as {checkpoint} does"
-    why = "so that the job can go on when its block is put back; remove the block of its checkpoint too to let them go"
+    why = (
+        "so that the job can go on when its block is put back; remove the block of its checkpoint too to "
+        "let them go"
+    )
     return (Step(text=text, effect=Effect.METADATA, why=why),)
 
 
 def needed_tables(attributes: Attributes) -> tuple[str, ...]:
     """The tables whose snapshots a job looks for when it goes on: those it streams, and those it writes."""
-    return tuple(dict.fromkeys([*(item.table for item in streamed_tables(attributes)), *_tables(attributes, ALL)]))
+    return tuple(
+        dict.fromkeys([*(item.table for item in streamed_tables(attributes)), *_tables(attributes, ALL)])
+    )
 
 
 def no_longer_held(tables: str, user: str, why: str) -> Step:
     """What a plan says when nothing holds any more."""
-    text = f"from now on {tables} may expire what {user} needs to go on: put back later, it could not go on where it stands"
+    text = (
+        f"from now on {tables} may expire what {user} needs to go on: put back later, it could not go "
+        "on where it stands"
+    )
     return Step(text=text, effect=Effect.IRREVERSIBLE, why=why)
 
 
@@ -107,16 +126,32 @@ def _read(address: str, attributes: Attributes, query: str, facts: JobFacts) -> 
         hold = Hold(subject=item.table, holder=address, reason=whose, moved_ms=moved)
         match position:
             case Ambiguous():
-                why = f"{whose}it reads several tables, and its query does not tell which position belongs to which"
+                why = (
+                    f"{whose}it reads several tables, and its query does not tell which position belongs "
+                    "to which"
+                )
                 yield replace(hold, reason=why, unknown=True)
             case Snapshots(ids=ids, first=first):
-                after = "where it begins" if stand.committed is None else f"where batch {stand.committed} ended"
-                rest = "; a run that reads all there is looks for the snapshot at which the first one began" if first else ""
+                after = (
+                    "where it begins" if stand.committed is None else f"where batch {stand.committed} ended"
+                )
+                rest = (
+                    "; a run that reads all there is looks for the snapshot at which the first one began"
+                    if first
+                    else ""
+                )
                 yield replace(hold, reason=f"{whose}its stream goes on {after}{rest}", snapshots=ids)
             case Since(at_ms=at_ms):
-                yield replace(hold, reason=f"{whose}it has not read anything yet, and begins at a moment", since_ms=at_ms)
+                yield replace(
+                    hold,
+                    reason=f"{whose}it has not read anything yet, and begins at a moment",
+                    since_ms=at_ms,
+                )
             case Start():
-                why = f"{whose}it has not read anything yet, and begins with the oldest snapshot: what expires it would never read"
+                why = (
+                    f"{whose}it has not read anything yet, and begins with the oldest snapshot: what "
+                    "expires it would never read"
+                )
                 yield replace(hold, reason=why, unknown=True)
             case Now():
                 pass
@@ -127,7 +162,9 @@ def _read(address: str, attributes: Attributes, query: str, facts: JobFacts) -> 
 # Writers
 
 
-def _written(address: str, attributes: Attributes, query: str, stand: QueryPositions | None) -> Iterator[Hold]:
+def _written(
+    address: str, attributes: Attributes, query: str, stand: QueryPositions | None
+) -> Iterator[Hold]:
     if stand is None or stand.in_flight is None:
         return
     for table in dict.fromkeys(_tables(attributes, query)):
@@ -148,4 +185,10 @@ def _of_run(address: str, attributes: Attributes, facts: JobFacts) -> Iterator[H
         return
     since = facts.since_ms if facts.phase in _BEGUN and facts.failures == 0 else None
     for table in dict.fromkeys(_tables(attributes, ALL)):
-        yield Hold(subject=table, holder=address, reason="its run has not ended", since_ms=since, unknown=since is None)
+        yield Hold(
+            subject=table,
+            holder=address,
+            reason="its run has not ended",
+            since_ms=since,
+            unknown=since is None,
+        )

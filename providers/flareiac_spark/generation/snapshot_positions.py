@@ -16,7 +16,9 @@ _ALL_AVAILABLE = ("available_now", "once")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshots:
-    """These must be there. ``first``: one of them is where the query began, which a run that reads all there is looks for."""
+    """These must be there. ``first``: one of them is where the query began, which a run that reads all there
+    is looks for.
+    """
 
     ids: tuple[int, ...]
     first: bool = False
@@ -41,7 +43,9 @@ class Now:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ambiguous:
-    """The query reads several tables, and nothing tells which position belongs to which. ``ids`` are all of them."""
+    """The query reads several tables, and nothing tells which position belongs to which. ``ids`` are all of
+    them.
+    """
 
     ids: tuple[int, ...]
 
@@ -49,7 +53,9 @@ class Ambiguous:
 Position: TypeAlias = Snapshots | Start | Since | Now | Ambiguous
 
 
-def positions(attributes: Attributes, query: str, stand: QueryPositions) -> Iterator[tuple[StreamedTable, Position]]:
+def positions(
+    attributes: Attributes, query: str, stand: QueryPositions
+) -> Iterator[tuple[StreamedTable, Position]]:
     """Where one query of a job goes on in each table that it streams."""
     inputs = streamed_tables(attributes)
     places = _places(attributes, query, stand)
@@ -68,7 +74,9 @@ def first_position(item: StreamedTable) -> Position:
     return Start() if at_ms is None else Since(at_ms=at_ms)
 
 
-def _position(attributes: Attributes, item: StreamedTable, stand: QueryPositions, indexes: list[int]) -> Position:
+def _position(
+    attributes: Attributes, item: StreamedTable, stand: QueryPositions, indexes: list[int]
+) -> Position:
     reached = _of(stand.reached, indexes) or _of(stand.first, indexes)
     if not reached or BEGINNING in reached:
         if item.input not in stand.times:

@@ -13,7 +13,9 @@ from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPS
 
 
 def steps(desired: Attributes, before: int, facts: Sequence[QueryFacts] | None) -> list[Step]:
-    """What begins where, what is lost, what is read again. ``facts``: the queries of the generation that is left; None: not looked at."""
+    """What begins where, what is lost, what is read again. ``facts``: the queries of the generation that is
+    left; None: not looked at.
+    """
     after, start = desired["generation"], desired["start_from"] or CARRY_OVER
     what = f"begins generation {after}"
     left = f"generation {before} stays as it is, and is not used any more"
@@ -55,11 +57,16 @@ def _of_query(query: QueryFacts, start: str) -> Iterator[Step]:
         return
     yield Step(text=f"{name}: {_goes_on(query, start)}", effect=Effect.NEW_GENERATION, why=_settled(query))
     if query.operators:
-        kept = ", ".join(f"{operator} in {partitions or '?'} partitions" for operator, partitions in query.operators)
+        kept = ", ".join(
+            f"{operator} in {partitions or '?'} partitions" for operator, partitions in query.operators
+        )
         yield Step(
             text=f"{name}: its state is left behind ({kept})",
             effect=Effect.LOSES_DATA,
-            why="open windows, aggregates, joins and seen keys begin empty; only start_from = earliest builds them again",
+            why=(
+                "open windows, aggregates, joins and seen keys begin empty; only start_from = earliest "
+                "builds them again"
+            ),
         )
 
 
@@ -67,8 +74,8 @@ def _settled(query: QueryFacts) -> str:
     if query.in_flight is None:
         return ""
     return (
-        f"batch {query.in_flight} was begun and is not committed: the marks in the tables tell whether it was written; where only some "
-        "outputs have it, the old definition finishes it first"
+        f"batch {query.in_flight} was begun and is not committed: the marks in the tables tell whether it "
+        "was written; where only some outputs have it, the old definition finishes it first"
     )
 
 
@@ -77,7 +84,10 @@ def _goes_on(query: QueryFacts, start: str) -> str:
     if start == LATEST:
         return f"what comes between {reached} and the start is skipped"
     if start != CARRY_OVER:
-        return f"starts at {start}: rows since then are read again, and what lies between {reached} and a later time is skipped"
+        return (
+            f"starts at {start}: rows since then are read again, and what lies between {reached} and a "
+            "later time is skipped"
+        )
     places = ", ".join(_place(*source) for source in query.sources) or "its streams"
     return f"goes on after {reached}: {places}"
 
@@ -109,9 +119,15 @@ def _read_again(query: QueryFacts) -> list[str]:
     for kind, _offset, folders in query.sources:
         match kind:
             case "files":
-                texts.append(f"reads every file in {_folders(folders)} again; files that are gone (clean_source) cannot be read again")
+                texts.append(
+                    f"reads every file in {_folders(folders)} again; files that are gone (clean_source) "
+                    "cannot be read again"
+                )
             case "table":
-                texts.append("reads its table from the oldest snapshot that is left; rows appended by expired ones are not read")
+                texts.append(
+                    "reads its table from the oldest snapshot that is left; rows appended by expired ones "
+                    "are not read"
+                )
             case "rate":
                 texts.append("counts from zero again")
             case _:
@@ -127,9 +143,14 @@ def _folders(folders: tuple[str, ...]) -> str:
 def _in_the_way(desired: Attributes, item: QueryFacts) -> Blocker:
     folder = f"{desired['location']}/{item.output}/g{item.number:04d}"
     if item.standing == FolderState.USED:
-        why = f"A query has run in {folder}, and the state does not know it. Its offsets would decide what is read."
+        why = (
+            f"A query has run in {folder}, and the state does not know it. Its offsets would decide what "
+            "is read."
+        )
     else:
-        why = f"{folder} exists and has no note that says what it is. Spark would begin with whatever it holds."
+        why = (
+            f"{folder} exists and has no note that says what it is. Spark would begin with whatever it holds."
+        )
     return blocker(
         codes.GENERATION_EXISTS,
         why=why,

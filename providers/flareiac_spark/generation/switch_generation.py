@@ -1,8 +1,9 @@
 """Moves a job to a new generation of its checkpoint: finishes the last batch of the old one, empties what is
 rebuilt, prepares the new folders.
 
-Called once the old query has stopped and before the new one is among what should run. Whatever point it is interrupted at, doing it
-again gives the same result: only the new definition in ``desired.json`` makes a prepared folder the one in use.
+Called once the old query has stopped and before the new one is among what should run. Whatever point it is
+interrupted at, doing it again gives the same result: only the new definition in ``desired.json`` makes a
+prepared folder the one in use.
 """
 
 import time
@@ -23,7 +24,14 @@ from flareiac_spark.application.liveness import jvm_of
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.layout import ALL
-from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, is_begun, note_of, preparation_note, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import (
+    CheckpointOnDisk,
+    Damaged,
+    is_begun,
+    note_of,
+    preparation_note,
+    read_checkpoint,
+)
 from flareiac_spark.control import (
     ControlError,
     Finish,
@@ -53,19 +61,27 @@ from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPS
 
 _JVM_ENDS: Final = 60.0
 _FROM_START: Final = (EARLIEST, OLDEST_SNAPSHOT)
-_WORDS: Final = {EARLIEST: "the beginning", OLDEST_SNAPSHOT: "the oldest snapshot that is left", LATEST: "what comes from now on"}
+_WORDS: Final = {
+    EARLIEST: "the beginning",
+    OLDEST_SNAPSHOT: "the oldest snapshot that is left",
+    LATEST: "what comes from now on",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationSwitch:
-    """``rebuilds`` is to be recorded of the job: by output, the table, the snapshot before it was emptied, and the generation."""
+    """``rebuilds`` is to be recorded of the job: by output, the table, the snapshot before it was emptied,
+    and the generation.
+    """
 
     messages: tuple[str, ...] = ()
     rebuilds: Mapping[str, Attributes] = field(default_factory=dict)
 
 
 def begins_generation(request: ApplyRequest) -> bool:
-    """Whether an apply takes a job to another generation of its checkpoint, or makes it in one that is not the first."""
+    """Whether an apply takes a job to another generation of its checkpoint, or makes it in one that is not
+    the first.
+    """
     after = request.planned["generation"] if request.planned is not None else None
     if after is None:
         return False
@@ -82,8 +98,8 @@ def _before(request: ApplyRequest) -> Attributes | None:
 
 
 def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | None:
-    """The definition before: what the application was last told to run, which also an apply that failed may have changed; else the
-    recorded one. None for a job that is new on its checkpoint.
+    """The definition before: what the application was last told to run, which also an apply that failed may
+    have changed; else the recorded one. None for a job that is new on its checkpoint.
     """
     before = _before(request)
     if before is None:
@@ -99,11 +115,15 @@ def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | Non
 
 
 def refusals(request: ApplyRequest, applications: Applications) -> tuple[Diagnostic, ...]:
-    """Why the new generation cannot begin as asked; nothing has been changed or stopped yet. Reads the disk only."""
+    """Why the new generation cannot begin as asked; nothing has been changed or stopped yet. Reads the disk
+    only.
+    """
     assert request.planned is not None, "a removal renews nothing"
     try:
         old = old_spec(request, applications)
-        new = spec_of(request.address, request.planned, request.references, applications.project, analysis=True)
+        new = spec_of(
+            request.address, request.planned, request.references, applications.project, analysis=True
+        )
         if _is_in_use(request, new, applications):
             _refuse_other_state(request, old, new)
         else:
@@ -114,9 +134,12 @@ def refusals(request: ApplyRequest, applications: Applications) -> tuple[Diagnos
     return ()
 
 
-def switch_generation(request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications) -> GenerationSwitch:
-    """Prepares the folders of ``new``; the query of ``old`` must have been asked to stop, and its application have said that it did, or
-    be gone. Folders that the application was told of before are left as they are. Raises ``Failure``.
+def switch_generation(
+    request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications
+) -> GenerationSwitch:
+    """Prepares the folders of ``new``; the query of ``old`` must have been asked to stop, and its application
+    have said that it did, or be gone. Folders that the application was told of before are left as they are.
+    Raises ``Failure``.
     """
     if _is_in_use(request, new, applications):
         _refuse_other_state(request, old, new)
@@ -130,18 +153,24 @@ def _is_in_use(request: ApplyRequest, new: JobSpec, applications: Applications) 
     desired = read_desired(applications.control(request.planned["application"]))
     entry = desired.jobs.get(request.address) if desired is not None else None
     outputs = entry.spec.get("outputs") if entry is not None else None
-    told = {item.get("checkpoint") for item in outputs if isinstance(item, dict)} if isinstance(outputs, list) else set()
+    told = (
+        {item.get("checkpoint") for item in outputs if isinstance(item, dict)}
+        if isinstance(outputs, list)
+        else set()
+    )
     return bool(told & {output.checkpoint for output in new.outputs})
 
 
 def _refuse_other_state(request: ApplyRequest, old: JobSpec | None, new: JobSpec) -> None:
-    """An apply that failed may have begun the generation with another definition, and left its state there. Raises ``Failure``."""
+    """An apply that failed may have begun the generation with another definition, and left its state there.
+    Raises ``Failure``.
+    """
     if old is None or request.planned is None or _meaning(old) == _meaning(new):
         return
     number, place = request.planned["generation"], request.planned["checkpoint"]
     why = (
-        f"Generation {number} was begun by an apply that was not recorded, and its state is there. This definition would continue from "
-        "that state, and results would mix."
+        f"Generation {number} was begun by an apply that was not recorded, and its state is there. This "
+        "definition would continue from that state, and results would mix."
     )
     ways = (
         "write the definition again that began it",
@@ -198,7 +227,11 @@ def _references_before(request: ApplyRequest, before: Attributes) -> dict[str, R
     if not isinstance(reference, Reference) or reference.address not in request.references:
         return dict(request.references)
     checkpoint = request.references[reference.address]
-    was = {**checkpoint.attributes, "generation": before["generation"], "location": before["checkpoint_location"]}
+    was = {
+        **checkpoint.attributes,
+        "generation": before["generation"],
+        "location": before["checkpoint_location"],
+    }
     return {**request.references, reference.address: replace(checkpoint, attributes=was)}
 
 
@@ -214,7 +247,9 @@ class _Pair:
     new_outputs: tuple[Output, ...]
 
     def before(self) -> tuple[Path, CheckpointOnDisk | None] | None:
-        """The folder that counts, and what is in it. One that was only prepared to go on after another stands for that one."""
+        """The folder that counts, and what is in it. One that was only prepared to go on after another stands
+        for that one.
+        """
         folder = self.old_folder
         try:
             while folder is not None:
@@ -225,13 +260,19 @@ class _Pair:
                     return folder, found
                 folder = Path(earlier)
                 if note is not None and note.get("batch") is not None and not is_begun(folder):
-                    raise Damaged(folder, f"it is gone, and {self.old_folder} was prepared to go on after batch {note['batch']} of it")
+                    raise Damaged(
+                        folder,
+                        f"it is gone, and {self.old_folder} was prepared to go on after batch "
+                        f"{note['batch']} of it",
+                    )
         except Damaged as trouble:
             raise Failure(damage(self.renewal.address, trouble)) from None
         return None
 
     def emptied(self) -> dict[str, Attributes]:
-        """What an apply that was given up had emptied for a generation in which no query has begun, by output."""
+        """What an apply that was given up had emptied for a generation in which no query has begun, by
+        output.
+        """
         first = (self.renewal.before["generation"] if self.renewal.before is not None else 0) + 1
         found: dict[str, Attributes] = {}
         for number in range(first, self.renewal.generation + 1):
@@ -256,11 +297,20 @@ class _Pair:
         if self.renewal.start_from == CARRY_OVER:
             decision = self.decision()
             if isinstance(decision, Refusal):
-                raise Failure(refused(self.renewal.address, cannot_carry_over(self.renewal.after, self.name, decision)))
+                raise Failure(
+                    refused(self.renewal.address, cannot_carry_over(self.renewal.after, self.name, decision))
+                )
         elif self.renewal.start_from not in _FROM_START:
-            others = sorted({item.source.kind for item in self.renewal.new.inputs if isinstance(item, StreamInput)} - {"table"})
+            others = sorted(
+                {item.source.kind for item in self.renewal.new.inputs if isinstance(item, StreamInput)}
+                - {"table"}
+            )
             if others:
-                raise Failure(refused(self.renewal.address, only_tables(self.renewal.after, self.renewal.start_from, others)))
+                raise Failure(
+                    refused(
+                        self.renewal.address, only_tables(self.renewal.after, self.renewal.start_from, others)
+                    )
+                )
 
     def decision(self) -> Decision:
         known = self.before()
@@ -269,14 +319,20 @@ class _Pair:
         if found is not None and before is None:
             return Refusal(why="the job is new, and the query that ran there is not known")
         new = query_streams(after, self.name, _uuids(self.renewal.new))
-        old = query_streams(before, self.name, _uuids(self.renewal.old)) if before is not None and self.old_outputs else new
+        old = (
+            query_streams(before, self.name, _uuids(self.renewal.old))
+            if before is not None and self.old_outputs
+            else new
+        )
         if found is not None and found.started is not None:
             old = replace(old, stateful=bool(found.operators))  # the disk knows better than the text
         return decide(old, new, tuple(source.kind for source in found.sources) if found is not None else ())
 
 
 class _Switch:
-    def __init__(self, request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications) -> None:
+    def __init__(
+        self, request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications
+    ) -> None:
         assert request.planned is not None, "a removal renews nothing"
         self.request, self.old, self.new, self.applications = request, old, new, applications
         self.address, self.before, self.after = request.address, _before(request), request.planned
@@ -308,10 +364,19 @@ class _Switch:
         return found
 
     def _begun_since(self, folder: Path) -> Path | None:
-        """A newer generation than the recorded one in which a query has run for this checkpoint: of an apply that was forgotten."""
+        """A newer generation than the recorded one in which a query has run for this checkpoint: of an apply
+        that was forgotten.
+        """
         before = self.before["generation"] if self.before is not None else 0
         older = (folder.with_name(f"g{number:04d}") for number in range(self.generation - 1, before or 0, -1))
-        return next((item for item in older if self._has_begun(item) and (self.before is None or self._is_ours(item))), None)
+        return next(
+            (
+                item
+                for item in older
+                if self._has_begun(item) and (self.before is None or self._is_ours(item))
+            ),
+            None,
+        )
 
     def _has_begun(self, folder: Path) -> bool:
         try:
@@ -337,7 +402,14 @@ class _Switch:
             for output in pair.new_outputs:
                 if self.is_rebuilt(output):
                     rebuilds[output.name] = self._rebuild(output, settled[pair.name])
-                    self._note(pair, {name: item for name, item in rebuilds.items() if name in {each.name for each in pair.new_outputs}})
+                    self._note(
+                        pair,
+                        {
+                            name: item
+                            for name, item in rebuilds.items()
+                            if name in {each.name for each in pair.new_outputs}
+                        },
+                    )
         reach("apply.truncated")
         messages = [self._seed(pair, settled[pair.name], rebuilds) for pair in pairs]
         reach("apply.seeded")
@@ -361,14 +433,18 @@ class _Switch:
     def _settle_batch(self, pair: _Pair, found: CheckpointOnDisk, batch: int) -> int | None:
         assert self.old is not None, "a batch in flight was begun by an old definition"
         targets = tuple(target(output, self.old) for output in pair.old_outputs)
-        marked = self._asking.ask(Marks(query_id=found.query_id, batch=batch, targets=targets), A_WHILE).marked
+        marked = self._asking.ask(
+            Marks(query_id=found.query_id, batch=batch, targets=targets), A_WHILE
+        ).marked
         if len(marked) == len(targets):
             return batch
         if not marked:
             return batch - 1 if batch > 0 else None
         self.request.progress(f"finishing batch {batch}: {', '.join(marked)} has it, and others have not")
         spec = job_spec_to_json(replace(self.old, outputs=pair.old_outputs))
-        self._asking.ask(Finish(spec=spec, checkpoint=str(pair.old_outputs[0].checkpoint), batch=batch), A_BATCH)
+        self._asking.ask(
+            Finish(spec=spec, checkpoint=str(pair.old_outputs[0].checkpoint), batch=batch), A_BATCH
+        )
         return batch
 
     # Rebuilding
@@ -381,7 +457,9 @@ class _Switch:
 
     def _rebuild(self, output: Output, settled: LastBatch | None) -> Attributes:
         origin = (settled.query_id if settled is not None else "") or f"{self.by}/{output.name}"
-        work = Truncate(target=target(output, self.new), mark=f"{origin}/g{self.generation:04d}", asked=time.time())
+        work = Truncate(
+            target=target(output, self.new), mark=f"{origin}/g{self.generation:04d}", asked=time.time()
+        )
         self.request.progress(f"emptying {'.'.join(output.identifier)}")
         truncated = self._asking.ask(work, A_WHILE).truncated or Truncated(snapshot_id=None)
         table = self.after["outputs"][output.name]["table"]
@@ -400,14 +478,18 @@ class _Switch:
         """At once: an apply that is given up here leaves an empty table, and nothing else would tell."""
         try:
             pair.folder.parent.mkdir(parents=True, exist_ok=True)
-            write_json(note_of(pair.folder), {"times": {}, "seeded": {"by": self.by, "rebuilds": dict(rebuilds)}})
+            write_json(
+                note_of(pair.folder), {"times": {}, "seeded": {"by": self.by, "rebuilds": dict(rebuilds)}}
+            )
         except (OSError, ControlError) as trouble:
             raise Failure(not_prepared(self.address, pair.folder, trouble)) from trouble
 
     def _seed(self, pair: _Pair, settled: LastBatch | None, rebuilds: Mapping[str, Attributes]) -> str:
         try:
             beginning, message = self._beginning(pair, settled)
-            emptied = {output.name: rebuilds[output.name] for output in pair.new_outputs if output.name in rebuilds}
+            emptied = {
+                output.name: rebuilds[output.name] for output in pair.new_outputs if output.name in rebuilds
+            }
             prepare(pair.folder, replace(beginning, told={**beginning.told, "rebuilds": emptied}))
         except Damaged as trouble:
             raise Failure(damage(self.address, trouble)) from None
@@ -423,38 +505,69 @@ class _Switch:
             words = _WORDS.get(start, start)
             return StartPositions(by=self.by, times=times, told=told), f"{where} starts from {words}"
         if settled is not None:
-            told = {**told, "after": str(settled.folder), "query_id": settled.query_id, "batch": settled.batch}
+            told = {
+                **told,
+                "after": str(settled.folder),
+                "query_id": settled.query_id,
+                "batch": settled.batch,
+            }
         match pair.decision():
             case Copied() if settled is not None:
-                beginning = StartPositions(by=self.by, copied=settled, conf=self.new.conf, times=self._times({}, settled), told=told)
-                return beginning, f"{where} goes on after batch {settled.batch}" if settled.batch is not None else f"{where} starts anew"
+                beginning = StartPositions(
+                    by=self.by, copied=settled, conf=self.new.conf, times=self._times({}, settled), told=told
+                )
+                return (
+                    beginning,
+                    f"{where} goes on after batch {settled.batch}"
+                    if settled.batch is not None
+                    else f"{where} starts anew",
+                )
             case Positions() as carried if settled is not None:
                 return self._positions(pair, carried, settled, told)
             case _:
-                times = {name: start_timestamp(source.start_from, now=time.time()) for name, source in _tables(self.new).items()}
-                return StartPositions(by=self.by, times=times, told=told), f"{where} starts where its streams say: nothing had been read"
+                times = {
+                    name: start_timestamp(source.start_from, now=time.time())
+                    for name, source in _tables(self.new).items()
+                }
+                return StartPositions(
+                    by=self.by, times=times, told=told
+                ), f"{where} starts where its streams say: nothing had been read"
 
-    def _positions(self, pair: _Pair, carried: Positions, settled: LastBatch, told: Mapping[str, Data]) -> tuple[StartPositions, str]:
+    def _positions(
+        self, pair: _Pair, carried: Positions, settled: LastBatch, told: Mapping[str, Data]
+    ) -> tuple[StartPositions, str]:
         query = query_streams(self.after, pair.name)
         before = query_streams(self.before or self.after, pair.name)
         assert query.streams is not None, "an order that cannot be told was refused"
         assert before.streams is not None, "an order that cannot be told was refused"
         reached = positions_at(settled)
-        positions = {to: offset for at, to in carried.pairs if at < len(reached) and (offset := reached[at]) is not None}
+        positions = {
+            to: offset
+            for at, to in carried.pairs
+            if at < len(reached) and (offset := reached[at]) is not None
+        }
         same = {query.streams[to].name: before.streams[at].name for at, to in carried.pairs}
         begun = {query.streams[to].name for to in positions}
         times = {**self._times(same, settled), **dict.fromkeys(begun)}
         words = f"goes on after batch {settled.batch}" if positions else "starts anew: nothing had been read"
-        anew = f"; {', '.join(carried.anew)} starts where its stream says" if carried.anew and positions else ""
-        beginning = StartPositions(by=self.by, times=times, positions=positions, alone=carried.alone, told=told)
+        anew = (
+            f"; {', '.join(carried.anew)} starts where its stream says" if carried.anew and positions else ""
+        )
+        beginning = StartPositions(
+            by=self.by, times=times, positions=positions, alone=carried.alone, told=told
+        )
         return beginning, f"generation {self.generation} {words}{anew}"
 
     def _times(self, same: Mapping[str, str], settled: LastBatch) -> dict[str, int | None]:
-        """A table that nothing was read of yet begins at the moment it was to begin at; a new one where its stream says."""
+        """A table that nothing was read of yet begins at the moment it was to begin at; a new one where its
+        stream says.
+        """
         known = times_at(settled)
         now = time.time()
         return {
-            name: known[same.get(name, name)] if same.get(name, name) in known else start_timestamp(source.start_from, now=now)
+            name: known[same.get(name, name)]
+            if same.get(name, name) in known
+            else start_timestamp(source.start_from, now=now)
             for name, source in _tables(self.new).items()
         }
 
@@ -482,7 +595,11 @@ def folders(spec: JobSpec) -> dict[str, tuple[Path, list[Output]]]:
 
 
 def _tables(spec: JobSpec) -> dict[str, TableSource]:
-    return {item.name: item.source for item in spec.inputs if isinstance(item, StreamInput) and isinstance(item.source, TableSource)}
+    return {
+        item.name: item.source
+        for item in spec.inputs
+        if isinstance(item, StreamInput) and isinstance(item.source, TableSource)
+    }
 
 
 def _uuids(spec: JobSpec | None) -> dict[str, str | None]:
@@ -490,9 +607,19 @@ def _uuids(spec: JobSpec | None) -> dict[str, str | None]:
 
 
 def target(output: Output, spec: JobSpec) -> Target:
-    """Iceberg's own sink is used, and its epochs are the marks, where one query appends to main or replaces it."""
-    epochs = not spec.foreach_batch and output.branch in (None, "main") and output.mode in ("append", "complete")
-    return Target(output=output.name, identifier=output.identifier, uuid=output.uuid, branch=output.branch, epochs=epochs)
+    """Iceberg's own sink is used, and its epochs are the marks, where one query appends to main or replaces
+    it.
+    """
+    epochs = (
+        not spec.foreach_batch and output.branch in (None, "main") and output.mode in ("append", "complete")
+    )
+    return Target(
+        output=output.name,
+        identifier=output.identifier,
+        uuid=output.uuid,
+        branch=output.branch,
+        epochs=epochs,
+    )
 
 
 def _checkpoint(request: ApplyRequest) -> Resolved:
@@ -512,18 +639,29 @@ def _emptied_before(address: str, lost: Attributes, start: str) -> Diagnostic:
     """An earlier apply was given up after it had emptied a table."""
     to = f" -to={lost['snapshot_id']}" if lost["snapshot_id"] is not None else ""
     detail = (
-        f"An apply that did not finish emptied {lost['table']} for generation {lost['generation']}, and start_from = {start} "
-        f"reads none of those rows again. Nothing was stopped or changed.\n- finish that apply: write its definition again"
-        f'\n- read all again: start_from = "earliest"\n- put the rows back (flareiac table rollback {lost["table"]}{to}), delete the note '
-        f"beside the folders of generation {lost['generation']} (.g{lost['generation']:04d}.starts.json), and apply again"
+        f"An apply that did not finish emptied {lost['table']} for generation {lost['generation']}, and "
+        f"start_from = {start} "
+        "reads none of those rows again. Nothing was stopped or changed.\n- finish that apply: write its "
+        "definition again"
+        '\n- read all again: start_from = "earliest"\n- put the rows back (flareiac table rollback '
+        f"{lost['table']}{to}), delete the note "
+        f"beside the folders of generation {lost['generation']} (.g{lost['generation']:04d}.starts.json), "
+        "and apply again"
     )
     return error(codes.EMPTIED_ROWS_LOST, detail, address=address)
 
 
 def in_the_way(address: str, folder: Path, state: FolderState) -> Diagnostic:
     """An unknown folder is never used."""
-    what = f"A query has run in {folder}" if state is FolderState.USED else f"{folder} has no note that says what it is"
-    detail = f"{what}, and the state does not know it. Nothing was stopped or changed. Move it away, or raise the generation once more."
+    what = (
+        f"A query has run in {folder}"
+        if state is FolderState.USED
+        else f"{folder} has no note that says what it is"
+    )
+    detail = (
+        f"{what}, and the state does not know it. Nothing was stopped or changed. Move it away, or "
+        "raise the generation once more."
+    )
     return error(codes.GENERATION_EXISTS, detail, address=address)
 
 
@@ -531,12 +669,16 @@ def not_prepared(address: str, folder: Path, trouble: Exception) -> Diagnostic:
     """The disk refused."""
     why = (trouble.strerror or str(trouble)) if isinstance(trouble, OSError) else str(trouble)
     detail = (
-        f"{folder}: {why}. The job is stopped, and no row was written twice. Make room or allow this user to write there, then apply again."
+        f"{folder}: {why}. The job is stopped, and no row was written twice. Make room or allow this "
+        "user to write there, then apply again."
     )
     return error(codes.FOLDER_NOT_PREPARED, detail, address=address)
 
 
 def outlived(address: str, pid: int) -> Diagnostic:
     """A JVM without a driver that does not end."""
-    detail = f"The driver of {address} is gone, and its JVM (pid {pid}) may still commit a batch. End it (kill {pid}) and apply again."
+    detail = (
+        f"The driver of {address} is gone, and its JVM (pid {pid}) may still commit a batch. End it "
+        f"(kill {pid}) and apply again."
+    )
     return error(codes.JVM_OUTLIVES_DRIVER, detail, address=address)

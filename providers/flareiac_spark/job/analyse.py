@@ -17,7 +17,9 @@ TIMEOUT = 300.0
 
 
 def analyse(requests: Sequence[ApplyRequest], applications: Applications) -> tuple[Diagnostic, ...]:
-    """One error for each finding. Jobs whose definition does not change are not asked about. Raises ``Failure``."""
+    """One error for each finding. Jobs whose definition does not change are not asked about. Raises
+    ``Failure``.
+    """
     by_place: dict[str, list[ApplyRequest]] = {}
     for request in requests:
         if request.planned is not None and (request.payload or {}).get("analyse"):
@@ -76,4 +78,7 @@ def _attribute(step: str, steps: Attributes) -> Path:
 
 
 def _silent() -> Diagnostic:
-    return error(codes.ANALYSIS_TOO_SLOW, f"The Spark application did not answer within {TIMEOUT:.0f} s. Nothing was changed.")
+    return error(
+        codes.ANALYSIS_TOO_SLOW,
+        f"The Spark application did not answer within {TIMEOUT:.0f} s. Nothing was changed.",
+    )

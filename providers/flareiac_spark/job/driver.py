@@ -1,4 +1,5 @@
-"""Carries out what was planned for jobs: writes what should run, brings the application up, waits for its word.
+"""Carries out what was planned for jobs: writes what should run, brings the application up, waits for its
+word.
 
 Touches control directories, and processes through ``Applications``.
 """
@@ -17,7 +18,16 @@ from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Reco
 from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
-from flareiac_spark.control import ControlError, Desired, DesiredJob, JobSpec, JobStatus, Marks, job_spec_from_json, job_spec_to_json
+from flareiac_spark.control import (
+    ControlError,
+    Desired,
+    DesiredJob,
+    JobSpec,
+    JobStatus,
+    Marks,
+    job_spec_from_json,
+    job_spec_to_json,
+)
 from flareiac_spark.definition.build import by_folder, digest_of, spec_of
 from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.definition.code import publish
@@ -67,7 +77,13 @@ class Target:
 
     def job(self) -> DesiredJob:
         state: Final = "running" if self.running else "stopped"
-        return DesiredJob(digest=self.digest, spec=job_spec_to_json(self.spec), state=state, nonce=self.nonce, queries=self.queries)
+        return DesiredJob(
+            digest=self.digest,
+            spec=job_spec_to_json(self.spec),
+            state=state,
+            nonce=self.nonce,
+            queries=self.queries,
+        )
 
 
 class JobDriver:
@@ -85,7 +101,12 @@ class JobDriver:
             self._find_out(request)
         for request in requests:
             self._applications.announce(_planned(request)["application"], request.references)
-        refused = [item for request in requests if begins_generation(request) for item in refusals(request, self._applications)]
+        refused = [
+            item
+            for request in requests
+            if begins_generation(request)
+            for item in refusals(request, self._applications)
+        ]
         return tuple(refused) or self._analysed(requests)
 
     def apply(self, request: ApplyRequest) -> Outcome:
@@ -151,26 +172,49 @@ class JobDriver:
             recorded = _recorded(request)
             engine = recorded.attributes["application"]
             gone = self._entry(engine, request.address) is None and not self._may_run(engine, request.address)
-            return Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity)) if gone else None
+            return (
+                Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity))
+                if gone
+                else None
+            )
         planned = _planned(request)
         target = self._target(request, planned)
         entry = self._entry(planned["application"], request.address)
-        if entry is None or (entry.digest, entry.nonce, entry.state == "running") != (target.digest, target.nonce, target.running):
+        if entry is None or (entry.digest, entry.nonce, entry.state == "running") != (
+            target.digest,
+            target.nonce,
+            target.running,
+        ):
             return None
         if not target.running:
             if self._may_run(planned["application"], request.address):
                 return None
             return _with_renewal(
-                Applied(attributes=planned, identity=_identity(request, target.digest, None)), self._noted(request, target)
+                Applied(attributes=planned, identity=_identity(request, target.digest, None)),
+                self._noted(request, target),
             )
         status = read_status(self._applications.control(planned["application"]))
         finite = is_finite(planned)
-        job = Wanted(address=request.address, digest=target.digest, nonce=target.nonce, finite=finite).of(status) if status else None
-        if job is None or job.phase == "failed" or not settled(job, finite=finite) or not (finite or is_alive(status)):
+        job = (
+            Wanted(address=request.address, digest=target.digest, nonce=target.nonce, finite=finite).of(
+                status
+            )
+            if status
+            else None
+        )
+        if (
+            job is None
+            or job.phase == "failed"
+            or not settled(job, finite=finite)
+            or not (finite or is_alive(status))
+        ):
             unsettled = self._known(request, target, (not_stable(request.address, job, 0, True, ""),))
             return unsettled if unsettled.attributes is not None else None
         self._note_queries(request.address, planned["application"], target.digest, job)
-        return _with_renewal(Applied(attributes=planned, identity=_identity(request, target.digest, job)), self._noted(request, target))
+        return _with_renewal(
+            Applied(attributes=planned, identity=_identity(request, target.digest, job)),
+            self._noted(request, target),
+        )
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
         """See ``flareiac.sdk.capabilities.Inspecting``."""
@@ -179,9 +223,13 @@ class JobDriver:
     # The parts of an apply
 
     def _find_out(self, request: ApplyRequest) -> None:
-        """Whether an application that is silent on another host is gone, where the job was and where it goes. Raises ``Failure``."""
+        """Whether an application that is silent on another host is gone, where the job was and where it goes.
+        Raises ``Failure``.
+        """
         known = (request.planned, request.recorded.attributes if request.recorded else None)
-        engines = {item["application"]["runtime_location"]: item["application"] for item in known if item is not None}
+        engines = {
+            item["application"]["runtime_location"]: item["application"] for item in known if item is not None
+        }
         for engine in engines.values():
             self._applications.end_if_gone(engine, request.cancel, request.progress)
 
@@ -203,15 +251,19 @@ class JobDriver:
             finish_batch_of(request, old, names, self._applications)
 
     def _analysed(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]:
-        """Asks Spark. An application that is started for the question resumes its jobs, but not those that are about to change: what
-        they were may be what ended it. They are let go again where nothing comes of the apply."""
+        """Asks Spark. An application that is started for the question resumes its jobs, but not those that
+        are about to change: what they were may be what ended it. They are let go again where nothing comes of
+        the apply.
+        """
         held = self._hold(requests)
         try:
             found = analyse(requests, self._applications)
         except BaseException:
             self._let_go(held)
             raise
-        if any(item.severity is Severity.ERROR for item in found) or any(request.cancel.is_set() for request in requests):
+        if any(item.severity is Severity.ERROR for item in found) or any(
+            request.cancel.is_set() for request in requests
+        ):
             self._let_go(held)
         return found
 
@@ -222,11 +274,17 @@ class JobDriver:
         for request in requests:
             engine = _planned(request)["application"]
             entry = self._entry(engine, request.address)
-            if entry is None or entry.state != "running" or liveness(read_status(self._applications.control(engine))) is not Liveness.GONE:
+            if (
+                entry is None
+                or entry.state != "running"
+                or liveness(read_status(self._applications.control(engine))) is not Liveness.GONE
+            ):
                 continue
             payload = request.payload or {}
             if payload.get("analyse") or payload.get("nonce", entry.nonce) != entry.nonce:
-                self._applications.want(engine, request.references, _with(request.address, replace(entry, state="stopped")))
+                self._applications.want(
+                    engine, request.references, _with(request.address, replace(entry, state="stopped"))
+                )
                 held.append(request)
         return held
 
@@ -235,7 +293,9 @@ class JobDriver:
             engine = _planned(request)["application"]
             entry = self._entry(engine, request.address)
             if entry is not None:
-                self._applications.want(engine, request.references, _with(request.address, replace(entry, state="running")))
+                self._applications.want(
+                    engine, request.references, _with(request.address, replace(entry, state="running"))
+                )
 
     # Rollback
 
@@ -253,10 +313,14 @@ class JobDriver:
         if isinstance(found, str) or request.recorded is None:
             return found
         self._stop_by_state(request.address, request.recorded, request.cancel)
-        return replace(found, committed=rollback.committed(target.spec), written=self._written(request, target.spec))
+        return replace(
+            found, committed=rollback.committed(target.spec), written=self._written(request, target.spec)
+        )
 
     def _is_unproven(self, request: ApplyRequest) -> bool:
-        """Whether the recorded definition was at work on its first batch when it was applied, and has committed none since."""
+        """Whether the recorded definition was at work on its first batch when it was applied, and has
+        committed none since.
+        """
         recorded = request.recorded
         if recorded is None or not recorded.identity.get(UNPROVEN):
             return False
@@ -266,45 +330,79 @@ class JobDriver:
         return not (runs_it and job is not None and all(query.batch is not None for query in job.queries))
 
     def _written(self, request: ApplyRequest, spec: JobSpec) -> frozenset[tuple[str, int, str]]:
-        """Which outputs have a batch in flight, as (folder, batch, output): what another definition makes of it would not reach them."""
-        asking, found = OperationClient(request, _planned(request)["application"], self._applications), set[tuple[str, int, str]]()
+        """Which outputs have a batch in flight, as (folder, batch, output): what another definition makes of
+        it would not reach them.
+        """
+        asking, found = (
+            OperationClient(request, _planned(request)["application"], self._applications),
+            set[tuple[str, int, str]](),
+        )
         for folder, outputs in folders(spec).values():
             try:
                 on_disk = read_checkpoint(folder)
             except Damaged as not_stable:
                 raise Failure(damage(request.address, not_stable)) from None
             if on_disk is not None and (batch := on_disk.in_flight) is not None:
-                marks = Marks(query_id=on_disk.query_id, batch=batch, targets=tuple(place_of(output, spec) for output in outputs))
+                marks = Marks(
+                    query_id=on_disk.query_id,
+                    batch=batch,
+                    targets=tuple(place_of(output, spec) for output in outputs),
+                )
                 found.update((str(folder), batch, output) for output in asking.ask(marks, A_WHILE).marked)
         return frozenset(found)
 
-    def _taken_back(self, request: ApplyRequest, target: Target, before: rollback.Fallback | str, outcome: NotApplied) -> NotApplied:
+    def _taken_back(
+        self, request: ApplyRequest, target: Target, before: rollback.Fallback | str, outcome: NotApplied
+    ) -> NotApplied:
         if isinstance(before, str):
-            return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, before)))
+            return replace(
+                outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, before))
+            )
         engine, recorded = _planned(request)["application"], _recorded(request)
-        entry, restored = replace(before.entry, nonce=target.nonce + 1, queries={**target.queries, **before.entry.queries}), False
+        entry, restored = (
+            replace(before.entry, nonce=target.nonce + 1, queries={**target.queries, **before.entry.queries}),
+            False,
+        )
         try:
             request.progress("putting the definition before back")
-            self._applications.want(engine, request.references, _with(request.address, replace(target.job(), state="stopped")))
+            self._applications.want(
+                engine, request.references, _with(request.address, replace(target.job(), state="stopped"))
+            )
             self._await_stop(request.address, engine, request.cancel)
             if rollback.committed(target.spec) != before.committed:
                 self._applications.want(engine, request.references, _with(request.address, target.job()))
-                why = "a batch was committed under the new one before it failed, and the old one would go on after it"
-                return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, why)))
+                why = (
+                    "a batch was committed under the new one before it failed, and the old one would go "
+                    "on after it"
+                )
+                return replace(
+                    outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, why))
+                )
             if self._written(request, target.spec) != before.written:
                 self._applications.want(engine, request.references, _with(request.address, target.job()))
                 why = "some outputs have a batch as the new one made it, and the old one would leave it so"
-                return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, why)))
+                return replace(
+                    outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, why))
+                )
             self._applications.want(engine, request.references, _with(request.address, entry))
             restored = True
             again = self._runs_again(request, recorded, entry)
         except Failure as failure:
-            return replace(outcome, diagnostics=(*outcome.diagnostics, *failure.diagnostics), restored=restored)
+            return replace(
+                outcome, diagnostics=(*outcome.diagnostics, *failure.diagnostics), restored=restored
+            )
         return replace(outcome, diagnostics=(*outcome.diagnostics, *again), restored=True)
 
-    def _runs_again(self, request: ApplyRequest, recorded: Recorded, entry: DesiredJob) -> tuple[Diagnostic, ...]:
+    def _runs_again(
+        self, request: ApplyRequest, recorded: Recorded, entry: DesiredJob
+    ) -> tuple[Diagnostic, ...]:
         if entry.state == "running":
-            if self._applications.bring_up(_planned(request)["application"], request.cancel, request.progress) is None:
+            if (
+                self._applications.bring_up(
+                    _planned(request)["application"], request.cancel, request.progress
+                )
+                is None
+            ):
                 return (not_stable(request.address, None, 0, True, ""),)
             settled_again = self._await_settled(
                 request, {**recorded.attributes, "application": _planned(request)["application"]}, entry, {}
@@ -315,7 +413,11 @@ class JobDriver:
 
     def _noted(self, request: ApplyRequest, target: Target) -> GenerationSwitch:
         """What an apply that was interrupted had emptied."""
-        return GenerationSwitch(rebuilds=rebuilds_noted(target.spec)) if begins_generation(request) else GenerationSwitch()
+        return (
+            GenerationSwitch(rebuilds=rebuilds_noted(target.spec))
+            if begins_generation(request)
+            else GenerationSwitch()
+        )
 
     def _target(self, request: ApplyRequest, planned: Attributes) -> Target:
         spec = spec_of(request.address, planned, request.references, self._applications.project)
@@ -326,13 +428,25 @@ class JobDriver:
         waits = is_finite(planned) and planned["run"] == "manual"
         nonce = (request.payload or {}).get("nonce", 0)
         queries = _queries_known(request, planned, spec)
-        return Target(spec=spec, digest=digest, nonce=nonce, running=not planned["stopped"] and not waits, queries=queries)
+        return Target(
+            spec=spec,
+            digest=digest,
+            nonce=nonce,
+            running=not planned["stopped"] and not waits,
+            queries=queries,
+        )
 
     def _as_it_runs(self, request: ApplyRequest, spec: JobSpec, digest: str) -> tuple[JobSpec, str]:
-        """What a job is given while it runs: the definition that was recorded as started, under its digest, with the new restart budget.
-        Around it (the columns of a stream, say) something may be declared in another way now, which must not restart it."""
+        """What a job is given while it runs: the definition that was recorded as started, under its digest,
+        with the new restart budget. Around it (the columns of a stream, say) something may be declared in
+        another way now, which must not restart it.
+        """
         entry = self._entry(_planned(request)["application"], request.address)
-        if entry is None or request.recorded is None or entry.digest != request.recorded.identity.get("digest"):
+        if (
+            entry is None
+            or request.recorded is None
+            or entry.digest != request.recorded.identity.get("digest")
+        ):
             return spec, digest
         try:
             return replace(job_spec_from_json(dict(entry.spec)), restart=spec.restart), entry.digest
@@ -362,23 +476,41 @@ class JobDriver:
                 outcome = self._await_settled(request, planned, target.job(), identity)
         except Failure as failure:
             outcome = NotApplied(diagnostics=failure.diagnostics)
-        return self._known(request, target, outcome.diagnostics) if isinstance(outcome, NotApplied) else outcome
+        return (
+            self._known(request, target, outcome.diagnostics) if isinstance(outcome, NotApplied) else outcome
+        )
 
-    def _known(self, request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, ...]) -> NotApplied:
-        """A new job is among what should run, so it must be known, whatever became of it: removing its block stops it.
+    def _known(
+        self, request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, ...]
+    ) -> NotApplied:
+        """A new job is among what should run, so it must be known, whatever became of it: removing its block
+        stops it.
 
-        A finite one is not: the next plan creates it again, and its run id tells whether its rows are there. One that moved to another
-        application must be known to be there, or it would be started in the old one beside it.
+        A finite one is not: the next plan creates it again, and its run id tells whether its rows are there.
+        One that moved to another application must be known to be there, or it would be started in the old one
+        beside it.
         """
         planned, recorded = _planned(request), request.recorded
-        if recorded is not None and recorded.attributes["application"]["runtime_location"] != planned["application"]["runtime_location"]:
-            there = {**recorded.attributes, "application": planned["application"], "engine": planned["engine"]}
+        if (
+            recorded is not None
+            and recorded.attributes["application"]["runtime_location"]
+            != planned["application"]["runtime_location"]
+        ):
+            there = {
+                **recorded.attributes,
+                "application": planned["application"],
+                "engine": planned["engine"],
+            }
             return NotApplied(diagnostics=diagnostics, attributes=there, identity=_lasting(recorded.identity))
         if request.recorded is not None or is_finite(planned):
             return NotApplied(diagnostics=diagnostics)
-        return NotApplied(diagnostics=diagnostics, attributes=planned, identity=_identity(request, target.digest, None))
+        return NotApplied(
+            diagnostics=diagnostics, attributes=planned, identity=_identity(request, target.digest, None)
+        )
 
-    def _await_settled(self, request: ApplyRequest, attributes: Attributes, wanted: DesiredJob, identity: Attributes) -> Outcome:
+    def _await_settled(
+        self, request: ApplyRequest, attributes: Attributes, wanted: DesiredJob, identity: Attributes
+    ) -> Outcome:
         control = self._applications.control(attributes["application"])
         finite, within = is_finite(attributes), attributes["stability"]["within_ms"]
         what = Wanted(address=request.address, digest=wanted.digest, nonce=wanted.nonce, finite=finite)
@@ -391,25 +523,39 @@ class JobDriver:
             job = seen if unproven else job
         if job is None or job.phase == "failed":
             log = str(control.job_log(request.address))
-            return NotApplied(diagnostics=(not_stable(request.address, seen, within, request.cancel.is_set(), log),))
+            return NotApplied(
+                diagnostics=(not_stable(request.address, seen, within, request.cancel.is_set(), log),)
+            )
         self._note_queries(request.address, attributes["application"], wanted.digest, job)
         if finite:
             self._rest(request, attributes)
         return Applied(
             attributes=attributes,
-            identity={**identity, **_identity(request, wanted.digest, job), **({UNPROVEN: True} if unproven else {})},
+            identity={
+                **identity,
+                **_identity(request, wanted.digest, job),
+                **({UNPROVEN: True} if unproven else {}),
+            },
             messages=(_first_batch(within),) if unproven else _messages(job, finite),
         )
 
     def _note_queries(self, address: str, engine: Attributes, digest: str, job: JobStatus) -> None:
-        """The driver proves by them, also one that comes after it, that a checkpoint is still the one that the job ran on."""
-        self._applications.revise(engine, _knowing(address, digest, {query.output: query.id for query in job.queries}))
+        """The driver proves by them, also one that comes after it, that a checkpoint is still the one that
+        the job ran on.
+        """
+        self._applications.revise(
+            engine, _knowing(address, digest, {query.output: query.id for query in job.queries})
+        )
 
     def _rest(self, request: ApplyRequest, attributes: Attributes) -> None:
         """A completed run is not wanted any more: another start of the application must not do it again."""
         entry = self._entry(attributes["application"], request.address)
         if entry is not None:
-            self._applications.want(attributes["application"], request.references, _with(request.address, replace(entry, state="stopped")))
+            self._applications.want(
+                attributes["application"],
+                request.references,
+                _with(request.address, replace(entry, state="stopped")),
+            )
 
     def _stop_by_state(self, address: str, recorded: Recorded, cancel: threading.Event) -> Outcome:
         engine = recorded.attributes["application"]
@@ -417,10 +563,14 @@ class JobDriver:
         if entry is not None and entry.state == "running":
             self._applications.revise(engine, _with(address, replace(entry, state="stopped")))
         self._await_stop(address, engine, cancel)
-        return Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity), messages=("stopped",))
+        return Applied(
+            attributes=recorded.attributes, identity=_lasting(recorded.identity), messages=("stopped",)
+        )
 
     def _await_stop(self, address: str, engine: Attributes, cancel: threading.Event) -> None:
-        """Returns when the job certainly runs no more. Raises ``Failure`` if it may: nothing is said to have stopped by assumption."""
+        """Returns when the job certainly runs no more. Raises ``Failure`` if it may: nothing is said to have
+        stopped by assumption.
+        """
         control, patience = self._applications.control(engine), engine["graceful_stop_ms"] / 1000 + 60
         if liveness(read_status(control)) is Liveness.GONE:
             return
@@ -435,7 +585,9 @@ class JobDriver:
 
     def _may_run(self, engine: Attributes, address: str) -> bool:
         status = read_status(self._applications.control(engine))
-        return status is not None and liveness(status) is not Liveness.GONE and not runs_no_more(status, address)
+        return (
+            status is not None and liveness(status) is not Liveness.GONE and not runs_no_more(status, address)
+        )
 
     def _entry(self, engine: Attributes, address: str) -> DesiredJob | None:
         desired = read_desired(self._applications.control(engine))
@@ -448,11 +600,17 @@ class JobDriver:
 
 
 def _queries_known(request: ApplyRequest, planned: Attributes, spec: JobSpec) -> dict[str, str]:
-    """The query that each checkpoint must hold, by folder: what the state recorded of the generation that goes on."""
+    """The query that each checkpoint must hold, by folder: what the state recorded of the generation that
+    goes on.
+    """
     recorded = request.recorded
-    if recorded is None or any(recorded.attributes[name] != planned[name] for name in ("checkpoint_location", "generation")):
+    if recorded is None or any(
+        recorded.attributes[name] != planned[name] for name in ("checkpoint_location", "generation")
+    ):
         return {}
-    return by_folder(spec, {name: query.get("id") for name, query in (recorded.identity.get("queries") or {}).items()})
+    return by_folder(
+        spec, {name: query.get("id") for name, query in (recorded.identity.get("queries") or {}).items()}
+    )
 
 
 def _knowing(address: str, digest: str, queries: Mapping[str, str | None]) -> Callable[[Desired], Desired]:
@@ -475,7 +633,11 @@ def _with(address: str, job: DesiredJob) -> Callable[[Desired], Desired]:
 def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attributes:
     """What is recorded of a job: which definition runs, as which queries, or what its run gave."""
     before = _lasting(request.recorded.identity) if request.recorded else {}
-    if request.recorded and request.planned and request.recorded.attributes["generation"] != request.planned["generation"]:
+    if (
+        request.recorded
+        and request.planned
+        and request.recorded.attributes["generation"] != request.planned["generation"]
+    ):
         # The new folder holds none of them, and what they committed is still no stranger's.
         gone = [query["id"] for query in (before.pop("queries", None) or {}).values()]
         former = [item for item in before.get("former_queries") or () if item not in gone]
@@ -485,7 +647,9 @@ def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attr
     if job is None:
         return {**identity, "result": None}
     if job.queries:
-        identity["queries"] = {query.output: {"id": query.id, "run_id": query.run_id} for query in job.queries}
+        identity["queries"] = {
+            query.output: {"id": query.id, "run_id": query.run_id} for query in job.queries
+        }
     result = job.result
     identity["result"] = None
     if result is not None:
@@ -498,9 +662,15 @@ def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attr
 def left_behind(attributes: Attributes, going: Collection[str]) -> str:
     """What a job that is gone leaves, but for what the same plan destroys."""
     tables = [output["table"] for output in attributes["outputs"].values()]
-    kept = [table for table in dict.fromkeys(table.address for table in tables if isinstance(table, Reference)) if table not in going]
+    kept = [
+        table
+        for table in dict.fromkeys(table.address for table in tables if isinstance(table, Reference))
+        if table not in going
+    ]
     checkpoint = attributes["checkpoint"]
-    own = checkpoint.address if isinstance(checkpoint, Reference) and checkpoint.address not in going else None
+    own = (
+        checkpoint.address if isinstance(checkpoint, Reference) and checkpoint.address not in going else None
+    )
     if not kept:
         return f"stopped; {own} stays" if own else "stopped"
     rows = "its rows stay" if len(kept) == 1 else "their rows stay"
@@ -523,10 +693,13 @@ def _with_renewal(outcome: Outcome, renewed: GenerationSwitch) -> Outcome:
 
 
 def _first_batch(within_ms: int) -> str:
-    """A warning, not a failure: a first batch may be large, and many partitions take their time on few cores."""
+    """A warning, not a failure: a first batch may be large, and many partitions take their time on few
+    cores.
+    """
     return (
-        f"Warning: it runs, and its first batch is not committed after {within_ms / 1000:.0f} s. It counts as applied, and not yet as a "
-        "definition to roll back to; flareiac status tells when it has committed"
+        f"Warning: it runs, and its first batch is not committed after {within_ms / 1000:.0f} s. It counts "
+        "as applied, and not yet as a definition to roll back to; flareiac status tells when it has "
+        "committed"
     )
 
 

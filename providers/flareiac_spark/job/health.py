@@ -1,7 +1,8 @@
 """Whether a running job is healthy: compares what its application measures with the limits of its ``health``
 block. Pure.
 
-Durations come from the application's own clock, as of its last heartbeat: none is computed here from times of day.
+Durations come from the application's own clock, as of its last heartbeat: none is computed here from times of
+day.
 """
 
 from collections.abc import Iterator
@@ -15,19 +16,27 @@ from flareiac_spark.control import JobStatus, QueryStatus
 
 
 def complaints(attributes: Attributes, job: JobStatus | None, *, silent: str) -> tuple[str, ...]:
-    """What is wrong with it, in words; nothing for a job that does not run. ``silent``: why its application is not known to live."""
+    """What is wrong with it, in words; nothing for a job that does not run. ``silent``: why its application
+    is not known to live.
+    """
     if silent:
         return (f"unknown: its application does not answer: {silent}",)
     if job is None:
         return ()
     if job.phase in ("failed", "backoff"):
-        cause = f": {job.last_error.error_class}: {job.last_error.message}" if job.last_error is not None else ""
+        cause = (
+            f": {job.last_error.error_class}: {job.last_error.message}" if job.last_error is not None else ""
+        )
         return (f"{job.phase}{cause}",)
     limits = attributes.get("health")
     if not limits or job.phase not in ("starting", "running", "idle", "stopping"):
         return ()
     several = len(job.queries) > 1
-    return tuple(f"{f'output {query.output}: ' if several else ''}{text}" for query in job.queries for text in _of_query(limits, query))
+    return tuple(
+        f"{f'output {query.output}: ' if several else ''}{text}"
+        for query in job.queries
+        for text in _of_query(limits, query)
+    )
 
 
 def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
@@ -45,14 +54,19 @@ def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
 
 
 def _of_query(limits: Attributes, query: QueryStatus) -> Iterator[str]:
-    batch, lag, idle = (_seconds(limits.get(name)) for name in ("max_batch_duration_ms", "max_lag_ms", "max_idle_ms"))
+    batch, lag, idle = (
+        _seconds(limits.get(name)) for name in ("max_batch_duration_ms", "max_lag_ms", "max_idle_ms")
+    )
     if batch is not None and _exceeds(query.running_seconds, batch):
         at = "the batch under way" if query.batch is None else f"batch {query.batch + 1}"
         yield f"stuck: {at} has run for {_span(query.running_seconds)}, allowed are {_span(batch)}"
     elif batch is not None and _exceeds(query.batch_seconds, batch):
         yield f"slow: batch {query.batch} took {_span(query.batch_seconds)}, allowed are {_span(batch)}"
     if lag is not None and _exceeds(query.behind_seconds, lag):
-        yield f"behind: it has not caught up with its sources for {_span(query.behind_seconds)}, allowed are {_span(lag)}"
+        yield (
+            f"behind: it has not caught up with its sources for {_span(query.behind_seconds)}, allowed "
+            f"are {_span(lag)}"
+        )
     if idle is not None and _exceeds(query.quiet_seconds, idle):
         yield f"quiet: it has committed no batch for {_span(query.quiet_seconds)}, allowed are {_span(idle)}"
 

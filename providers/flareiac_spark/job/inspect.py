@@ -21,15 +21,23 @@ from flareiac_spark.job.read import last_error, query_folders
 from flareiac_spark.places import absolute_place
 
 
-def inspect_job(address: str, recorded: Recorded, references: References, applications: Applications) -> Attributes:
-    """The keys of ``flareiac.sdk.capabilities.Inspecting``, and ``queries`` for a job with several outputs. Raises ``Failure``."""
+def inspect_job(
+    address: str, recorded: Recorded, references: References, applications: Applications
+) -> Attributes:
+    """The keys of ``flareiac.sdk.capabilities.Inspecting``, and ``queries`` for a job with several outputs.
+    Raises ``Failure``.
+    """
     control = applications.control(recorded.attributes["application"])
     status, desired = read_status(control), read_desired(control)
     job = status.jobs.get(address) if status else None
     wanted = desired.jobs.get(address) if desired else None
     lives = liveness(status)
     first = job.queries[0] if job and job.queries else None
-    silent = why_unknown(status) if status is not None and lives is Liveness.UNKNOWN and wanted and wanted.state == "running" else ""
+    silent = (
+        why_unknown(status)
+        if status is not None and lives is Liveness.UNKNOWN and wanted and wanted.state == "running"
+        else ""
+    )
     kept = _kept(recorded.attributes, references, applications)
     reports = job.queries if job else ()
     phase = _phase(recorded, job, lives, wanted.state if wanted else None)
@@ -37,7 +45,9 @@ def inspect_job(address: str, recorded: Recorded, references: References, applic
         "phase": phase,
         "run_id": first.run_id if first else None,
         "batch": first.batch if first and first.batch is not None else kept.batch,
-        "last_commit": max((query.last_commit for query in reports if query.last_commit), default=kept.last_commit),
+        "last_commit": max(
+            (query.last_commit for query in reports if query.last_commit), default=kept.last_commit
+        ),
         "lag": _lag(reports, kept.files_waiting),
         "input_rows_per_second": first.input_rows_per_second if first else None,
         "processed_rows_per_second": first.processed_rows_per_second if first else None,
@@ -45,9 +55,16 @@ def inspect_job(address: str, recorded: Recorded, references: References, applic
         "state_rows": first.state_rows if first else None,
         "failures": job.failures if job else 0,
         "last_error": last_error(job),
-        "health": list(complaints(recorded.attributes, job, silent=silent)) if lives is not Liveness.GONE else [],
+        "health": list(complaints(recorded.attributes, job, silent=silent))
+        if lives is not Liveness.GONE
+        else [],
         "log": str(control.job_log(address)),
-        "queries": {query.output: {"id": query.id, "run_id": query.run_id, "batch": query.batch} for query in job.queries} if job else {},
+        "queries": {
+            query.output: {"id": query.id, "run_id": query.run_id, "batch": query.batch}
+            for query in job.queries
+        }
+        if job
+        else {},
     }
 
 
@@ -97,19 +114,25 @@ def _kept(attributes: Attributes, references: References, applications: Applicat
     return replace(
         found[0],
         last_commit=max((item.last_commit for item in found if item.last_commit is not None), default=None),
-        files_waiting=max((item.files_waiting for item in found if item.files_waiting is not None), default=None),
+        files_waiting=max(
+            (item.files_waiting for item in found if item.files_waiting is not None), default=None
+        ),
     )
 
 
 def _kept_in(folder: Path, attributes: Attributes, applications: Applications) -> Kept | None:
-    """None before the first start, and where the checkpoint cannot be read: a plan tells what is wrong with it."""
+    """None before the first start, and where the checkpoint cannot be read: a plan tells what is wrong with
+    it.
+    """
     try:
         on_disk = read_checkpoint(folder)
         if on_disk is None:
             return None
         return Kept(
             batch=on_disk.committed,
-            last_commit=None if on_disk.committed is None else (folder / "commits" / str(on_disk.committed)).stat().st_mtime,
+            last_commit=None
+            if on_disk.committed is None
+            else (folder / "commits" / str(on_disk.committed)).stat().st_mtime,
             watermark=_time(on_disk.watermark_ms),
             files_waiting=_files_waiting(folder, on_disk, attributes, applications),
         )
@@ -117,9 +140,15 @@ def _kept_in(folder: Path, attributes: Attributes, applications: Applications) -
         return None
 
 
-def _files_waiting(folder: Path, on_disk: CheckpointOnDisk, attributes: Attributes, applications: Applications) -> int | None:
+def _files_waiting(
+    folder: Path, on_disk: CheckpointOnDisk, attributes: Attributes, applications: Applications
+) -> int | None:
     """Where one input of the job reads a folder of files: then it is known which source that is."""
-    inputs = [item["source"] for item in attributes["inputs"].values() if item["kind"] == "stream" and item["source"]["kind"] == "files"]
+    inputs = [
+        item["source"]
+        for item in attributes["inputs"].values()
+        if item["kind"] == "stream" and item["source"]["kind"] == "files"
+    ]
     sources = [source.index for source in on_disk.sources if source.kind == "files"]
     if len(inputs) != 1 or len(sources) != 1:
         return None
@@ -131,4 +160,8 @@ def _time(milliseconds: int | None) -> str | None:
     """As Spark reports a watermark; None before there is one."""
     if not milliseconds:
         return None
-    return dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )

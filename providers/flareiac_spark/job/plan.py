@@ -49,7 +49,11 @@ def _removed(request: PlanRequest) -> Proposal:
             drift=("it is no longer among what should run",),
             fingerprint=_fingerprint(request),
         )
-    step = Step(text="the job stops; no table and no checkpoint goes with it", effect=Effect.STOPS, why="it is no longer declared")
+    step = Step(
+        text="the job stops; no table and no checkpoint goes with it",
+        effect=Effect.STOPS,
+        why="it is no longer declared",
+    )
     return Proposal(
         action=Action.DELETE,
         planned=None,
@@ -84,19 +88,34 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
 
 
 def _refused_again(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list[Blocker]:
-    """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should run."""
+    """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should
+    run.
+    """
     if request.recorded is None:
-        found = [blocking.unknown_state(request, desired, facts), blocking.moved_back(request, desired, facts)]
+        found = [
+            blocking.unknown_state(request, desired, facts),
+            blocking.moved_back(request, desired, facts),
+        ]
         begins = _begins_one(request, desired, facts)
         emptied = generation_plan.blockers(request, desired) if begins else []
-        reads = readable.of_generation(request, desired, facts) if begins else readable.of_start(request, desired, facts)
+        reads = (
+            readable.of_generation(request, desired, facts)
+            if begins
+            else readable.of_start(request, desired, facts)
+        )
         return [*(blocker for blocker in found if blocker), *emptied, *reads]
     recorded = request.recorded.attributes
     return _blockers(request, desired, recorded, changes(recorded, desired, facts), facts, starts=True)
 
 
 def _blockers(
-    request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: JobFacts, *, starts: bool
+    request: PlanRequest,
+    desired: Attributes,
+    recorded: Attributes,
+    found: Sequence[JobChange],
+    facts: JobFacts,
+    *,
+    starts: bool,
 ) -> list[Blocker]:
     if is_fresh(recorded, desired):
         start = generation_plan.start_of(desired, request.references)
@@ -110,7 +129,9 @@ def _blockers(
             *reads,
         ]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
-    if not any(isinstance(change, Refused) for change in found):  # another folder was declared: that is refused by itself
+    if not any(
+        isinstance(change, Refused) for change in found
+    ):  # another folder was declared: that is refused by itself
         there.append(blocking.other_folder(request, desired, facts))
     if not any(isinstance(change, Mixed) for change in found):
         there.append(blocking.unrecorded(request, desired, recorded, facts))
@@ -130,7 +151,8 @@ def _absent_folders(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnosti
     for path in facts.absent:
         yield warning(
             codes.SOURCE_FOLDER_MISSING,
-            f"{request.address} reads {path}. It cannot start until that folder is there: create it before the apply, or correct the path.",
+            f"{request.address} reads {path}. It cannot start until that folder is there: create it before "
+            "the apply, or correct the path.",
             address=request.address,
         )
 
@@ -139,25 +161,37 @@ def _undone(request: PlanRequest, texts: Sequence[str]) -> Iterator[Diagnostic]:
     for text in texts:
         yield warning(
             codes.TABLE_ROLLED_BACK,
-            f"{text}. Set the table to its newest snapshot again, or have a new generation write everything again "
+            f"{text}. Set the table to its newest snapshot again, or have a new generation write "
+            "everything again "
             '(start_from = "earliest", rebuild = "truncate").',
             address=request.address,
         )
 
 
 def _left_null(request: PlanRequest, desired: Attributes, recorded: Attributes | None) -> Iterator[str]:
-    """Optional columns that an output does not give, where that is news: Spark fills them with null without a word."""
+    """Optional columns that an output does not give, where that is news: Spark fills them with null without a
+    word.
+    """
     for name, output in desired["outputs"].items():
         before = ((recorded or {}).get("outputs") or {}).get(name)
-        names = [column["name"] for column in table_columns(output["table"], request.references) if not column["required"]]
+        names = [
+            column["name"]
+            for column in table_columns(output["table"], request.references)
+            if not column["required"]
+        ]
         left = [column for column in names if column not in output["columns"]]
         news = [column for column in left if before is None or column in before["columns"]]
         if news and len(left) < len(names):
-            yield f"output {name} gives no {', '.join(news)}: null in the rows that it writes to {output['table']}"
+            yield (
+                f"output {name} gives no {', '.join(news)}: null in the rows that it writes to "
+                f"{output['table']}"
+            )
 
 
 def _begins_one(request: PlanRequest, desired: Attributes, facts: JobFacts) -> bool:
-    """Whether apply prepares a generation for a job that is made: one that was raised, or later than the first and not begun."""
+    """Whether apply prepares a generation for a job that is made: one that was raised, or later than the
+    first and not begun.
+    """
     if request.recorded is not None:
         return is_fresh(request.recorded.attributes, desired)
     return (desired["generation"] or 1) > 1 and not facts.started
@@ -165,13 +199,21 @@ def _begins_one(request: PlanRequest, desired: Attributes, facts: JobFacts) -> b
 
 def _start(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Step:
     if desired["stopped"] or (is_finite(desired) and desired["run"] == "manual"):
-        return Step(text="is declared and not started", effect=Effect.METADATA, why="stopped" if desired["stopped"] else 'run = "manual"')
+        return Step(
+            text="is declared and not started",
+            effect=Effect.METADATA,
+            why="stopped" if desired["stopped"] else 'run = "manual"',
+        )
     if desired["mode"] == "batch":
         repeats = any(output["mode"] == "append" for output in desired["outputs"].values())
         why = "an append that runs again adds its rows again" if repeats else "it overwrites what is there"
         return Step(text="runs once", effect=Effect.STARTS, why=why)
     if facts.started:
-        return Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why="a query has run on this checkpoint before")
+        return Step(
+            text="starts where its checkpoint stands",
+            effect=Effect.STARTS,
+            why="a query has run on this checkpoint before",
+        )
     words = "" if _begins_one(request, desired, facts) else readable.start_words(desired, request.references)
     text = f"starts {words}" if words else "starts from the beginning of its streams"
     return Step(text=text, effect=Effect.STARTS, why="its checkpoint is empty")
@@ -182,8 +224,12 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     found = list(changes(recorded, desired, facts))
     healable = running(request, facts, desired)
     fresh = is_fresh(recorded, desired)
-    blockers = _blockers(request, desired, recorded, found, facts, starts=_starts_again(request, recorded, found, healable))
-    accepted = blocking.is_accepted(request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded)
+    blockers = _blockers(
+        request, desired, recorded, found, facts, starts=_starts_again(request, recorded, found, healable)
+    )
+    accepted = blocking.is_accepted(
+        request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
+    )
     steps = _steps(found, desired, fresh=fresh, accepted=accepted)
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
@@ -217,28 +263,41 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     )
 
 
-def _starts_again(request: PlanRequest, recorded: Attributes, found: Sequence[JobChange], healable: Sequence[str]) -> bool:
+def _starts_again(
+    request: PlanRequest, recorded: Attributes, found: Sequence[JobChange], healable: Sequence[str]
+) -> bool:
     """Whether the plan starts queries that ran before, for whatever reason."""
     restarts = any(isinstance(change, Restarted | Mixed | Refused) for change in found)
     return restarts or recorded["stopped"] or bool(healable) or _disturbed(request)
 
 
-def _action(steps: Sequence[Step], planned: Attributes, recorded: Attributes, blockers: Sequence[Blocker]) -> Action:
+def _action(
+    steps: Sequence[Step], planned: Attributes, recorded: Attributes, blockers: Sequence[Blocker]
+) -> Action:
     if blockers or any(step.effect is not Effect.NO_EFFECT for step in steps):
         return Action.UPDATE
     return Action.NO_OP if canonical(planned) == canonical(recorded) else Action.RECORD
 
 
-def _changed(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]) -> tuple[AttributeChange, ...]:
+def _changed(
+    request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]
+) -> tuple[AttributeChange, ...]:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     fresh = is_fresh(recorded, desired)
-    accepted = blocking.is_accepted(request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded)
+    accepted = blocking.is_accepted(
+        request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
+    )
     # Of several changes at one place the gravest is told.
     by_gravity = sorted(found, key=gravity)
     notes = {change.path: _note(change, fresh=fresh, accepted=accepted) for change in by_gravity}
     return tuple(
         AttributeChange(
-            path=change.path, origin=change.origin, old=change.old, new=change.new, live=change.live, note=_note_at(change.path, notes)
+            path=change.path,
+            origin=change.origin,
+            old=change.old,
+            new=change.new,
+            live=change.live,
+            note=_note_at(change.path, notes),
         )
         for change in _visible(classify(desired, recorded, observed))
     )
@@ -275,8 +334,14 @@ def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
 
 def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, accepted: bool) -> list[Step]:
     """One restart for all that asks for one, and a step for whatever else happens."""
-    restarts = [change for change in found if isinstance(change, Restarted) or (isinstance(change, Mixed) and accepted and not fresh)]
-    steps = [step for change in found if (step := _single_step(change, fresh=fresh, accepted=accepted)) is not None]
+    restarts = [
+        change
+        for change in found
+        if isinstance(change, Restarted) or (isinstance(change, Mixed) and accepted and not fresh)
+    ]
+    steps = [
+        step for change in found if (step := _single_step(change, fresh=fresh, accepted=accepted)) is not None
+    ]
     if not restarts and not (fresh and steps):
         return steps
     what = restart_reason(restarts)
@@ -287,7 +352,11 @@ def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, acce
         return [Step(text=f"runs again: {what}", effect=Effect.STARTS, why=why), *steps]
     if fresh:
         return [
-            Step(text=f"stops after its current batch and starts in a new folder: {what}", effect=Effect.RESTART, why=why),
+            Step(
+                text=f"stops after its current batch and starts in a new folder: {what}",
+                effect=Effect.RESTART,
+                why=why,
+            ),
             *steps,
         ]
     steps += [
@@ -296,15 +365,31 @@ def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, acce
         if isinstance(change, Restarted) and change.warning
     ]
     where = "on the same checkpoint"
-    return [Step(text=f"stops after its current batch and starts {where}: {what}", effect=Effect.RESTART, why=why), *steps]
+    return [
+        Step(
+            text=f"stops after its current batch and starts {where}: {what}", effect=Effect.RESTART, why=why
+        ),
+        *steps,
+    ]
 
 
 def _in_flight(facts: JobFacts) -> list[Step]:
-    """A batch that was begun, and will certainly be done again: while a query runs its current one may still be committed."""
+    """A batch that was begun, and will certainly be done again: while a query runs its current one may still
+    be committed.
+    """
     if facts.phase in ("running", "idle", "starting", "stopping") and facts.alive:
         return []
-    batches = sorted({item.started for item in facts.checkpoints.values() if item.started is not None and item.started != item.committed})
-    why = "its offsets are written and it is not committed; marks in the tables tell which of its rows are there already"
+    batches = sorted(
+        {
+            item.started
+            for item in facts.checkpoints.values()
+            if item.started is not None and item.started != item.committed
+        }
+    )
+    why = (
+        "its offsets are written and it is not committed; marks in the tables tell which of its rows are "
+        "there already"
+    )
     text = "batch {} was begun and is done again, with the same offsets, under the new definition"
     return [Step(text=text.format(batch), effect=Effect.RESTART, why=why) for batch in batches]
 
@@ -320,23 +405,43 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
         case Live(text=text):
             return Step(text=text, effect=Effect.LIVE)
         case Pinned(text=text):
-            return None if fresh else Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
+            return (
+                None
+                if fresh
+                else Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
+            )
         case Restarted():
             return None
         case Mixed(text=text, why=why) if not fresh:
-            return Step(text=f"results change with {text}", effect=Effect.RESULTS_CHANGE, why=why) if accepted else None
+            return (
+                Step(text=f"results change with {text}", effect=Effect.RESULTS_CHANGE, why=why)
+                if accepted
+                else None
+            )
         case Refused(text=text) | Mixed(text=text):
-            why = change.why if change.path[0] == "outputs" else "the new generation has no state that it could contradict"
+            why = (
+                change.why
+                if change.path[0] == "outputs"
+                else "the new generation has no state that it could contradict"
+            )
             return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why) if fresh else None
         case _:
             assert_never(change)
 
 
-def _state_steps(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts) -> list[Step]:
+def _state_steps(
+    request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts
+) -> list[Step]:
     if desired["stopped"] and not recorded["stopped"]:
         return [Step(text="stops after its current batch", effect=Effect.STOPS, why="stopped = true")]
     if desired["stopped"] and facts.state == "running":
-        return [Step(text="stops after its current batch", effect=Effect.STOPS, why="it was started by hand and stopped = true")]
+        return [
+            Step(
+                text="stops after its current batch",
+                effect=Effect.STOPS,
+                why="it was started by hand and stopped = true",
+            )
+        ]
     if recorded["stopped"] and not desired["stopped"]:
         return [Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why="stopped = false")]
     return _disturbance_steps(request, desired)
@@ -347,7 +452,9 @@ def _disturbance_steps(request: PlanRequest, desired: Attributes) -> list[Step]:
         return []
     return [
         Step(
-            text="restarts after the change" if item.reaction is Reaction.RESTARTS else "stops before the change and starts after it",
+            text="restarts after the change"
+            if item.reaction is Reaction.RESTARTS
+            else "stops before the change and starts after it",
             effect=Effect.RESTART,
             why=item.reason,
         )
@@ -369,9 +476,15 @@ def _heal_steps(desired: Attributes, drift: Sequence[str], facts: JobFacts) -> l
     return [Step(text=text, effect=Effect.STARTS, why=drift[0])]
 
 
-def _reasons(found: Sequence[JobChange], drift: Sequence[str], request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
+def _reasons(
+    found: Sequence[JobChange], drift: Sequence[str], request: PlanRequest, desired: Attributes
+) -> tuple[str, ...]:
     words = [change.text for change in found if isinstance(change, Noted)]
-    words += [item.reason for item in request.disturbances if item.reaction is Reaction.RUNS_ON and not is_finite(desired)]
+    words += [
+        item.reason
+        for item in request.disturbances
+        if item.reaction is Reaction.RUNS_ON and not is_finite(desired)
+    ]
     return (*drift, *dict.fromkeys(words))
 
 
@@ -386,13 +499,21 @@ def _facts(request: PlanRequest) -> JobFacts:
 
 
 def _assumed(request: PlanRequest) -> JobFacts:
-    """Where nothing was looked at (-refresh=none), queries that are recorded count as having run: a refusal must not get lost."""
+    """Where nothing was looked at (-refresh=none), queries that are recorded count as having run: a refusal
+    must not get lost.
+    """
     queries = (request.recorded.identity.get("queries") or {}) if request.recorded else {}
-    return JobFacts(checkpoints={name: OutputFacts(query_id=query["id"], started=0, committed=0) for name, query in queries.items()})
+    return JobFacts(
+        checkpoints={
+            name: OutputFacts(query_id=query["id"], started=0, committed=0) for name, query in queries.items()
+        }
+    )
 
 
 def _fingerprint(request: PlanRequest) -> Data:
-    """What the action assumes: who runs there, on which checkpoint. Never offsets or batches: they move all the time."""
+    """What the action assumes: who runs there, on which checkpoint. Never offsets or batches: they move all
+    the time.
+    """
     facts = _facts(request)
     recorded = request.recorded
     return {
@@ -406,10 +527,16 @@ def _fingerprint(request: PlanRequest) -> Data:
 
 
 def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
-    """What streams cannot read any more, and a plan would be blocked by; nothing where tables were not looked at."""
+    """What streams cannot read any more, and a plan would be blocked by; nothing where tables were not looked
+    at.
+    """
     desired = request.desired
     if desired is None or not looked_at(request):
         return []
     fresh = _begins_one(request, desired, facts)
-    found = readable.of_generation(request, desired, facts) if fresh else readable.of_start(request, desired, facts)
+    found = (
+        readable.of_generation(request, desired, facts)
+        if fresh
+        else readable.of_start(request, desired, facts)
+    )
     return sorted(blocker.line for blocker in found if blocker.code != codes.STREAMABLE_ROWS_UNKNOWN.id)

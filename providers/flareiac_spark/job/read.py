@@ -13,7 +13,13 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
-from flareiac_spark.application import Liveness, control_trouble, is_elsewhere_and_silent, liveness, why_unknown
+from flareiac_spark.application import (
+    Liveness,
+    control_trouble,
+    is_elsewhere_and_silent,
+    liveness,
+    why_unknown,
+)
 from flareiac_spark.change.diff import read_in_order
 from flareiac_spark.change.source_folders import WILDCARDS, read_paths
 from flareiac_spark.checkpoint_files.generations import damage, layout_of
@@ -21,7 +27,15 @@ from flareiac_spark.checkpoint_files.layout import folder_of
 from flareiac_spark.checkpoint_files.overwritten import NEWEST, overwritten
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions, read_positions
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
-from flareiac_spark.control import ControlDirectory, ControlError, Desired, DesiredJob, JobStatus, Status, job_spec_from_json
+from flareiac_spark.control import (
+    ControlDirectory,
+    ControlError,
+    Desired,
+    DesiredJob,
+    JobStatus,
+    Status,
+    job_spec_from_json,
+)
 from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.canonical import is_finite, query_names
 from flareiac_spark.definition.queries import query_of
@@ -32,7 +46,9 @@ from flareiac_spark.places import absolute_place
 
 
 def read_job(request: ReadRequest, applications: Applications) -> Observation:
-    """Present when it is among what should run; ``attributes`` are the recorded ones, but for what was stopped by hand."""
+    """Present when it is among what should run; ``attributes`` are the recorded ones, but for what was
+    stopped by hand.
+    """
     attributes = request.recorded.attributes if request.recorded else request.desired
     assert attributes is not None, "a question is about something declared or recorded"
     try:
@@ -42,7 +58,10 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         names = query_names(attributes) + _queries_to_come(attributes, request.desired)
         checkpoints = checkpoints_of(attributes, request.references, applications, names)
         stands = _stands(attributes, request.references, applications)
-        facts = replace(_facts(request.address, desired, status, checkpoints, stands), absent=_absent(request, applications.project))
+        facts = replace(
+            _facts(request.address, desired, status, checkpoints, stands),
+            absent=_absent(request, applications.project),
+        )
         if request.recorded is not None:
             _refuse_lost_logs(request.recorded.attributes, checkpoints)
         unread = _unread(query_folders(attributes, request.references, applications, names))
@@ -53,19 +72,27 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     if request.recorded is None:
         # What an apply that failed may have left counts as not there: it is taken over by name.
         nothing = facts.digest is None and not facts.checkpoints
-        return Missing(identity={KEY: encode(facts)}) if nothing else Present(attributes=attributes, identity={KEY: encode(facts)})
+        return (
+            Missing(identity={KEY: encode(facts)})
+            if nothing
+            else Present(attributes=attributes, identity={KEY: encode(facts)})
+        )
     if facts.digest is None:
         return Missing(reason="it is no longer among what should run", identity={KEY: encode(facts)})
     identity = {**request.recorded.identity, KEY: encode(facts)}
     job = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
-    unwell = complaints(attributes, job, silent=facts.silent if facts.state == "running" and not facts.elsewhere else "")
+    unwell = complaints(
+        attributes, job, silent=facts.silent if facts.state == "running" and not facts.elsewhere else ""
+    )
     return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=(*unwell, *unread))
 
 
 def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
     """The declared folders of files that are not there. A pattern may match later."""
     inputs = (request.desired or {}).get("inputs", {})
-    found = [path for path in read_paths(inputs, project) if not WILDCARDS & set(path) and not Path(path).exists()]
+    found = [
+        path for path in read_paths(inputs, project) if not WILDCARDS & set(path) and not Path(path).exists()
+    ]
     return tuple(dict.fromkeys(found))
 
 
@@ -74,9 +101,17 @@ def _refuse_lost_logs(attributes: Attributes, checkpoints: Mapping[str, OutputFa
     for output in attributes["outputs"]:
         name = query_of(attributes, output)
         found, read = checkpoints.get(name), read_in_order(attributes, output)
-        if found is not None and found.started is not None and read is not None and len(set(read)) > len(found.sources):
+        if (
+            found is not None
+            and found.started is not None
+            and read is not None
+            and len(set(read)) > len(found.sources)
+        ):
             folder = Path(attributes["checkpoint_location"]) / name
-            raise Damaged(folder, f"it has the logs of {len(found.sources)} sources, and its query reads {len(set(read))}")
+            raise Damaged(
+                folder,
+                f"it has the logs of {len(found.sources)} sources, and its query reads {len(set(read))}",
+            )
 
 
 def _unread(folders: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
@@ -88,14 +123,16 @@ def _unread(folders: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
     told: list[str] = []
     if after:
         told.append(
-            f"overwritten after it was read: {_some(after)}{among}. Spark reads a file once, by its path: write new rows into a new file"
+            f"overwritten after it was read: {_some(after)}{among}. Spark reads a file once, by its path: "
+            "write new rows into a new file"
         )
     if meanwhile:
         first, noted = next(iter(meanwhile.items()))
         time = dt.datetime.fromtimestamp(noted // 1000, dt.UTC).isoformat().replace("+00:00", "Z")
         told.append(
-            f"overwritten while its batch was under way: {_some(list(meanwhile))}{among}. Which of its contents was read is not known: "
-            f"compare its rows with those in the table. Where they are right, give the file its time back: touch -d {time} {first}"
+            f"overwritten while its batch was under way: {_some(list(meanwhile))}{among}. Which of its "
+            "contents was read is not known: compare its rows with those in the table. Where they are "
+            f"right, give the file its time back: touch -d {time} {first}"
         )
     return tuple(told)
 
@@ -126,7 +163,9 @@ def checkpoints_of(
     return found
 
 
-def _stands(attributes: Attributes, references: References, applications: Applications) -> dict[str, QueryPositions]:
+def _stands(
+    attributes: Attributes, references: References, applications: Applications
+) -> dict[str, QueryPositions]:
     """Where the recorded queries stand in tables. Raises ``Damaged``."""
     folders = query_folders(attributes, references, applications, query_names(attributes))
     return {output: stand for output, folder in folders if (stand := read_positions(folder)) is not None}
@@ -141,14 +180,20 @@ def query_folders(
     if checkpoint is None:
         return
     place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
-    layout = layout_of(absolute_place(place["location"], applications.project), place["generation"], checkpoint.identity)
+    layout = layout_of(
+        absolute_place(place["location"], applications.project), place["generation"], checkpoint.identity
+    )
     for output in names:
         yield output, folder_of(place, layout, output, applications.project)
 
 
 def _queries_to_come(attributes: Attributes, desired: Attributes | None) -> list[str]:
-    """Queries of the declared job that the recorded one has not, in the same place: a folder of their name may have been used before."""
-    if desired is None or any(desired[name] != attributes[name] for name in ("checkpoint_location", "generation")):
+    """Queries of the declared job that the recorded one has not, in the same place: a folder of their name
+    may have been used before.
+    """
+    if desired is None or any(
+        desired[name] != attributes[name] for name in ("checkpoint_location", "generation")
+    ):
         return []
     return [name for name in query_names(desired) if name not in query_names(attributes)]
 
@@ -164,7 +209,11 @@ def _facts(
     job = status.jobs.get(address) if status else None
     lives = liveness(status)
     alive = lives is Liveness.ALIVE
-    ended = status.application.reason if status is not None and lives is Liveness.GONE and status.application.phase == "ended" else ""
+    ended = (
+        status.application.reason
+        if status is not None and lives is Liveness.GONE and status.application.phase == "ended"
+        else ""
+    )
     return JobFacts(
         digest=wanted.digest if wanted else None,
         query=_query(wanted),

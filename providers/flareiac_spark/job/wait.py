@@ -37,7 +37,9 @@ def settled(job: JobStatus, *, finite: bool) -> bool:
         return True
     if finite:
         return False
-    return job.phase == "idle" or (job.phase == "running" and bool(job.queries) and all(item.batch is not None for item in job.queries))
+    return job.phase == "idle" or (
+        job.phase == "running" and bool(job.queries) and all(item.batch is not None for item in job.queries)
+    )
 
 
 def computes_its_first_batch(job: JobStatus | None) -> bool:
@@ -48,9 +50,15 @@ def computes_its_first_batch(job: JobStatus | None) -> bool:
 
 
 def wait_until_settled(
-    control: ControlDirectory, wanted: Wanted, within_ms: int, cancel: threading.Event, progress: Callable[[str], None]
+    control: ControlDirectory,
+    wanted: Wanted,
+    within_ms: int,
+    cancel: threading.Event,
+    progress: Callable[[str], None],
 ) -> JobStatus | None:
-    """The job once it is settled; None when cancelled or not settled within the time. Raises ``Failure`` if the application dies."""
+    """The job once it is settled; None when cancelled or not settled within the time. Raises ``Failure`` if
+    the application dies.
+    """
     last: list[str] = []
 
     def look(status: Status) -> JobStatus | None:
@@ -72,8 +80,12 @@ def runs_no_more(status: Status, address: str) -> bool:
     return job is None or job.phase in ENDED
 
 
-def wait_until_stopped(control: ControlDirectory, address: str, timeout: float, cancel: threading.Event) -> bool:
-    """Whether the job runs no more. Raises ``Failure`` if the application dies (then it runs no more either)."""
+def wait_until_stopped(
+    control: ControlDirectory, address: str, timeout: float, cancel: threading.Event
+) -> bool:
+    """Whether the job runs no more. Raises ``Failure`` if the application dies (then it runs no more
+    either).
+    """
 
     def look(status: Status) -> bool:
         return runs_no_more(status, address)
@@ -84,12 +96,22 @@ def wait_until_stopped(control: ControlDirectory, address: str, timeout: float, 
 def not_stable(address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str) -> Diagnostic:
     """Why a job did not become stable."""
     if cancelled:
-        found = error(codes.START_CANCELLED, f"The apply was cancelled before {address} was stable.", address=address)
+        found = error(
+            codes.START_CANCELLED, f"The apply was cancelled before {address} was stable.", address=address
+        )
         return replace(found, cancelled=True)
     if job is not None and job.phase == "failed":
         text = last_error(job) or "The application gives no reason."
-        kind = "Another start would fail the same way until the cause is removed." if job.last_error and job.last_error.permanent else ""
-        return error(codes.JOB_FAILED, f"{text}\n{kind} The log of {address} is {log}.".replace("\n The", "\nThe"), address=address)
+        kind = (
+            "Another start would fail the same way until the cause is removed."
+            if job.last_error and job.last_error.permanent
+            else ""
+        )
+        return error(
+            codes.JOB_FAILED,
+            f"{text}\n{kind} The log of {address} is {log}.".replace("\n The", "\nThe"),
+            address=address,
+        )
     said = f" Its last error: {last_error(job)}." if last_error(job) else ""
     return error(
         codes.JOB_NOT_STABLE,
@@ -101,6 +123,13 @@ def not_stable(address: str, job: JobStatus | None, within_ms: int, cancelled: b
 
 def still_running(address: str, seconds: float, cancelled: bool) -> Diagnostic:
     """Why a job counts as running although it was asked to stop."""
-    why = f"The command was cancelled before {address} had stopped." if cancelled else f"{address} did not stop within {seconds:.0f} s."
-    detail = f"{why} It stops when its batch has ended and its application lives; nothing that needs it stopped was done. Apply again then."
+    why = (
+        f"The command was cancelled before {address} had stopped."
+        if cancelled
+        else f"{address} did not stop within {seconds:.0f} s."
+    )
+    detail = (
+        f"{why} It stops when its batch has ended and its application lives; nothing that needs it "
+        "stopped was done. Apply again then."
+    )
     return replace(error(codes.JOB_NOT_STOPPED, detail, address=address), cancelled=cancelled)

@@ -1,7 +1,8 @@
 """Has an application carry out one maintenance task, once, however often the command line dies meanwhile.
 
-The operation's id follows from the duty alone: asked again, it finds the answer that nobody took, or whoever is about to give it. An
-answer is taken once: the same duty of the same table may be due again, and then it is another one.
+The operation's id follows from the duty alone: asked again, it finds the answer that nobody took, or whoever
+is about to give it. An answer is taken once: the same duty of the same table may be due again, and then it is
+another one.
 """
 
 import time
@@ -44,7 +45,8 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
 
 
 def outcome(request: PerformRequest, applications: Applications) -> Performed | None:
-    """The answer that nobody took, waited for where an application is at it; None where there is none, or it cannot be read.
+    """The answer that nobody took, waited for where an application is at it; None where there is none, or it
+    cannot be read.
 
     Raises ``Failure`` where it is cancelled.
     """
@@ -52,7 +54,11 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
     operation = _operation(request)
     try:
         result = control.read_result(operation.id)
-        if result is None and control.read_operation(operation.id) is not None and liveness(read_status(control)) is Liveness.ALIVE:
+        if (
+            result is None
+            and control.read_operation(operation.id) is not None
+            and liveness(read_status(control)) is Liveness.ALIVE
+        ):
             request.progress(errors.doing(request))
             result = _awaited(request, control, operation)
         done = result.maintained if result is not None else None
@@ -60,13 +66,20 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
             return None
         control.forget_operation(operation.id)
     except ControlError:
-        return None  # whoever has something to ask of the application is told what is wrong with it; the table tells what it committed
+        # whoever has something to ask of the application is told what is wrong with it; the table tells what
+        # it committed
+        return None
     return Performed(result=dict(done.result), found=True)
 
 
 def _awaited(request: PerformRequest, control: ControlDirectory, operation: Operation) -> Result | None:
     try:
-        found = wait_for(control, lambda _status: control.read_result(operation.id), timeout=_PATIENCE, cancel=request.cancel)
+        found = wait_for(
+            control,
+            lambda _status: control.read_result(operation.id),
+            timeout=_PATIENCE,
+            cancel=request.cancel,
+        )
     except Failure:
         return None  # the application ended: what it has committed, the table tells
     if found is None and request.cancel.is_set():
@@ -74,7 +87,9 @@ def _awaited(request: PerformRequest, control: ControlDirectory, operation: Oper
     return found
 
 
-def _asked(request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation) -> Result:
+def _asked(
+    request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation
+) -> Result:
     for _ in range(_ATTEMPTS):
         result = _answer(request, applications, control, operation)
         if result.status == "done" or result.error != UNANSWERED:
@@ -82,7 +97,9 @@ def _asked(request: PerformRequest, applications: Applications, control: Control
     return result
 
 
-def _answer(request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation) -> Result:
+def _answer(
+    request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation
+) -> Result:
     engine = request.performer.attributes
     known = control.read_result(operation.id)
     if known is not None and known.status == "done":
@@ -96,7 +113,12 @@ def _answer(request: PerformRequest, applications: Applications, control: Contro
     request.progress(errors.doing(request))
     control.submit_operation(operation)
     try:
-        result = wait_for(control, lambda _status: control.read_result(operation.id), timeout=_PATIENCE, cancel=request.cancel)
+        result = wait_for(
+            control,
+            lambda _status: control.read_result(operation.id),
+            timeout=_PATIENCE,
+            cancel=request.cancel,
+        )
     except Failure as failure:
         if _was_stopped(control):
             return Result(id=operation.id, status="failed", error=UNANSWERED)
@@ -104,15 +126,25 @@ def _answer(request: PerformRequest, applications: Applications, control: Contro
             raise Failure(errors.application_ended(request, failure.diagnostics[0])) from failure
         raise
     if result is None:
-        silent = errors.cancelled(request, begun=True) if request.cancel.is_set() else errors.no_answer(request, _PATIENCE)
+        silent = (
+            errors.cancelled(request, begun=True)
+            if request.cancel.is_set()
+            else errors.no_answer(request, _PATIENCE)
+        )
         raise Failure(silent)
     return result
 
 
 def _was_stopped(control: ControlDirectory) -> bool:
-    """Whether somebody ended the application in order, as another part of the same apply does when its settings change."""
+    """Whether somebody ended the application in order, as another part of the same apply does when its
+    settings change.
+    """
     status = read_status(control)
-    return status is not None and status.application.phase == "ended" and status.application.reason == ASKED_TO_STOP
+    return (
+        status is not None
+        and status.application.phase == "ended"
+        and status.application.reason == ASKED_TO_STOP
+    )
 
 
 def _operation(request: PerformRequest) -> Operation:

@@ -1,4 +1,6 @@
-"""What was observed of a checkpoint, as the planner reads it. Carried in the observation's identity, under ``observed``."""
+"""What was observed of a checkpoint, as the planner reads it. Carried in the observation's identity, under
+``observed``.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +46,9 @@ def number_in_use(found: Generation, layout: Mapping[str, object], generation: i
 
 def encode(found: Contents, layout: Mapping[str, object], generation: int, *, now: float) -> Attributes:
     """As plain data; what is in a generation only for the one in use. ``now`` in UTC seconds."""
-    data = [_encoded(item, number_in_use(item, layout, generation), generation, now) for item in found.generations]
+    data = [
+        _encoded(item, number_in_use(item, layout, generation), generation, now) for item in found.generations
+    ]
     return {"generations": data}
 
 
@@ -73,7 +77,9 @@ def decode(identity: Attributes) -> tuple[QueryFacts, ...]:
         QueryFacts(
             **{
                 **item,
-                "sources": tuple((kind, offset, tuple(folders)) for kind, offset, folders in item.get("sources", [])),
+                "sources": tuple(
+                    (kind, offset, tuple(folders)) for kind, offset, folders in item.get("sources", [])
+                ),
                 "operators": tuple((name, partitions) for name, partitions in item.get("operators", [])),
             }
         )
@@ -87,6 +93,8 @@ def used(facts: Sequence[QueryFacts], generation: int) -> list[QueryFacts]:
 
 
 def removable(numbers: Collection[int], in_use: int, keep: int) -> frozenset[int]:
-    """The generations on disk that need not be kept beside the one in use: the newest ``keep`` are, that one among them."""
+    """The generations on disk that need not be kept beside the one in use: the newest ``keep`` are, that one
+    among them.
+    """
     older = sorted({number for number in numbers if number < in_use}, reverse=True)
     return frozenset(older[max(0, keep - 1) :])

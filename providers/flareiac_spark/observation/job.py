@@ -1,4 +1,6 @@
-"""What was observed of a job, as the planner reads it. Carried in the observation's identity, under ``observed``."""
+"""What was observed of a job, as the planner reads it. Carried in the observation's identity, under
+``observed``.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -28,14 +30,15 @@ class OutputFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFacts:
-    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``query`` is a digest of what it computes alone;
-    ``alive`` and ``phase`` are the application's.
+    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``query`` is a
+    digest of what it computes alone; ``alive`` and ``phase`` are the application's.
 
-    ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why it is neither known to live
-    nor to be gone; ``elsewhere`` names its process where that is on another host, so that its lease can tell. ``checkpoints`` by output,
-    if started; ``stands`` by query, also where one was prepared only. ``since_ms`` is when the phase began, ``heard_ms`` the application's
-    last heartbeat (both ms since 1970), ``failures`` those within the restart budget's window. ``absent``: local
-    folders of files that are read and are not there.
+    ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why
+    it is neither known to live nor to be gone; ``elsewhere`` names its process where that is on another host,
+    so that its lease can tell. ``checkpoints`` by output, if started; ``stands`` by query, also where one was
+    prepared only. ``since_ms`` is when the phase began, ``heard_ms`` the application's last heartbeat (both
+    ms since 1970), ``failures`` those within the restart budget's window. ``absent``: local folders of files
+    that are read and are not there.
     """
 
     digest: str | None = None
@@ -98,7 +101,9 @@ def decode(identity: Attributes) -> JobFacts:
         for name, item in data["checkpoints"].items()
     }
     stands = {name: decoded_stand(item) for name, item in data.get("stands", {}).items()}
-    return JobFacts(**{**data, "checkpoints": checkpoints, "stands": stands, "absent": tuple(data.get("absent", ()))})
+    return JobFacts(
+        **{**data, "checkpoints": checkpoints, "stands": stands, "absent": tuple(data.get("absent", ()))}
+    )
 
 
 def of_disk(found: CheckpointOnDisk) -> OutputFacts:

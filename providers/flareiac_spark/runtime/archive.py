@@ -1,4 +1,5 @@
-"""The class-data archive (AppCDS): Spark's and Iceberg's classes as a JVM maps them, made once per Java, pyspark and ordered jars.
+"""The class-data archive (AppCDS): Spark's and Iceberg's classes as a JVM maps them, made once per Java,
+pyspark and ordered jars.
 
 It only saves time. One that does not fit is ignored by the JVM, one that cannot be made is done without.
 """
@@ -27,14 +28,24 @@ _OFF = "FLAREIAC_CLASS_ARCHIVE"
 
 
 def archive_path(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the archive for this combination is kept. The JVM compares sizes and times of the jars itself, so they are part of the key."""
+    """Where the archive for this combination is kept. The JVM compares sizes and times of the jars itself, so
+    they are part of the key.
+    """
     stamps = [(str(jar), jar.stat().st_size, jar.stat().st_mtime_ns) for jar in jars]
     pyspark = pyspark_directory()
-    key = json.dumps([java.version, str(java.home), installed_pyspark(), str(pyspark), _spark_stamp(pyspark), stamps])
-    return cache_directory(environment) / "class-archives" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.jsa"
+    key = json.dumps(
+        [java.version, str(java.home), installed_pyspark(), str(pyspark), _spark_stamp(pyspark), stamps]
+    )
+    return (
+        cache_directory(environment)
+        / "class-archives"
+        / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.jsa"
+    )
 
 
-def usable_archive(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Path | None:
+def usable_archive(
+    java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ
+) -> Path | None:
     """The archive if it has been made, else None. ``FLAREIAC_CLASS_ARCHIVE=off`` means none."""
     if environment.get(_OFF) == "off":
         return None
@@ -46,19 +57,28 @@ def usable_archive(java: Java, jars: Sequence[Path], environment: Mapping[str, s
 
 
 def make_in_background(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> bool:
-    """Starts making the archive in a process of its own that outlives this one; False when there is nothing to make."""
+    """Starts making the archive in a process of its own that outlives this one; False when there is nothing
+    to make.
+    """
     if environment.get(_OFF) == "off" or not jars or usable_archive(java, jars, environment) is not None:
         return False
     command = [sys.executable, "-m", "flareiac_spark.runtime.make_archive", str(java.home), *map(str, jars)]
-    # The shell ends at once and leaves its child to the system: nobody has to wait for it, and it outlives the terminal.
+    # The shell ends at once and leaves its child to the system: nobody has to wait for it, and it outlives
+    # the terminal.
     detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
-    return subprocess.run(detached, env=dict(environment), start_new_session=True, check=False).returncode == 0
+    return (
+        subprocess.run(detached, env=dict(environment), start_new_session=True, check=False).returncode == 0
+    )
 
 
-def make_archive(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Makes the archive now: a short Spark application loads the classes, and its JVM writes them when it ends.
+def make_archive(
+    java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ
+) -> Path | None:
+    """Makes the archive now: a short Spark application loads the classes, and its JVM writes them when it
+    ends.
 
-    Returns None when it could not be made. One process makes it at a time; another one waits and finds it made.
+    Returns None when it could not be made. One process makes it at a time; another one waits and finds it
+    made.
     """
     path = archive_path(java, jars, environment)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,13 +95,36 @@ def make_archive(java: Java, jars: Sequence[Path], environment: Mapping[str, str
 
 
 def _train(java: Java, jars: Sequence[Path], made: Path, work: Path, environment: Mapping[str, str]) -> bool:
-    command = [sys.executable, "-m", "flareiac_spark.runtime.train_archive", str(made), str(work), *map(str, jars)]
-    without = {key: value for key, value in environment.items() if key not in {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}}
-    settings = {**without, "JAVA_HOME": str(java.home), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [
+        sys.executable,
+        "-m",
+        "flareiac_spark.runtime.train_archive",
+        str(made),
+        str(work),
+        *map(str, jars),
+    ]
+    without = {
+        key: value
+        for key, value in environment.items()
+        if key not in {"SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
+    }
+    settings = {
+        **without,
+        "JAVA_HOME": str(java.home),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     with (work / "log").open("wb") as log:
         try:
             done = subprocess.run(
-                command, cwd=work, env=settings, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=_TRAINING_S, check=False
+                command,
+                cwd=work,
+                env=settings,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                timeout=_TRAINING_S,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired):
             return False
@@ -102,7 +145,9 @@ def _spark_stamp(pyspark: Path | None) -> list[tuple[str, int, int]]:
 
 
 def _drop_old(folder: Path) -> None:
-    """Keeps the newest few (each has about 200 MB; a JVM that has mapped one keeps it without its name), and nothing half made."""
+    """Keeps the newest few (each has about 200 MB; a JVM that has mapped one keeps it without its name), and
+    nothing half made.
+    """
     made = sorted(folder.glob("*.jsa"), key=lambda item: item.stat().st_mtime_ns, reverse=True)
     for old in made[_KEPT:]:
         old.unlink(missing_ok=True)

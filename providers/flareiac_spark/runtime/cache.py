@@ -50,7 +50,7 @@ def not_writable(path: Path, trouble: OSError) -> Failure:
     return Failure(
         error(
             codes.CACHE_NOT_WRITTEN,
-            f"{path}: {trouble.strerror or trouble}. Make room or give write access, or set XDG_CACHE_HOME to a directory that can "
-            "be written.",
+            f"{path}: {trouble.strerror or trouble}. Make room or give write access, or set XDG_CACHE_HOME "
+            "to a directory that can be written.",
         )
     )

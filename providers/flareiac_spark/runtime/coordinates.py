@@ -33,14 +33,17 @@ def parse_coordinate(text: str) -> Coordinate | None:
 
 
 def parse_coordinates(texts: tuple[str, ...]) -> tuple[Coordinate, ...]:
-    """The coordinates, sorted and once each: class path and archive depend on one fixed order. Raises ``Failure``."""
+    """The coordinates, sorted and once each: class path and archive depend on one fixed order. Raises
+    ``Failure``.
+    """
     wrong = [text for text in texts if parse_coordinate(text) is None]
     if wrong:
         raise Failure(
             *(
                 error(
                     codes.INVALID_COORDINATE,
-                    f'"{text}" is not a Maven coordinate. Write "group:artifact:version", such as "org.xerial:sqlite-jdbc:3.54.1.0".',
+                    f'"{text}" is not a Maven coordinate. Write "group:artifact:version", such as '
+                    '"org.xerial:sqlite-jdbc:3.54.1.0".',
                 )
                 for text in wrong
             )

@@ -1,4 +1,6 @@
-"""Checks of what a Spark application needs on this machine: each with a verdict, what was found, and a fix."""
+"""Checks of what a Spark application needs on this machine: each with a verdict, what was found, and a
+fix.
+"""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +15,9 @@ from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, 
 from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
 
 
-def check_runtime(project_root: Path, packages: Sequence[str], environment: Mapping[str, str] = os.environ) -> tuple[Check, ...]:
+def check_runtime(
+    project_root: Path, packages: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> tuple[Check, ...]:
     """All checks; never raises for what it finds and never reaches the network."""
     return (
         _pyspark(packages),
@@ -28,11 +32,15 @@ def check_runtime(project_root: Path, packages: Sequence[str], environment: Mapp
 def _pyspark(packages: Sequence[str]) -> Check:
     version = installed_pyspark()
     if version is None:
-        return Check(name="pyspark", verdict=Verdict.FAIL, text="not installed", fix="pip install 'flareiac[spark]'")
+        return Check(
+            name="pyspark", verdict=Verdict.FAIL, text="not installed", fix="pip install 'flareiac[spark]'"
+        )
     complaints = misfits(version, packages)
     if complaints:
         text = "; ".join(dict.fromkeys(item.summary for item in complaints))
-        return Check(name="pyspark", verdict=Verdict.FAIL, text=text, fix=" ".join(item.detail for item in complaints))
+        return Check(
+            name="pyspark", verdict=Verdict.FAIL, text=text, fix=" ".join(item.detail for item in complaints)
+        )
     return Check(name="pyspark", verdict=Verdict.OK, text=version)
 
 
@@ -48,7 +56,12 @@ def _java(environment: Mapping[str, str]) -> Check:
 def _spark_home(environment: Mapping[str, str]) -> Iterator[Check]:
     if home := environment.get("SPARK_HOME"):
         text = f"SPARK_HOME={home} is set; FlareIaC runs the pyspark that is installed beside it"
-        yield Check(name="spark home", verdict=Verdict.WARN, text=text, fix="Unset SPARK_HOME if jobs should not depend on it.")
+        yield Check(
+            name="spark home",
+            verdict=Verdict.WARN,
+            text=text,
+            fix="Unset SPARK_HOME if jobs should not depend on it.",
+        )
 
 
 def _cache(environment: Mapping[str, str]) -> Check:
@@ -65,7 +78,12 @@ def _jars(project_root: Path, packages: Sequence[str], environment: Mapping[str,
         jars = locked_jars(project_root, packages, environment)
     except Failure as failure:
         text = "; ".join(dict.fromkeys(item.summary for item in failure.diagnostics))
-        return Check(name="jars", verdict=Verdict.FAIL, text=text, fix=" ".join(item.detail for item in failure.diagnostics))
+        return Check(
+            name="jars",
+            verdict=Verdict.FAIL,
+            text=text,
+            fix=" ".join(item.detail for item in failure.diagnostics),
+        )
     return Check(name="jars", verdict=Verdict.OK, text=f"{len(jars)} locked and in the cache")
 
 
@@ -79,6 +97,11 @@ def _archive(project_root: Path, packages: Sequence[str], environment: Mapping[s
         return
     if usable_archive(java, jars, environment) is None:
         text = "not made yet: Spark starts slower"
-        yield Check(name="class archive", verdict=Verdict.WARN, text=text, fix='Run "flareiac init" and leave it a minute.')
+        yield Check(
+            name="class archive",
+            verdict=Verdict.WARN,
+            text=text,
+            fix='Run "flareiac init" and leave it a minute.',
+        )
     else:
         yield Check(name="class archive", verdict=Verdict.OK, text="ready")

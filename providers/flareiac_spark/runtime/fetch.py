@@ -1,6 +1,8 @@
-"""``python -m flareiac_spark.runtime.fetch [--archive] [COORDINATE...]``: puts jars into the cache, prints their paths as one class path.
+"""``python -m flareiac_spark.runtime.fetch [--archive] [COORDINATE...]``: puts jars into the cache, prints
+their paths as one class path.
 
-Without coordinates: those of the embedded catalog. ``--archive`` also makes the class-data archive and waits for it.
+Without coordinates: those of the embedded catalog. ``--archive`` also makes the class-data archive and waits
+for it.
 """
 
 import os

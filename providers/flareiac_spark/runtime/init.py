@@ -1,4 +1,6 @@
-"""``flareiac init``: fetches the jars that a project needs, locks them, and has the class-data archive made."""
+"""``flareiac init``: fetches the jars that a project needs, locks them, and has the class-data archive
+made.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,9 @@ from flareiac_spark.runtime.versions import misfits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitReport:
-    """What ``init`` found and did. ``archive_started``: the class-data archive is being made in the background."""
+    """What ``init`` found and did. ``archive_started``: the class-data archive is being made in the
+    background.
+    """
 
     jars: tuple[Jar, ...]
     lock_file: Path
@@ -26,9 +30,16 @@ class InitReport:
 
 
 def init(
-    project_root: Path, packages: Sequence[str], progress: Progress, *, environment: Mapping[str, str] = os.environ, archive: bool = True
+    project_root: Path,
+    packages: Sequence[str],
+    progress: Progress,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    archive: bool = True,
 ) -> InitReport:
-    """Makes the jars of ``packages`` (Maven coordinates) usable for this project. Doing it again changes nothing. Raises ``Failure``."""
+    """Makes the jars of ``packages`` (Maven coordinates) usable for this project. Doing it again changes
+    nothing. Raises ``Failure``.
+    """
     coordinates = parse_coordinates(tuple(packages))
     if coordinates:
         complaints = misfits(require_pyspark(), packages)
@@ -38,5 +49,9 @@ def init(
     changed = write_lock(project_root, {jar.coordinate: jar.sha256 for jar in jars})
     java = find_java(environment)
     # The order is that of every start: the archive is of no use in another one.
-    started = archive and java is not None and make_in_background(java, [jar.path for jar in jars], environment)
-    return InitReport(jars=jars, lock_file=project_root / LOCK_FILE, lock_changed=changed, archive_started=started)
+    started = (
+        archive and java is not None and make_in_background(java, [jar.path for jar in jars], environment)
+    )
+    return InitReport(
+        jars=jars, lock_file=project_root / LOCK_FILE, lock_changed=changed, archive_started=started
+    )

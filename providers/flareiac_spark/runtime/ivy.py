@@ -1,7 +1,9 @@
-"""Fetches jars with Spark's own Ivy, started from the jars of the installed pyspark. Honours what is set up for Spark.
+"""Fetches jars with Spark's own Ivy, started from the jars of the installed pyspark. Honours what is set up
+for Spark.
 
-``DEFAULT_ARTIFACT_REPOSITORY``, ``SPARK_SUBMIT_OPTS`` (trust stores, proxies), the local Maven repository, and
-``spark.jars.ivySettings`` and ``spark.jars.repositories`` of ``spark-defaults.conf`` mean here what they mean to Spark.
+``DEFAULT_ARTIFACT_REPOSITORY``, ``SPARK_SUBMIT_OPTS`` (trust stores, proxies), the local Maven repository,
+and ``spark.jars.ivySettings`` and ``spark.jars.repositories`` of ``spark-defaults.conf`` mean here what they
+mean to Spark.
 """
 
 import importlib.util
@@ -37,28 +39,52 @@ def pyspark_directory() -> Path | None:
 def fetch_with_ivy(
     coordinates: Sequence[Coordinate], into: Path, java: Java, environment: Mapping[str, str] = os.environ
 ) -> NotFetched | None:
-    """Puts ``group/artifact-version.jar`` of each coordinate below ``into`` (an existing empty directory); None when all are there."""
+    """Puts ``group/artifact-version.jar`` of each coordinate below ``into`` (an existing empty directory);
+    None when all are there.
+    """
     pyspark = pyspark_directory()
-    ivy_jars = sorted((pyspark / "jars").glob("ivy-*.jar")) + sorted((pyspark / "jars").glob("commons-cli-*.jar")) if pyspark else []
+    ivy_jars = (
+        sorted((pyspark / "jars").glob("ivy-*.jar")) + sorted((pyspark / "jars").glob("commons-cli-*.jar"))
+        if pyspark
+        else []
+    )
     if not ivy_jars:
         return NotFetched("ivy", "pyspark, which brings Ivy along, is not installed")
     spark_conf = _spark_defaults(environment)
-    settings = Path(spark_conf["spark.jars.ivySettings"]) if "spark.jars.ivySettings" in spark_conf else into / "ivysettings.xml"
+    settings = (
+        Path(spark_conf["spark.jars.ivySettings"])
+        if "spark.jars.ivySettings" in spark_conf
+        else into / "ivysettings.xml"
+    )
     if "spark.jars.ivySettings" not in spark_conf:
-        settings.write_text(_settings(environment, spark_conf.get("spark.jars.repositories", "")), encoding="utf-8")
+        settings.write_text(
+            _settings(environment, spark_conf.get("spark.jars.repositories", "")), encoding="utf-8"
+        )
     module = into / "ivy.xml"
     module.write_text(_module(coordinates), encoding="utf-8")
     command = [
         str(java.executable),
         *shlex.split(environment.get("SPARK_SUBMIT_OPTS", "")),
         *("-cp", os.pathsep.join(map(str, ivy_jars)), "org.apache.ivy.Main"),
-        *("-settings", str(settings), "-cache", str(into / "cache"), "-ivy", str(module), "-notransitive", "-confs", "default"),
+        *(
+            "-settings",
+            str(settings),
+            "-cache",
+            str(into / "cache"),
+            "-ivy",
+            str(module),
+            "-notransitive",
+            "-confs",
+            "default",
+        ),
         *("-retrieve", f"{into}/[organisation]/[artifact]-[revision].[ext]"),
     ]
     return _ran(command, environment, into, coordinates)
 
 
-def _ran(command: list[str], environment: Mapping[str, str], into: Path, coordinates: Sequence[Coordinate]) -> NotFetched | None:
+def _ran(
+    command: list[str], environment: Mapping[str, str], into: Path, coordinates: Sequence[Coordinate]
+) -> NotFetched | None:
     try:
         done = subprocess.run(
             command,
@@ -80,7 +106,8 @@ def _ran(command: list[str], environment: Mapping[str, str], into: Path, coordin
 def _cause(output: str) -> str:
     """The few lines of Ivy's report that say what was missing and why."""
     telling = re.compile(
-        r"not found|Server access error|PKIX|UnknownHost|Connection refused|timed out|Exception|checksum|FAILED DOWNLOADS|No space",
+        r"not found|Server access error|PKIX|UnknownHost|Connection refused|timed "
+        r"out|Exception|checksum|FAILED DOWNLOADS|No space",
         re.IGNORECASE,
     )
     lines = (re.sub(r"^[\s:.]+|[\s:]+$", "", line) for line in output.splitlines())
@@ -102,12 +129,18 @@ def _spark_defaults(environment: Mapping[str, str]) -> Mapping[str, str]:
 
 def _settings(environment: Mapping[str, str], repositories: str) -> str:
     roots = [repository.strip() for repository in repositories.split(",") if repository.strip()]
-    resolvers = ['<ibiblio name="local-m2" m2compatible="true" usepoms="false" checksums="" root="file://${user.home}/.m2/repository/"/>']
+    resolvers = [
+        (
+            '<ibiblio name="local-m2" m2compatible="true" usepoms="false" checksums="" '
+            'root="file://${user.home}/.m2/repository/"/>'
+        )
+    ]
     default = environment.get("DEFAULT_ARTIFACT_REPOSITORY", "")
     central = f" root={quoteattr(default.rstrip('/') + '/')}" if default else ""
     resolvers.append(f'<ibiblio name="central" m2compatible="true" usepoms="false"{central}/>')
     resolvers += [
-        f'<ibiblio name="repository-{index}" m2compatible="true" usepoms="false" root={quoteattr(root.rstrip("/") + "/")}/>'
+        f'<ibiblio name="repository-{index}" m2compatible="true" usepoms="false" '
+        f"root={quoteattr(root.rstrip('/') + '/')}/>"
         for index, root in enumerate(roots)
     ]
     chain = "\n      ".join(resolvers)
@@ -125,8 +158,10 @@ def _settings(environment: Mapping[str, str], repositories: str) -> str:
 
 def _module(coordinates: Sequence[Coordinate]) -> str:
     wanted = "\n".join(
-        f"    <dependency org={quoteattr(item.group)} name={quoteattr(item.artifact)} rev={quoteattr(item.version)}"
-        f' transitive="false" conf="default->*"><artifact name={quoteattr(item.artifact)} type="jar" ext="jar"/></dependency>'
+        f"    <dependency org={quoteattr(item.group)} name={quoteattr(item.artifact)} "
+        f"rev={quoteattr(item.version)}"
+        f' transitive="false" conf="default->*"><artifact name={quoteattr(item.artifact)} type="jar" '
+        'ext="jar"/></dependency>'
         for item in coordinates
     )
     return f"""\

@@ -1,4 +1,6 @@
-"""The jars of a project: fetched once into the user's cache, checked by SHA-256, taken from there by path at every start."""
+"""The jars of a project: fetched once into the user's cache, checked by SHA-256, taken from there by path at
+every start.
+"""
 
 import contextlib
 import hashlib
@@ -37,10 +39,13 @@ def jar_path(coordinate: Coordinate, environment: Mapping[str, str] = os.environ
     return cache_directory(environment) / "jars" / coordinate.group / coordinate.file_name
 
 
-def locked_jars(project_root: Path, packages: Sequence[str], environment: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+def locked_jars(
+    project_root: Path, packages: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> tuple[Path, ...]:
     """The paths of the jars in the one order of every start (by coordinate). No network.
 
-    Raises ``Failure`` when one is not locked, not in the cache or not the locked one; the way out is always ``flareiac init``.
+    Raises ``Failure`` when one is not locked, not in the cache or not the locked one; the way out is always
+    ``flareiac init``.
     """
     coordinates = parse_coordinates(tuple(packages))
     locked = read_lock(project_root)
@@ -54,16 +59,25 @@ def locked_jars(project_root: Path, packages: Sequence[str], environment: Mappin
 
 
 def fetch_jars(
-    coordinates: Sequence[Coordinate], progress: Progress, environment: Mapping[str, str] = os.environ, *, locked: Mapping[Coordinate, str]
+    coordinates: Sequence[Coordinate],
+    progress: Progress,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    locked: Mapping[Coordinate, str],
 ) -> tuple[Jar, ...]:
-    """The jars, fetched where the cache does not hold them. A jar whose SHA-256 is not the locked one is an error. Raises ``Failure``."""
-    here = {item: sha for item in coordinates if (sha := _cached_sha256(jar_path(item, environment))) is not None}
+    """The jars, fetched where the cache does not hold them. A jar whose SHA-256 is not the locked one is an
+    error. Raises ``Failure``.
+    """
+    here = {
+        item: sha for item in coordinates if (sha := _cached_sha256(jar_path(item, environment))) is not None
+    }
     usable = {item: sha for item, sha in here.items() if locked.get(item, sha) == sha}
     missing = tuple(item for item in coordinates if item not in usable)
     fetched = _fetch(missing, locked, progress, environment) if missing else {}
     hashes = {**usable, **fetched}
     return tuple(
-        Jar(coordinate=item, path=jar_path(item, environment), sha256=hashes[item], fetched=item in fetched) for item in coordinates
+        Jar(coordinate=item, path=jar_path(item, environment), sha256=hashes[item], fetched=item in fetched)
+        for item in coordinates
     )
 
 
@@ -73,16 +87,24 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _locked(coordinate: Coordinate, locked: Mapping[Coordinate, str], environment: Mapping[str, str]) -> Path | Diagnostic:
+def _locked(
+    coordinate: Coordinate, locked: Mapping[Coordinate, str], environment: Mapping[str, str]
+) -> Path | Diagnostic:
     path = jar_path(coordinate, environment)
     if coordinate not in locked:
-        return error(codes.JAR_NOT_LOCKED, f'{coordinate} is not in {LOCK_FILE}, and the project needs it. Run "flareiac init".')
+        return error(
+            codes.JAR_NOT_LOCKED,
+            f'{coordinate} is not in {LOCK_FILE}, and the project needs it. Run "flareiac init".',
+        )
     sha256 = _cached_sha256(path)
     if sha256 is None:
-        return error(codes.JAR_NOT_CACHED, f'{coordinate} is not in the cache: {path} is missing. Run "flareiac init".')
+        return error(
+            codes.JAR_NOT_CACHED, f'{coordinate} is not in the cache: {path} is missing. Run "flareiac init".'
+        )
     if sha256 != locked[coordinate]:
         detail = (
-            f'{coordinate}: {path} has SHA-256 {sha256}, the lock file says {locked[coordinate]}. Run "flareiac init" to fetch it again.'
+            f"{coordinate}: {path} has SHA-256 {sha256}, the lock file says {locked[coordinate]}. Run "
+            '"flareiac init" to fetch it again.'
         )
         return error(codes.JAR_DIFFERS, detail)
     return path
@@ -106,7 +128,10 @@ def _cached_sha256(path: Path) -> str | None:
 
 
 def _fetch(
-    coordinates: tuple[Coordinate, ...], locked: Mapping[Coordinate, str], progress: Progress, environment: Mapping[str, str]
+    coordinates: tuple[Coordinate, ...],
+    locked: Mapping[Coordinate, str],
+    progress: Progress,
+    environment: Mapping[str, str],
 ) -> dict[Coordinate, str]:
     folder = cache_directory(environment) / "jars"
     try:
@@ -121,14 +146,20 @@ def _fetch(
         raise not_writable(folder, trouble) from trouble
 
 
-def _kept(coordinate: Coordinate, into: Path, locked: Mapping[Coordinate, str], progress: Progress, environment: Mapping[str, str]) -> str:
+def _kept(
+    coordinate: Coordinate,
+    into: Path,
+    locked: Mapping[Coordinate, str],
+    progress: Progress,
+    environment: Mapping[str, str],
+) -> str:
     came = into / coordinate.group / coordinate.file_name
     sha256 = sha256_of(came)
     if locked.get(coordinate, sha256) != sha256:
         detail = (
-            f"{coordinate}: the repository gave a file with SHA-256 {sha256}, {LOCK_FILE} says {locked[coordinate]}. Do not use it "
-            "before you know "
-            f"why it changed; if the new one is wanted, remove its block from {LOCK_FILE} and run init again."
+            f"{coordinate}: the repository gave a file with SHA-256 {sha256}, {LOCK_FILE} says "
+            f"{locked[coordinate]}. Do not use it before you know why it changed; if the new one is wanted, "
+            f"remove its block from {LOCK_FILE} and run init again."
         )
         raise Failure(error(codes.JAR_DIFFERS, detail))
     path = jar_path(coordinate, environment)
@@ -140,7 +171,11 @@ def _kept(coordinate: Coordinate, into: Path, locked: Mapping[Coordinate, str], 
 
 def _fetch_into(coordinates: tuple[Coordinate, ...], into: Path, environment: Mapping[str, str]) -> None:
     java = find_java(environment)
-    first = fetch_with_ivy(coordinates, into, java, environment) if java else NotFetched("ivy", "there is no Java to run it")
+    first = (
+        fetch_with_ivy(coordinates, into, java, environment)
+        if java
+        else NotFetched("ivy", "there is no Java to run it")
+    )
     if first is None:
         return
     _empty(into)
@@ -149,9 +184,9 @@ def _fetch_into(coordinates: tuple[Coordinate, ...], into: Path, environment: Ma
         return
     names = ", ".join(map(str, coordinates))
     detail = (
-        f"Needed: {names}. {first.client}: {first.why}. {second.client}: {second.why}. "
-        "Behind a mirror set DEFAULT_ARTIFACT_REPOSITORY to its address; proxies and trust stores of Java go into SPARK_SUBMIT_OPTS "
-        "(-Dhttps.proxyHost=..., -Djavax.net.ssl.trustStore=...)."
+        f"Needed: {names}. {first.client}: {first.why}. {second.client}: {second.why}. Behind a mirror set "
+        "DEFAULT_ARTIFACT_REPOSITORY to its address; proxies and trust stores of Java go into "
+        "SPARK_SUBMIT_OPTS (-Dhttps.proxyHost=..., -Djavax.net.ssl.trustStore=...)."
     )
     raise Failure(error(codes.JARS_NOT_FETCHED, detail))
 

@@ -1,4 +1,6 @@
-"""Finds a Java that Spark runs on: JAVA_HOME, then PATH, then where packages install it. Remembers what ``java -version`` says."""
+"""Finds a Java that Spark runs on: JAVA_HOME, then PATH, then where packages install it. Remembers what
+``java -version`` says.
+"""
 
 import contextlib
 import glob
@@ -29,7 +31,9 @@ _PLACES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """An installed Java. ``version`` is the full text of ``java -version``'s build (what a class-data archive depends on)."""
+    """An installed Java. ``version`` is the full text of ``java -version``'s build (what a class-data archive
+    depends on).
+    """
 
     home: Path
     version: str
@@ -41,14 +45,20 @@ class Java:
 
 
 def find_java(
-    environment: Mapping[str, str] = os.environ, *, majors: tuple[int, ...] = DEFAULT.java, places: tuple[str, ...] = _PLACES
+    environment: Mapping[str, str] = os.environ,
+    *,
+    majors: tuple[int, ...] = DEFAULT.java,
+    places: tuple[str, ...] = _PLACES,
 ) -> Java | None:
     """The first Java whose major version is wanted, or None."""
     return next((java for java in found_javas(environment, places=places) if java.major in majors), None)
 
 
 def require_java(
-    environment: Mapping[str, str] = os.environ, *, majors: tuple[int, ...] = DEFAULT.java, places: tuple[str, ...] = _PLACES
+    environment: Mapping[str, str] = os.environ,
+    *,
+    majors: tuple[int, ...] = DEFAULT.java,
+    places: tuple[str, ...] = _PLACES,
 ) -> Java:
     """The Java to use. Raises ``Failure`` that says which to install and how."""
     java = find_java(environment, majors=majors, places=places)
@@ -57,7 +67,9 @@ def require_java(
     return java
 
 
-def found_javas(environment: Mapping[str, str] = os.environ, *, places: tuple[str, ...] = _PLACES) -> Iterator[Java]:
+def found_javas(
+    environment: Mapping[str, str] = os.environ, *, places: tuple[str, ...] = _PLACES
+) -> Iterator[Java]:
     """Every Java that answers, in the order of preference, once each."""
     seen: set[Path] = set()
     for candidate in _candidates(environment, places):
@@ -93,7 +105,9 @@ def how_to_install(major: int) -> str:
         "apk": f"apk add openjdk{major}-jre-headless",
     }
     known = next((command for program, command in package_managers.items() if shutil.which(program)), None)
-    return (f"Install it with: {known}" if known else f"Install a Java {major} runtime") + ", or set JAVA_HOME to one that is installed."
+    return (
+        f"Install it with: {known}" if known else f"Install a Java {major} runtime"
+    ) + ", or set JAVA_HOME to one that is installed."
 
 
 def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Path]:
@@ -122,14 +136,24 @@ def _asked(executable: Path, environment: Mapping[str, str]) -> Java | None:
     if text is None:
         return None
     with contextlib.suppress(Failure):  # remembering only saves a tenth of a second
-        write_atomically(store, json.dumps({**entries, str(executable): {"stamp": stamp, "text": text}}, indent=1, sort_keys=True))
+        write_atomically(
+            store,
+            json.dumps(
+                {**entries, str(executable): {"stamp": stamp, "text": text}}, indent=1, sort_keys=True
+            ),
+        )
     return _parsed(executable, text)
 
 
 def _version_text(executable: Path) -> str | None:
     try:
         done = subprocess.run(
-            [str(executable), "-version"], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False
+            [str(executable), "-version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -15,7 +15,9 @@ from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """What the start of a driver needs. ``jars`` belong on the driver's class path in this order (the archive depends on it)."""
+    """What the start of a driver needs. ``jars`` belong on the driver's class path in this order (the archive
+    depends on it).
+    """
 
     spark_version: str
     java: Java
@@ -24,9 +26,15 @@ class Runtime:
 
 
 def prepare(
-    project_root: Path, packages: Sequence[str], *, long_lived: bool = True, environment: Mapping[str, str] = os.environ
+    project_root: Path,
+    packages: Sequence[str],
+    *,
+    long_lived: bool = True,
+    environment: Mapping[str, str] = os.environ,
 ) -> Runtime:
-    """Everything checked and found, without network and without starting a JVM. Raises ``Failure`` when something is missing."""
+    """Everything checked and found, without network and without starting a JVM. Raises ``Failure`` when
+    something is missing.
+    """
     spark_version = require_pyspark()
     fit = fit_of(spark_version) or DEFAULT
     complaints = misfits(spark_version, packages)
@@ -35,7 +43,12 @@ def prepare(
     java = require_java(environment, majors=fit.java)
     jars = locked_jars(project_root, packages, environment)
     archive = usable_archive(java, jars, environment)
-    return Runtime(spark_version=spark_version, java=java, jars=jars, java_options=java_options(archive, long_lived=long_lived))
+    return Runtime(
+        spark_version=spark_version,
+        java=java,
+        jars=jars,
+        java_options=java_options(archive, long_lived=long_lived),
+    )
 
 
 def require_pyspark() -> str:
@@ -50,9 +63,13 @@ def require_pyspark() -> str:
 def java_options(archive: Path | None, *, long_lived: bool) -> tuple[str, ...]:
     """Options of the driver's JVM.
 
-    A short driver gains from the first compiler alone and the simplest collector; a long one needs the second compiler for its throughput
-    and keeps the JVM's own choice of collector.
+    A short driver gains from the first compiler alone and the simplest collector; a long one needs the second
+    compiler for its throughput and keeps the JVM's own choice of collector.
     """
     short = () if long_lived else ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-    mapped = ("-Xshare:auto", f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off") if archive else ()
+    mapped = (
+        ("-Xshare:auto", f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+        if archive
+        else ()
+    )
     return (*short, "-XX:-UsePerfData", *mapped)

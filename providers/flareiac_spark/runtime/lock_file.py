@@ -1,4 +1,6 @@
-"""The lock file ``.flareiac.lock.hcl``: which jars a project runs with, by coordinate and SHA-256. The same content gives the same text."""
+"""The lock file ``.flareiac.lock.hcl``: which jars a project runs with, by coordinate and SHA-256. The same
+content gives the same text.
+"""
 
 import re
 from collections.abc import Mapping
@@ -20,12 +22,16 @@ _BLANK = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*")
 
 def render_lock(hashes: Mapping[Coordinate, str]) -> str:
     """The text of a lock file, sorted by coordinate."""
-    blocks = (f'\njar "{coordinate}" {{\n  sha256 = "{hashes[coordinate]}"\n}}\n' for coordinate in sorted(hashes))
+    blocks = (
+        f'\njar "{coordinate}" {{\n  sha256 = "{hashes[coordinate]}"\n}}\n' for coordinate in sorted(hashes)
+    )
     return _HEADER + "".join(blocks)
 
 
 def read_lock(project_root: Path) -> Mapping[Coordinate, str] | None:
-    """SHA-256 by coordinate; None when there is no lock file. Raises ``Failure`` when it cannot be understood."""
+    """SHA-256 by coordinate; None when there is no lock file. Raises ``Failure`` when it cannot be
+    understood.
+    """
     path = project_root / LOCK_FILE
     try:
         text = path.read_text(encoding="utf-8")
@@ -46,7 +52,9 @@ def write_lock(project_root: Path, hashes: Mapping[Coordinate, str]) -> bool:
 
 
 def parse_lock(text: str) -> Mapping[Coordinate, str]:
-    """The content of a lock file's text. Raises ``Failure`` at the first place that is not as ``render_lock`` writes it."""
+    """The content of a lock file's text. Raises ``Failure`` at the first place that is not as ``render_lock``
+    writes it.
+    """
     source = Source(LOCK_FILE, text.replace("\r\n", "\n"))
     hashes: dict[Coordinate, str] = {}
     at = _skip_blank(source.text, 0)
@@ -56,7 +64,13 @@ def parse_lock(text: str) -> Mapping[Coordinate, str]:
         if match is None or coordinate is None or coordinate in hashes:
             end = source.text.find("\n", at)
             place = source.span(at, end if end >= 0 else len(source.text))
-            raise Failure(error(codes.LOCK_FILE_UNREADABLE, f"This is not a jar block with a SHA-256. {_WAY_OUT}", subject=place))
+            raise Failure(
+                error(
+                    codes.LOCK_FILE_UNREADABLE,
+                    f"This is not a jar block with a SHA-256. {_WAY_OUT}",
+                    subject=place,
+                )
+            )
         hashes[coordinate] = match.group(2)
         at = _skip_blank(source.text, match.end())
     return hashes

@@ -1,4 +1,6 @@
-"""``python -m flareiac_spark.runtime.make_archive JAVA_HOME JAR...``: makes the class-data archive (``init`` starts it)."""
+"""``python -m flareiac_spark.runtime.make_archive JAVA_HOME JAR...``: makes the class-data archive (``init``
+starts it).
+"""
 
 import os
 import sys
@@ -12,7 +14,9 @@ def main(arguments: list[str]) -> int:
     """0 when the archive is there afterwards."""
     os.nice(10)  # whoever waits for a plan or an apply meanwhile comes first
     home, *jars = map(Path, arguments)
-    java = next((item for item in found_javas({"JAVA_HOME": str(home)}, places=()) if item.home == home), None)
+    java = next(
+        (item for item in found_javas({"JAVA_HOME": str(home)}, places=()) if item.home == home), None
+    )
     return 0 if java is not None and make_archive(java, jars) is not None else 1
 
 

@@ -1,4 +1,6 @@
-"""Fetches jars with ``mvn`` where there is one: the second client, for machines on which Ivy does not get through."""
+"""Fetches jars with ``mvn`` where there is one: the second client, for machines on which Ivy does not get
+through.
+"""
 
 import os
 import re
@@ -13,7 +15,9 @@ from flareiac_spark.runtime.ivy import NotFetched
 _TIMEOUT_S = 1800
 
 
-def fetch_with_maven(coordinates: Sequence[Coordinate], into: Path, environment: Mapping[str, str] = os.environ) -> NotFetched | None:
+def fetch_with_maven(
+    coordinates: Sequence[Coordinate], into: Path, environment: Mapping[str, str] = os.environ
+) -> NotFetched | None:
     """Puts ``group/artifact-version.jar`` of each coordinate below ``into``; None when all are there."""
     maven = shutil.which("mvn", path=environment.get("PATH", ""))
     if maven is None:
@@ -51,18 +55,25 @@ def fetch_with_maven(coordinates: Sequence[Coordinate], into: Path, environment:
             (into / item.group).mkdir(exist_ok=True)
             (flat / item.file_name).replace(into / item.group / item.file_name)
     missing = [str(item) for item in coordinates if not (into / item.group / item.file_name).is_file()]
-    return NotFetched("mvn", _cause(done.stdout + done.stderr) or f"missing {', '.join(missing)}") if missing else None
+    return (
+        NotFetched("mvn", _cause(done.stdout + done.stderr) or f"missing {', '.join(missing)}")
+        if missing
+        else None
+    )
 
 
 def _cause(output: str) -> str:
-    errors = [re.sub(r"^\[ERROR\]\s*", "", line) for line in output.splitlines() if line.startswith("[ERROR]")]
+    errors = [
+        re.sub(r"^\[ERROR\]\s*", "", line) for line in output.splitlines() if line.startswith("[ERROR]")
+    ]
     return errors[0] if errors else ""
 
 
 def _project(coordinates: Sequence[Coordinate]) -> str:
     wanted = "\n".join(
-        f"    <dependency><groupId>{item.group}</groupId><artifactId>{item.artifact}</artifactId><version>{item.version}</version>"
-        "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>"
+        f"    <dependency><groupId>{item.group}</groupId><artifactId>{item.artifact}</artifactId>"
+        f"<version>{item.version}</version><exclusions><exclusion><groupId>*</groupId>"
+        "<artifactId>*</artifactId></exclusion></exclusions></dependency>"
         for item in coordinates
     )
     return f"""\

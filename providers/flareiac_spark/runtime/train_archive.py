@@ -1,6 +1,8 @@
-"""``python -m flareiac_spark.runtime.train_archive ARCHIVE WORK JAR...``: loads what a first apply loads, and has the JVM write it down.
+"""``python -m flareiac_spark.runtime.train_archive ARCHIVE WORK JAR...``: loads what a first apply loads, and
+has the JVM write it down.
 
-Runs in a process of its own: creates, fills, streams into and reads Iceberg tables in a directory that is thrown away.
+Runs in a process of its own: creates, fills, streams into and reads Iceberg tables in a directory that is
+thrown away.
 """
 
 import json
@@ -59,18 +61,31 @@ def _exercise(spark: Any, work: Path) -> None:
     (landing / "rows.json").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     stream = spark.readStream.schema(_COLUMNS).json(str(landing)).withWatermark("ts", "1 hour")
     stream.createOrReplaceTempView("events")
-    counted = spark.sql("SELECT name, window(ts, '1 hour').start AS hour, count(*) AS n FROM events GROUP BY name, window(ts, '1 hour')")
+    counted = spark.sql(
+        "SELECT name, window(ts, '1 hour').start AS hour, count(*) AS n FROM events GROUP BY name, "
+        "window(ts, '1 hour')"
+    )
     if spark.conf.get("spark.sql.catalog.lake", None) is None:
-        query = counted.writeStream.format("noop").outputMode("append").option("checkpointLocation", str(work / "c")).start()
+        query = (
+            counted.writeStream.format("noop")
+            .outputMode("append")
+            .option("checkpointLocation", str(work / "c"))
+            .start()
+        )
         query.processAllAvailable()
         query.stop()
         return
     spark.sql(f"CREATE TABLE lake.db.events ({_COLUMNS}) USING iceberg PARTITIONED BY (days(ts))")
     spark.sql("CREATE TABLE lake.db.counts (name STRING, hour TIMESTAMP, n LONG) USING iceberg")
     spark.sql("INSERT INTO lake.db.events VALUES (1, TIMESTAMP '2020-01-01 00:00:00', 'a')")
-    joined = spark.sql("SELECT e.id, e.ts, b.name FROM events e LEFT JOIN lake.db.events b ON e.id = b.id WHERE e.id IS NOT NULL")
+    joined = spark.sql(
+        "SELECT e.id, e.ts, b.name FROM events e LEFT JOIN lake.db.events b ON e.id = b.id WHERE e.id IS "
+        "NOT NULL"
+    )
     for frame, target in ((joined, "events"), (counted, "counts")):
-        writer = frame.writeStream.outputMode("append").option("checkpointLocation", str(work / f"c-{target}"))
+        writer = frame.writeStream.outputMode("append").option(
+            "checkpointLocation", str(work / f"c-{target}")
+        )
         query = writer.trigger(processingTime="1 second").toTable(f"lake.db.{target}")
         query.processAllAvailable()
         query.stop()

@@ -1,4 +1,6 @@
-"""Which Spark, Scala, Iceberg and Java fit together. The one table of it; code, messages and tests read it."""
+"""Which Spark, Scala, Iceberg and Java fit together. The one table of it; code, messages and tests read
+it.
+"""
 
 import importlib.metadata
 import re
@@ -12,7 +14,9 @@ from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """One line of versions that were run together. ``iceberg`` holds the minor versions that work; ``default`` is the one taken."""
+    """One line of versions that were run together. ``iceberg`` holds the minor versions that work;
+    ``default`` is the one taken.
+    """
 
     spark: str
     scala: str
@@ -26,7 +30,9 @@ class Fit:
         return "org.apache.iceberg", f"iceberg-spark-runtime-{self.spark}_{self.scala}"
 
 
-FITS: tuple[Fit, ...] = (Fit(spark="4.1", scala="2.13", iceberg=("1.11", "1.12"), default="1.11.0", java=(17, 21)),)
+FITS: tuple[Fit, ...] = (
+    Fit(spark="4.1", scala="2.13", iceberg=("1.11", "1.12"), default="1.11.0", java=(17, 21)),
+)
 DEFAULT: Fit = FITS[0]
 JDBC_DRIVERS: dict[str, str] = {"sqlite": "org.xerial:sqlite-jdbc:3.54.1.0"}
 
@@ -55,7 +61,9 @@ def installed_pyspark() -> str | None:
         return None
 
 
-def misfits(spark_version: str, packages: Iterable[str], java_major: int | None = None) -> tuple[Diagnostic, ...]:
+def misfits(
+    spark_version: str, packages: Iterable[str], java_major: int | None = None
+) -> tuple[Diagnostic, ...]:
     """What in this combination is known not to fit or was never seen to fit, as errors."""
     fit = fit_of(spark_version)
     if fit is None:
@@ -63,8 +71,8 @@ def misfits(spark_version: str, packages: Iterable[str], java_major: int | None 
         return (
             error(
                 codes.VERSIONS_DO_NOT_FIT,
-                f"Spark {spark_version} has no fitting Iceberg runtime. FlareIaC runs Spark {known}. Install one that fits: pip "
-                f"install 'pyspark=={DEFAULT.spark}.*'.",
+                f"Spark {spark_version} has no fitting Iceberg runtime. FlareIaC runs Spark {known}. "
+                f"Install one that fits: pip install 'pyspark=={DEFAULT.spark}.*'.",
             ),
         )
     found: list[Diagnostic] = []
@@ -73,7 +81,8 @@ def misfits(spark_version: str, packages: Iterable[str], java_major: int | None 
         found.append(
             error(
                 codes.VERSIONS_DO_NOT_FIT,
-                f"Spark {spark_version} does not run on Java {java_major}. Use Java {wanted}: set JAVA_HOME to one.",
+                f"Spark {spark_version} does not run on Java {java_major}. Use Java {wanted}: set "
+                "JAVA_HOME to one.",
             )
         )
     for coordinate in filter(None, map(parse_coordinate, packages)):
@@ -87,8 +96,8 @@ def _package_misfit(fit: Fit, spark_version: str, coordinate: Coordinate) -> Ite
         if (coordinate.group, coordinate.artifact) != fit.runtime:
             yield error(
                 codes.VERSIONS_DO_NOT_FIT,
-                f"{coordinate} is made for Spark {runtime.group(1)} with Scala {runtime.group(2)}, and Spark {spark_version} is installed. "
-                f"Use {':'.join(fit.runtime)}:{fit.default}.",
+                f"{coordinate} is made for Spark {runtime.group(1)} with Scala {runtime.group(2)}, and "
+                f"Spark {spark_version} is installed. Use {':'.join(fit.runtime)}:{fit.default}.",
             )
         elif minor(coordinate.version) not in fit.iceberg:
             yield error(
@@ -101,6 +110,6 @@ def _package_misfit(fit: Fit, spark_version: str, coordinate: Coordinate) -> Ite
     if scala is not None and scala.group(1) != fit.scala:
         yield error(
             codes.VERSIONS_DO_NOT_FIT,
-            f"{coordinate} is made for Scala {scala.group(1)}, and Spark {spark_version} uses Scala {fit.scala}. "
-            f"Use the artifact that ends in _{fit.scala}.",
+            f"{coordinate} is made for Scala {scala.group(1)}, and Spark {spark_version} uses Scala "
+            f"{fit.scala}. Use the artifact that ends in _{fit.scala}.",
         )

@@ -16,7 +16,9 @@ from flareiac_spark.sql.simplified import origins
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gathered:
-    """``outputs``: name and expression over keys and aggregates; ``finish`` resolves what stands behind HAVING, such as ORDER BY."""
+    """``outputs``: name and expression over keys and aggregates; ``finish`` resolves what stands behind
+    HAVING, such as ORDER BY.
+    """
 
     outputs: list[tuple[str, exp.Expr]]
     having: list[exp.Expr]
@@ -60,7 +62,9 @@ class _Gatherer:
         self._calls: dict[str, str] = {}
         self._words: list[str] = []
         self._written: set[tuple[str, str]] = set()
-        """The keys and calls, each with how it is written: of what has two names below the state keeps two values."""
+        """The keys and calls, each with how it is written: of what has two names below the state keeps two
+        values.
+        """
 
     def all(self) -> Gathered:
         items = self._items()
@@ -68,8 +72,14 @@ class _Gatherer:
         outputs = [(name, self._output(item, name)) for name, item in items]
         having = self._select.args.get("having")
         finish = self._finish()
-        conditions = [self._above(operand) for operand in split(finish.resolve(having.this))] if having is not None else []
-        return Gathered(outputs=outputs, having=conditions, finish=lambda node: self._above(finish.resolve(node)))
+        conditions = (
+            [self._above(operand) for operand in split(finish.resolve(having.this))]
+            if having is not None
+            else []
+        )
+        return Gathered(
+            outputs=outputs, having=conditions, finish=lambda node: self._above(finish.resolve(node))
+        )
 
     def _output(self, item: exp.Expr, name: str) -> exp.Expr:
         resolved = self._resolved(item)
@@ -102,7 +112,9 @@ class _Gatherer:
         if group is None:
             return
         if group.args.get("all"):
-            expressions = [_bare(item) for _, item in items if not any(is_aggregate(node) for node in _own(item))]
+            expressions = [
+                _bare(item) for _, item in items if not any(is_aggregate(node) for node in _own(item))
+            ]
         else:
             expressions = list(group.expressions)
         for name in ("rollup", "cube", "grouping_sets", "totals"):
@@ -127,7 +139,9 @@ class _Gatherer:
             return
         if isinstance(expression, exp.Literal):
             position = expression.name
-            if expression.is_string or not (position.isdecimal() and len(position) < 10 and 0 < int(position) <= len(items)):
+            if expression.is_string or not (
+                position.isdecimal() and len(position) < 10 and 0 < int(position) <= len(items)
+            ):
                 return  # a text groups nothing
             expression = _bare(items[int(position) - 1][1])
         elif isinstance(expression, exp.Column) and len(expression.parts) == 1:
@@ -146,9 +160,13 @@ class _Gatherer:
             _as_written(self._aggregate.keys, self._keys[text], resolved)
 
     def _by_alias(self, column: exp.Column, items: list[tuple[str, exp.Expr]]) -> exp.Expr:
-        """A column of the relations goes before an alias. Where both could be meant, an alias is, unless it is made of that column."""
+        """A column of the relations goes before an alias. Where both could be meant, an alias is, unless it
+        is made of that column.
+        """
         name = column.name.lower()
-        aliased: list[exp.Expr] = [item.this for given, item in items if given.lower() == name and isinstance(item, exp.Alias)]
+        aliased: list[exp.Expr] = [
+            item.this for given, item in items if given.lower() == name and isinstance(item, exp.Alias)
+        ]
         if not aliased or self._scope.surely(name):
             return column
         if len(aliased) > 1:
@@ -158,7 +176,11 @@ class _Gatherer:
             return aliased[0]
         if name in reads:
             return column
-        keys = {each.name.lower() for each in self._select.args["group"].expressions if isinstance(each, exp.Column)}
+        keys = {
+            each.name.lower()
+            for each in self._select.args["group"].expressions
+            if isinstance(each, exp.Column)
+        }
         if reads <= keys:
             raise CannotTell(f"whether GROUP BY {name} means a column or an alias is not known")
         return aliased[0]
@@ -166,7 +188,9 @@ class _Gatherer:
     # What stands above the aggregation
 
     def _above(self, resolved: exp.Expr, given: str = "") -> exp.Expr:
-        """The expression with keys and aggregates replaced by their names. ``given``: the output's name, if it is one."""
+        """The expression with keys and aggregates replaced by their names. ``given``: the output's name, if
+        it is one.
+        """
         text = normalize(resolved, _plainly)
         if text in self._keys:
             return self._column(self._keys[text], resolved)
@@ -178,7 +202,9 @@ class _Gatherer:
             case exp.Window():
                 raise CannotTell("OVER beside aggregates")
             case exp.Anonymous() if (
-                not resolved.name.startswith("@") and resolved.name.lower() not in WINDOWS and self._reads_rows(resolved)
+                not resolved.name.startswith("@")
+                and resolved.name.lower() not in WINDOWS
+                and self._reads_rows(resolved)
             ):
                 return self._call(resolved, text, given)
         for child in list(resolved.iter_expressions()):
@@ -186,7 +212,9 @@ class _Gatherer:
         return resolved
 
     def _reads_rows(self, call: exp.Anonymous) -> bool:
-        """Whether an unknown function can only be an aggregate, since it reads a column that is neither grouped nor aggregated."""
+        """Whether an unknown function can only be an aggregate, since it reads a column that is neither
+        grouped nor aggregated.
+        """
 
         def loose(node: exp.Expr) -> bool:
             if normalize(node, _plainly) in self._keys or is_aggregate(node):
@@ -200,7 +228,9 @@ class _Gatherer:
     def _call(self, call: exp.Expr, text: str, given: str, written: str | None = None) -> exp.Expr:
         if text not in self._calls:
             name = self._calls[text] = f"a{len(self._calls)}"
-            self._aggregate.calls.append(Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given.lower()))
+            self._aggregate.calls.append(
+                Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given.lower())
+            )
         elif written is not None and (text, written) not in self._written:
             raise CannotTell("one value is aggregated under two names, and the state keeps both results")
         else:
@@ -209,19 +239,26 @@ class _Gatherer:
         return self._column(self._calls[text], call)
 
     def _column(self, name: str, meaning: exp.Expr) -> exp.Expr:
-        found = exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(self._aggregate.id, quoted=True))
+        found = exp.Column(
+            this=exp.to_identifier(name, quoted=True),
+            table=exp.to_identifier(self._aggregate.id, quoted=True),
+        )
         if "step" in meaning.meta:
             found.meta["step"] = meaning.meta["step"]
         return found
 
     def _finish(self) -> Resolver:
-        """What HAVING and ORDER BY can name: the relations' columns, and the outputs. One name for both is not read."""
+        """What HAVING and ORDER BY can name: the relations' columns, and the outputs. One name for both is
+        not read.
+        """
         finish = Resolver(self._scope, self._resolver.aside)
         finish.windows = self._resolver.windows
         for item in self._select.expressions:
             if isinstance(item, exp.Alias):
                 defined = self._resolver.earlier[item.alias.lower()]
-                if self._scope.surely(item.alias.lower()) and defined != self._scope.find([item.alias.lower()]):
+                if self._scope.surely(item.alias.lower()) and defined != self._scope.find(
+                    [item.alias.lower()]
+                ):
                     finish.forbidden.add(item.alias.lower())
                 finish.earlier[item.alias.lower()] = defined
         return finish

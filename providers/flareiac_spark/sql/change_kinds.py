@@ -6,7 +6,9 @@ from typing import Final, Literal
 
 
 class ChangeKind(StrEnum):
-    """What of a query differs. Below means: it feeds a stateful operator; what is not below one touches no state."""
+    """What of a query differs. Below means: it feeds a stateful operator; what is not below one touches no
+    state.
+    """
 
     SOURCES = "sources"
     PROJECTION = "projection"
@@ -25,7 +27,9 @@ class ChangeKind(StrEnum):
     JOIN_KEYS = "join-keys"
     JOIN_CONDITION = "join-condition"
     JOIN_COLUMNS = "join-columns"
-    """The columns of a side that a join of two streams keeps in its state, since something above reads them."""
+    """The columns of a side that a join of two streams keeps in its state, since something above reads
+    them.
+    """
     DEDUP = "dedup"
     LIMIT = "limit"
     """Another number. Of a stream, a limit more or less is state added or removed."""
@@ -41,7 +45,9 @@ class ChangeKind(StrEnum):
 
 
 def placed(part: ChangeKind, *, feeds_state: bool) -> ChangeKind:
-    """What a difference is at its place: below the state nothing is only above it. Every difference passes here."""
+    """What a difference is at its place: below the state nothing is only above it. Every difference passes
+    here.
+    """
     match part:
         case ChangeKind.PROJECTION | ChangeKind.LIMIT | ChangeKind.ORDER:
             return ChangeKind.INPUT_OF_STATE if feeds_state else part
@@ -72,7 +78,9 @@ def placed(part: ChangeKind, *, feeds_state: bool) -> ChangeKind:
 
 
 ABOVE_STATE: Final = frozenset(part for part in ChangeKind if placed(part, feeds_state=True) is not part)
-"""What differs above the state of a query that holds some, or in a query without: the state itself means what it meant."""
+"""What differs above the state of a query that holds some, or in a query without: the state itself means what
+it meant.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +102,8 @@ class Difference:
     new: str = ""
     detail: str = ""
     same_type: bool | None = None
-    """Of what the state is made of: whether its types and their number stay as they are, so that Spark goes on from the old state in
-    silence. None: it cannot be told, or does not matter."""
+    """Of what the state is made of: whether its types and their number stay as they are, so that Spark goes
+    on from the old state in silence. None: it cannot be told, or does not matter.
+    """
     column: ColumnChange | None = None
     """The one output column that differs; None where it is another difference."""

@@ -9,7 +9,9 @@ from flareiac_spark.sql.relations import name_of
 
 
 def columns_named(sql: str, relation: str) -> frozenset[str]:
-    """In lower case. None are reported of SQL that is not readable here, or where another relation may be meant."""
+    """In lower case. None are reported of SQL that is not readable here, or where another relation may be
+    meant.
+    """
     tree = parsed(sql)
     return frozenset() if tree is None else frozenset(_names(tree, relation.lower()))
 
@@ -24,10 +26,14 @@ def _names(tree: exp.Expr, relation: str) -> Iterator[str]:
 
 
 def _of_source(select: exp.Select, source: exp.Table, *, alone: bool) -> Iterator[str]:
-    """What a query names of one of its sources: after the source's name, and where there is no other also without it."""
+    """What a query names of one of its sources: after the source's name, and where there is no other also
+    without it.
+    """
     own = source.alias_or_name.lower()
     aliases = {alias.alias.lower() for alias in select.find_all(exp.Alias)}
-    parameters = {each.name.lower() for function in select.find_all(exp.Lambda) for each in function.expressions}
+    parameters = {
+        each.name.lower() for function in select.find_all(exp.Lambda) for each in function.expressions
+    }
     for column in select.find_all(exp.Column):
         if column.find_ancestor(exp.Select) is not select or isinstance(column.parts[-1], exp.Star):
             continue
@@ -35,7 +41,8 @@ def _of_source(select: exp.Select, source: exp.Table, *, alone: bool) -> Iterato
         if first == own and rest:
             yield rest[0]
         elif alone and first not in aliases | parameters | {own}:
-            yield first  # a name before a dot that is no relation is a column, and what follows is a field of it
+            # a name before a dot that is no relation is a column, and what follows is a field of it
+            yield first
 
 
 def _sources(select: exp.Select) -> Iterator[exp.Expr]:
@@ -48,7 +55,9 @@ def _sources(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def _is_correlated(select: exp.Select) -> bool:
-    """Whether names may also be those of a query around it: so in an expression, not after FROM and not in a CTE."""
+    """Whether names may also be those of a query around it: so in an expression, not after FROM and not in a
+    CTE.
+    """
     around = select.parent
     if isinstance(around, exp.Subquery):
         around = around.parent

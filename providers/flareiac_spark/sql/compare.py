@@ -16,7 +16,9 @@ from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.scope import CannotTell
 from flareiac_spark.sql.state import Stateful, stateful_steps
 
-_MAY_HOLD_STATE: Final = re.compile(r"\b(group|distinct|join|union|except|intersect|limit|having)\b|\w\s*\(", re.IGNORECASE)
+_MAY_HOLD_STATE: Final = re.compile(
+    r"\b(group|distinct|join|union|except|intersect|limit|having)\b|\w\s*\(", re.IGNORECASE
+)
 _SHORT: Final = 160
 
 
@@ -24,12 +26,12 @@ _SHORT: Final = 160
 class Query:
     """What one output reads.
 
-    ``steps``: name -> SQL, in order. ``source``: the step or input that the output writes. ``streams``: the streamed inputs.
-    ``columns``: input -> column -> type as Iceberg spells it (``long``, ``decimal(12,2)``), empty where unknown.
-    ``dedups``: step -> the columns that its rows are deduplicated by, after its SQL.
-    ``identities``: input -> what it reads, for inputs whose name does not tell: another name for the same is no difference then.
-    ``table_columns``: the columns of the table in order, if the query selects them in this order before it is written; the state keeps
-    aggregates in the order in which their columns come out.
+    ``steps``: name -> SQL, in order. ``source``: the step or input that the output writes. ``streams``: the
+    streamed inputs. ``columns``: input -> column -> type as Iceberg spells it (``long``, ``decimal(12,2)``),
+    empty where unknown. ``dedups``: step -> the columns that its rows are deduplicated by, after its SQL.
+    ``identities``: input -> what it reads, for inputs whose name does not tell: another name for the same is
+    no difference then. ``table_columns``: the columns of the table in order, if the query selects them in
+    this order before it is written; the state keeps aggregates in the order in which their columns come out.
     ``exact_names``: what reads the rows minds the case of a column's name, as code does and a table does not.
     ``moved``: relations whose columns are not known here and may be others than they were.
     """
@@ -47,8 +49,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """``same``: no row and no state could differ. ``stateful_*``: whether the query holds state; None where it is not told: it cannot be
-    read here, or both have the same texts, which are not looked into."""
+    """``same``: no row and no state could differ. ``stateful_*``: whether the query holds state; None where
+    it is not told: it cannot be read here, or both have the same texts, which are not looked into.
+    """
 
     same: bool
     differences: tuple[Difference, ...] = ()
@@ -59,20 +62,32 @@ class Meaning:
 def compare_queries(old: Query, new: Query) -> Meaning:
     """Whether two queries mean the same, and what differs.
 
-    The same SQL over other columns is another query where one of them captures a name: each side is read with its own. The types of columns
-    only tell more about what differs: that a column has another type is no difference here.
+    The same SQL over other columns is another query where one of them captures a name: each side is read with
+    its own. The types of columns only tell more about what differs: that a column has another type is no
+    difference here.
     """
     moved = _moved(old, new)
     if _texts(old) == _texts(new) and not moved:
-        surely_none = len(new.streams) < 2 and not new.dedups and not any(_MAY_HOLD_STATE.search(sql) for sql in new.steps.values())
+        surely_none = (
+            len(new.streams) < 2
+            and not new.dedups
+            and not any(_MAY_HOLD_STATE.search(sql) for sql in new.steps.values())
+        )
         state = False if surely_none else None
         return Meaning(same=True, stateful_before=state, stateful_after=state)
     try:
         before, after = _composed(old, moved), _composed(new, moved)
         found = differences(_written(before, old), _written(after, new))
         if not found and _names_are_made_up(old, before) and not _same_steps(_feeding(old), _feeding(new)):
-            return _by_words(old, new, moved, "the name that Spark makes up for a column counts, and is not known here")
-        return Meaning(same=not found, differences=found, stateful_before=_stateful(before), stateful_after=_stateful(after))
+            return _by_words(
+                old, new, moved, "the name that Spark makes up for a column counts, and is not known here"
+            )
+        return Meaning(
+            same=not found,
+            differences=found,
+            stateful_before=_stateful(before),
+            stateful_after=_stateful(after),
+        )
     except CannotTell as reason:
         return _by_words(old, new, moved, str(reason))
     except RecursionError:
@@ -80,7 +95,9 @@ def compare_queries(old: Query, new: Query) -> Meaning:
 
 
 def _moved(old: Query, new: Query) -> frozenset[str]:
-    """The relations, in lower case, of which a side does not know the columns that the other side may not have."""
+    """The relations, in lower case, of which a side does not know the columns that the other side may not
+    have.
+    """
     known = [{name.lower() for name, columns in side.columns.items() if columns} for side in (old, new)]
     return frozenset(name.lower() for name in (*old.moved, *new.moved)) | (known[0] ^ known[1])
 
@@ -98,13 +115,19 @@ def _texts(query: Query) -> tuple[object, ...]:
 
 
 def _names(query: Query) -> dict[str, list[str]]:
-    """The columns of what is read, in order: a star stands for them, and a name may be captured by one of them."""
+    """The columns of what is read, in order: a star stands for them, and a name may be captured by one of
+    them.
+    """
     identities = {name.lower(): identity for name, identity in query.identities.items()}
-    return {identities.get(name.lower(), name.lower()): list(columns) for name, columns in query.columns.items()}
+    return {
+        identities.get(name.lower(), name.lower()): list(columns) for name, columns in query.columns.items()
+    }
 
 
 def _composed(query: Query, moved: frozenset[str]) -> Composed:
-    return compose(query.steps, query.source, query.streams, query.columns, query.dedups, query.identities, moved)
+    return compose(
+        query.steps, query.source, query.streams, query.columns, query.dedups, query.identities, moved
+    )
 
 
 def _written(composed: Composed, query: Query) -> Written:
@@ -113,13 +136,20 @@ def _written(composed: Composed, query: Query) -> Written:
 
 
 def _types(query: Query) -> Callable[[str, str], str | None]:
-    known = {name.lower(): {column.lower(): kind for column, kind in columns.items()} for name, columns in query.columns.items()}
-    known |= {identity: known[name.lower()] for name, identity in query.identities.items() if name.lower() in known}
+    known = {
+        name.lower(): {column.lower(): kind for column, kind in columns.items()}
+        for name, columns in query.columns.items()
+    }
+    known |= {
+        identity: known[name.lower()] for name, identity in query.identities.items() if name.lower() in known
+    }
     return lambda relation, column: known.get(relation, {}).get(column)
 
 
 def _names_are_made_up(query: Query, composed: Composed) -> bool:
-    """Whether code reads a column that is called by the text of its expression: another text of the same value is another name."""
+    """Whether code reads a column that is called by the text of its expression: another text of the same
+    value is another name.
+    """
     return query.exact_names and any(not output.name for output in composed.outputs)
 
 
@@ -128,7 +158,9 @@ def _stateful(composed: Composed) -> bool:
 
 
 def _by_words(old: Query, new: Query, moved: frozenset[str], reason: str) -> Meaning:
-    """Of what cannot be composed: the same words in the same steps over the same columns mean the same, anything else is unknown."""
+    """Of what cannot be composed: the same words in the same steps over the same columns mean the same,
+    anything else is unknown.
+    """
     before, after = _feeding(old), _feeding(new)
     state = _maybe_stateful(old), _maybe_stateful(new)
     if not moved and _surroundings(old, before) == _surroundings(new, after) and _same_steps(before, after):
@@ -143,7 +175,14 @@ def _surroundings(query: Query, steps: Mapping[str, str]) -> tuple[object, ...]:
     """What decides about the meaning beside the SQL."""
     dedups = {name: query.dedups[name] for name in steps if name in query.dedups}
     streams = {name.lower() for name in query.streams}
-    return query.source.lower(), streams, dedups, dict(query.identities), tuple(query.table_columns), _names(query)
+    return (
+        query.source.lower(),
+        streams,
+        dedups,
+        dict(query.identities),
+        tuple(query.table_columns),
+        _names(query),
+    )
 
 
 def _same_steps(before: Mapping[str, str], after: Mapping[str, str]) -> bool:

@@ -1,7 +1,7 @@
 """Composes the query that feeds one output into operators, however it is cut into steps, CTEs and subqueries.
 
-Names of steps, aliases and the order of CTEs are gone; columns are resolved; projections are put into what reads them; filters stand where
-Spark's optimizer moves them. What cannot be told raises ``CannotTell``.
+Names of steps, aliases and the order of CTEs are gone; columns are resolved; projections are put into what
+reads them; filters stand where Spark's optimizer moves them. What cannot be told raises ``CannotTell``.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -44,7 +44,21 @@ from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
 _MOST: Final = 2_000
 """Operators of one query; more are not composed (a step that is read twice counts twice)."""
 _SELECT: Final = frozenset(
-    {"with_", "expressions", "hint", "distinct", "from_", "joins", "laterals", "where", "group", "having", "order", "limit", "offset"}
+    {
+        "with_",
+        "expressions",
+        "hint",
+        "distinct",
+        "from_",
+        "joins",
+        "laterals",
+        "where",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "offset",
+    }
 )
 _SET: Final = frozenset({"with_", "this", "expression", "distinct", "by_name", "order", "limit", "offset"})
 _TABLE: Final = frozenset({"this", "db", "catalog", "alias"})
@@ -63,7 +77,8 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Names:
-    """What relation names mean where a query stands: CTEs (each with what it sees itself), then steps and inputs.
+    """What relation names mean where a query stands: CTEs (each with what it sees itself), then steps and
+    inputs.
 
     ``steps``: those being composed, so that none reads itself.
     """
@@ -83,8 +98,9 @@ def compose(
     identities: Mapping[str, str],
     moved: Collection[str] = (),
 ) -> Composed:
-    """The query behind ``source``, without what nothing reads. ``moved``: relations (in lower case) whose columns may be others than those
-    of the query that this one is compared with. Raises ``CannotTell``."""
+    """The query behind ``source``, without what nothing reads. ``moved``: relations (in lower case) whose
+    columns may be others than those of the query that this one is compared with. Raises ``CannotTell``.
+    """
     return _Composer(steps, streamed, columns, dedups, identities, moved).whole(source)
 
 
@@ -110,7 +126,9 @@ class _Composer:
 
     def whole(self, source: str) -> Composed:
         relation = self._named((source.lower(),), Names(step=source, steps=(), ctes={}))
-        composed = Composed(block=relation.block, outputs=_outputs(relation), operators=self._operators, hints=self._hints)
+        composed = Composed(
+            block=relation.block, outputs=_outputs(relation), operators=self._operators, hints=self._hints
+        )
         prune(composed)
         return composed
 
@@ -146,20 +164,37 @@ class _Composer:
     def _scan(self, parts: tuple[str, ...], step: str) -> Relation:
         relation = ".".join(parts)
         scan = self._known(
-            Scan(id=self._id("scan"), step=step, relation=self._identities.get(relation, relation), streams=relation in self._streamed)
+            Scan(
+                id=self._id("scan"),
+                step=step,
+                relation=self._identities.get(relation, relation),
+                streams=relation in self._streamed,
+            )
         )
 
         def column(name: str, kind: str) -> exp.Expr:
-            found = exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(scan.id, quoted=True))
+            found = exp.Column(
+                this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(scan.id, quoted=True)
+            )
             found.meta[TYPE] = kind
             return found
 
         known = self._columns.get(relation) or {}
         given = [
-            Given(name=name.lower(), shown=name, expr=column(name.lower(), kind), step=step, place=(place, ""))
+            Given(
+                name=name.lower(), shown=name, expr=column(name.lower(), kind), step=step, place=(place, "")
+            )
             for place, (name, kind) in enumerate(known.items())
         ]
-        anything = Given(name="*", shown="*", expr=column("*", ""), step=step, place=(0, ""), open=True, moved=relation in self._moved)
+        anything = Given(
+            name="*",
+            shown="*",
+            expr=column("*", ""),
+            step=step,
+            place=(0, ""),
+            open=True,
+            moved=relation in self._moved,
+        )
         return Relation(block=Block(base=scan), given=given or [anything])
 
     def _dedup(self, relation: Relation, step: str, keys: tuple[str, ...]) -> Relation:
@@ -170,7 +205,13 @@ class _Composer:
             raise CannotTell(f"what {step} is deduplicated by is not known")
         if not keys:
             items = [Item(name=each.name, expr=each.value("*"), step=step) for each in relation.given]
-        dedup = Dedup(id=self._id("dedup"), step=step, streams=streams(relation.block.base), input=relation.block, keys=items)
+        dedup = Dedup(
+            id=self._id("dedup"),
+            step=step,
+            streams=streams(relation.block.base),
+            input=relation.block,
+            keys=items,
+        )
         return Relation(block=Block(base=self._known(dedup)), given=relation.given)
 
     # Queries
@@ -209,7 +250,9 @@ class _Composer:
             raise CannotTell("the columns of the relations that are united are not known")
         if tree.args.get("by_name"):
             given[1] = [each for first in given[0] for each in given[1] if each.name == first.name]
-        if len(given[0]) != len(given[1]) or (tree.args.get("by_name") and len(given[1]) != len(sides[1].given)):
+        if len(given[0]) != len(given[1]) or (
+            tree.args.get("by_name") and len(given[1]) != len(sides[1].given)
+        ):
             raise CannotTell("relations with different columns are united")
         distinct = bool(tree.args.get("distinct"))
         kind = "union" if isinstance(tree, exp.Union) else tree.key if distinct else f"{tree.key} all"
@@ -225,7 +268,12 @@ class _Composer:
         for side, columns in zip(sides, given, strict=True):
             values = [column.value(column.name) for column in columns]
             base = side.block.base
-            if kind == "union" and isinstance(base, Union) and base.kind == "union" and not side.block.filters:
+            if (
+                kind == "union"
+                and isinstance(base, Union)
+                and base.kind == "union"
+                and not side.block.filters
+            ):
                 for place, block in enumerate(base.inputs):
                     meaning = {(base.id, column.name): column.exprs[place] for column in base.columns}
                     inputs.append(block)
@@ -233,23 +281,46 @@ class _Composer:
             else:
                 inputs.append(side.block)
                 rows.append(values)
-        united = [UnionColumn(name=f"u{place}", exprs=list(exprs)) for place, exprs in enumerate(zip(*rows, strict=True))]
+        united = [
+            UnionColumn(name=f"u{place}", exprs=list(exprs))
+            for place, exprs in enumerate(zip(*rows, strict=True))
+        ]
         running = any(streams(block.base) for block in inputs)
-        union = self._known(Union(id=self._id("union"), step=step, streams=running, kind=kind, inputs=inputs, columns=united))
-        outputs = [_given(first.shown, union.id, f"u{place}", step, place) for place, first in enumerate(given[0])]
+        union = self._known(
+            Union(id=self._id("union"), step=step, streams=running, kind=kind, inputs=inputs, columns=united)
+        )
+        outputs = [
+            _given(first.shown, union.id, f"u{place}", step, place) for place, first in enumerate(given[0])
+        ]
         return Relation(block=Block(base=union), given=outputs)
 
     def _distinct(self, relation: Relation, step: str) -> Relation:
-        """All columns are keys. Of a relation whose columns are not known, ``*`` is one key that stands for them."""
-        keys = [Item(name=f"k{place}", expr=each.value("*"), step=step, given=each.name) for place, each in enumerate(relation.given)]
+        """All columns are keys. Of a relation whose columns are not known, ``*`` is one key that stands for
+        them.
+        """
+        keys = [
+            Item(name=f"k{place}", expr=each.value("*"), step=step, given=each.name)
+            for place, each in enumerate(relation.given)
+        ]
         running = streams(relation.block.base)
-        aggregate = Aggregate(id=self._id("distinct"), step=step, streams=running, input=relation.block, keys=keys, calls=[], distinct=True)
+        aggregate = Aggregate(
+            id=self._id("distinct"),
+            step=step,
+            streams=running,
+            input=relation.block,
+            keys=keys,
+            calls=[],
+            distinct=True,
+        )
         self._known(aggregate)
         if any(each.open for each in relation.given):
             if len(relation.given) > 1:
                 raise CannotTell("which columns are distinct is not known")
             return Relation(block=Block(base=aggregate), given=relation.given)
-        outputs = [_given(each.shown, aggregate.id, f"k{place}", step, place) for place, each in enumerate(relation.given)]
+        outputs = [
+            _given(each.shown, aggregate.id, f"k{place}", step, place)
+            for place, each in enumerate(relation.given)
+        ]
         return Relation(block=Block(base=aggregate), given=outputs)
 
     # SELECT
@@ -276,7 +347,9 @@ class _Composer:
         return self._limited(relation, tree, names)
 
     def _hinted(self, hint: exp.Expr | None, step: str) -> None:
-        """Hints about joins change no row. Others put rows into another order, and so into other places of what takes them in order."""
+        """Hints about joins change no row. Others put rows into another order, and so into other places of
+        what takes them in order.
+        """
         for each in hint.expressions if hint is not None else ():
             if each.name.lower() not in JOIN_HINTS:
                 raise CannotTell(f"the hint {each.name or each.sql(dialect='spark')} is not read here")
@@ -297,7 +370,9 @@ class _Composer:
         prune(composed)
         text, outer = fingerprint(composed)
         random = any(f"{name}(" in text for name in UNSTABLE)
-        return exp.Anonymous(this="@random_query" if random else "@query", expressions=[exp.Literal.string(text), *outer])
+        return exp.Anonymous(
+            this="@random_query" if random else "@query", expressions=[exp.Literal.string(text), *outer]
+        )
 
     def _from(self, tree: exp.Select, names: Names) -> tuple[Block, Scope]:
         clause = tree.args.get("from_")
@@ -317,10 +392,14 @@ class _Composer:
                 _only(node, _TABLE)
                 parts = tuple(part.name.lower() for part in node.parts)
                 relation = _renamed(self._named(parts, names), _alias_columns(node))
-                return relation.block, Source(names=(node.alias.lower(),) if node.alias else parts, given=relation.given)
+                return relation.block, Source(
+                    names=(node.alias.lower(),) if node.alias else parts, given=relation.given
+                )
             case exp.Subquery():
                 relation = _renamed(self._query(node, names), _alias_columns(node))
-                return relation.block, Source(names=(node.alias.lower(),) if node.alias else (), given=relation.given)
+                return relation.block, Source(
+                    names=(node.alias.lower(),) if node.alias else (), given=relation.given
+                )
             case _:
                 raise CannotTell(f"FROM {node.key} is not read here")
 
@@ -328,13 +407,23 @@ class _Composer:
         kind = join_kind(node)
         right, source = self._source(node.this, names)
         running = streams(block.base), streams(right.base)
-        join = Join(id=self._id("join"), step=names.step, streams=any(running), stateful=all(running), left=block, right=right, kind=kind)
+        join = Join(
+            id=self._id("join"),
+            step=names.step,
+            streams=any(running),
+            stateful=all(running),
+            left=block,
+            right=right,
+            kind=kind,
+        )
         self._known(join)
         seen = joined(join, node, scope, source)
         conditions = [Condition(expr=equation, step=names.step) for equation in seen.equal]
         if (on := node.args.get("on")) is not None:
             resolver = self._resolver(seen.inside, names)
-            conditions += [Condition(expr=operand, step=names.step) for operand in split(resolver.resolve(on))]
+            conditions += [
+                Condition(expr=operand, step=names.step) for operand in split(resolver.resolve(on))
+            ]
         on_conditions(join, conditions)
         return Block(base=join), seen.outside
 
@@ -346,16 +435,31 @@ class _Composer:
             raise CannotTell("LATERAL VIEW without names of columns is not read here")
         resolver = self._resolver(scope, names)
         call, outer = _rows_made(node.this, resolver), bool(node.args.get("outer"))
-        generate = Generate(id=self._id("rows"), step=names.step, streams=streams(block.base), input=block, call=call, outer=outer)
+        generate = Generate(
+            id=self._id("rows"),
+            step=names.step,
+            streams=streams(block.base),
+            input=block,
+            call=call,
+            outer=outer,
+        )
         self._known(generate)
-        given = [_given(name, generate.id, f"g{place}", names.step, place) for place, name in enumerate(columns)]
+        given = [
+            _given(name, generate.id, f"g{place}", names.step, place) for place, name in enumerate(columns)
+        ]
         source = Source(names=(node.alias.lower(),) if node.alias else (), given=given)
-        return Block(base=generate), Scope(sources=[*scope.sources, source], merged=scope.merged, shown=scope.shown, outer=scope.outer)
+        return Block(base=generate), Scope(
+            sources=[*scope.sources, source], merged=scope.merged, shown=scope.shown, outer=scope.outer
+        )
 
-    def _projected(self, tree: exp.Select, block: Block, scope: Scope, resolver: Resolver, names: Names) -> Relation:
+    def _projected(
+        self, tree: exp.Select, block: Block, scope: Scope, resolver: Resolver, names: Names
+    ) -> Relation:
         given: list[Given] = []
         for item in tree.expressions:
-            if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+            if isinstance(item, exp.Star) or (
+                isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+            ):
                 given += scope.starred(item)
                 continue
             names_of = _item_names(item)
@@ -369,17 +473,34 @@ class _Composer:
             if not is_stable(expr) or expr.find(exp.Window) is not None:
                 block, expr = self._computed(block, expr, names)
             _mark(expr, names.step)
-            given.append(Given(name=names_of[0].lower(), shown=names_of[0], expr=expr, step=names.step, place=(len(given), "")))
+            given.append(
+                Given(
+                    name=names_of[0].lower(),
+                    shown=names_of[0],
+                    expr=expr,
+                    step=names.step,
+                    place=(len(given), ""),
+                )
+            )
             if isinstance(item, exp.Alias):
                 resolver.earlier[names_of[0].lower()] = expr
         return Relation(block=block, given=_placed(given))
 
-    def _exploded(self, block: Block, call: exp.Expr, columns: list[str], names: Names) -> tuple[Block, list[Given]]:
+    def _exploded(
+        self, block: Block, call: exp.Expr, columns: list[str], names: Names
+    ) -> tuple[Block, list[Given]]:
         generate = Generate(
-            id=self._id("rows"), step=names.step, streams=streams(block.base), input=block, call=call, outer=call.name.endswith("_outer")
+            id=self._id("rows"),
+            step=names.step,
+            streams=streams(block.base),
+            input=block,
+            call=call,
+            outer=call.name.endswith("_outer"),
         )
         self._known(generate)
-        return Block(base=generate), [_given(name, generate.id, f"g{place}", names.step, 0) for place, name in enumerate(columns)]
+        return Block(base=generate), [
+            _given(name, generate.id, f"g{place}", names.step, 0) for place, name in enumerate(columns)
+        ]
 
     def _computed(self, block: Block, expr: exp.Expr, names: Names) -> tuple[Block, exp.Expr]:
         compute = Compute(
@@ -395,7 +516,9 @@ class _Composer:
     def _grouped(
         self, tree: exp.Select, block: Block, scope: Scope, resolver: Resolver, names: Names
     ) -> tuple[Relation, Callable[[exp.Expr], exp.Expr]]:
-        aggregate = Aggregate(id=self._id("group"), step=names.step, streams=streams(block.base), input=block, keys=[], calls=[])
+        aggregate = Aggregate(
+            id=self._id("group"), step=names.step, streams=streams(block.base), input=block, keys=[], calls=[]
+        )
         self._known(aggregate)
         found = gathered(tree, aggregate, scope, resolver)
         above = Block(base=aggregate)
@@ -409,7 +532,9 @@ class _Composer:
         ]
         return Relation(block=above, given=given), found.finish
 
-    def _ordered(self, relation: Relation, tree: exp.Expr, finish: Callable[[exp.Expr], exp.Expr] | None, names: Names) -> Relation:
+    def _ordered(
+        self, relation: Relation, tree: exp.Expr, finish: Callable[[exp.Expr], exp.Expr] | None, names: Names
+    ) -> Relation:
         """``finish`` resolves what is no output."""
         order = tree.args.get("order")
         if order is None:
@@ -426,7 +551,13 @@ class _Composer:
                 if finish is None:
                     raise
                 keys.append(finish(key))
-        sort = Sort(id=self._id("sort"), step=names.step, streams=streams(relation.block.base), input=relation.block, keys=keys)
+        sort = Sort(
+            id=self._id("sort"),
+            step=names.step,
+            streams=streams(relation.block.base),
+            input=relation.block,
+            keys=keys,
+        )
         return Relation(block=Block(base=self._known(sort)), given=relation.given)
 
     def _limited(self, relation: Relation, tree: exp.Expr, names: Names) -> Relation:
@@ -437,12 +568,17 @@ class _Composer:
         counts = [resolver.resolve(bound) for bound in bounds]
         count = counts[0] if len(counts) == 1 else exp.Tuple(expressions=counts)
         running = streams(relation.block.base)
-        found = Limit(id=self._id("limit"), step=names.step, streams=running, input=relation.block, count=count)
+        found = Limit(
+            id=self._id("limit"), step=names.step, streams=running, input=relation.block, count=count
+        )
         return Relation(block=Block(base=self._known(found)), given=relation.given)
 
 
 def _outputs(relation: Relation) -> list[Output]:
-    return [Output(name=each.name, shown=each.shown, expr=each.value("*"), step=each.step, without=each.without) for each in relation.given]
+    return [
+        Output(name=each.name, shown=each.shown, expr=each.value("*"), step=each.step, without=each.without)
+        for each in relation.given
+    ]
 
 
 def _makes_rows(node: exp.Expr) -> bool:
@@ -452,11 +588,15 @@ def _makes_rows(node: exp.Expr) -> bool:
 def _rows_made(call: exp.Expr, resolver: Resolver) -> exp.Expr:
     if not _makes_rows(call):
         raise CannotTell("what makes rows here is not known")
-    return exp.Anonymous(this=call.name.lower(), expressions=[resolver.resolve(each) for each in call.expressions])
+    return exp.Anonymous(
+        this=call.name.lower(), expressions=[resolver.resolve(each) for each in call.expressions]
+    )
 
 
 def _given(shown: str, giver: str, column: str, step: str, place: int) -> Given:
-    expr = exp.Column(this=exp.to_identifier(column, quoted=True), table=exp.to_identifier(giver, quoted=True))
+    expr = exp.Column(
+        this=exp.to_identifier(column, quoted=True), table=exp.to_identifier(giver, quoted=True)
+    )
     return Given(name=shown.lower(), shown=shown, expr=expr, step=step, place=(place, ""))
 
 
@@ -465,7 +605,10 @@ def _renamed(relation: Relation, columns: tuple[str, ...]) -> Relation:
         return relation
     if any(each.open for each in relation.given) or len(columns) != len(relation.given):
         raise CannotTell("the columns that an alias renames are not known")
-    given = [replace(each, name=name.lower(), shown=name) for name, each in zip(columns, relation.given, strict=True)]
+    given = [
+        replace(each, name=name.lower(), shown=name)
+        for name, each in zip(columns, relation.given, strict=True)
+    ]
     return Relation(block=relation.block, given=given)
 
 
@@ -475,7 +618,9 @@ def _placed(given: list[Given]) -> list[Given]:
 
 
 def _item_names(item: exp.Expr) -> list[str]:
-    """The names of a SELECT item: that of its alias or column, several of a function that makes rows, "" where Spark makes one up."""
+    """The names of a SELECT item: that of its alias or column, several of a function that makes rows, ""
+    where Spark makes one up.
+    """
     match item:
         case exp.Aliases():
             return [identifier.name for identifier in item.args["expressions"]]
@@ -498,7 +643,11 @@ def _mark(expr: exp.Expr, step: str) -> None:
 
 def _alias_columns(node: exp.Expr) -> tuple[str, ...]:
     alias = node.args.get("alias")
-    return tuple(column.name for column in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
+    return (
+        tuple(column.name for column in alias.args.get("columns") or ())
+        if isinstance(alias, exp.TableAlias)
+        else ()
+    )
 
 
 def _only(tree: exp.Expr, known: frozenset[str]) -> None:

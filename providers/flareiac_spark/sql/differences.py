@@ -52,7 +52,8 @@ Types = Callable[[str, str], str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Written:
-    """A query with the types of what it reads, and the order in which the writer takes its columns (empty: as they come).
+    """A query with the types of what it reads, and the order in which the writer takes its columns (empty: as
+    they come).
 
     ``exact_names``: what reads it minds the case of a column's name.
     """
@@ -72,7 +73,12 @@ class _Side:
     """One of the two queries, with what its columns are called in the comparison."""
 
     def __init__(self, written: Written, mark: str) -> None:
-        self.composed, self.writes, self._types, self._mark = written.composed, written.columns, written.types, mark
+        self.composed, self.writes, self._types, self._mark = (
+            written.composed,
+            written.columns,
+            written.types,
+            mark,
+        )
         self.exact_names = written.exact_names
         self.names: dict[Symbol, str] = {}
         self.meanings: dict[Symbol, exp.Expr] = {}
@@ -103,11 +109,18 @@ class _Side:
             case Scan():
                 return self._types(operator.relation, name)
             case Aggregate():
-                return next((self.type(item.expr) for item in (*operator.keys, *operator.calls) if item.name == name), None)
+                return next(
+                    (self.type(item.expr) for item in (*operator.keys, *operator.calls) if item.name == name),
+                    None,
+                )
             case Join():
                 return next((self.type(item.expr) for item in operator.kept if item.name == name), None)
             case Union():
-                types = [{self.type(expr) for expr in column.exprs} for column in operator.columns if column.name == name]
+                types = [
+                    {self.type(expr) for expr in column.exprs}
+                    for column in operator.columns
+                    if column.name == name
+                ]
                 return types[0].pop() if types and len(types[0]) == 1 else None
             case _:
                 return None
@@ -155,9 +168,15 @@ class _Differ:
         same_type: bool | None = None,
         column: ColumnChange | None = None,
     ) -> None:
-        """The one way in: where a difference stands decides what it is, so no caller goes without saying it."""
+        """The one way in: where a difference stands decides what it is, so no caller goes without saying
+        it.
+        """
         found = placed(part, feeds_state=feeds_state)
-        self._found.append(Difference(part=found, step=step, old=old, new=new, detail=detail, same_type=same_type, column=column))
+        self._found.append(
+            Difference(
+                part=found, step=step, old=old, new=new, detail=detail, same_type=same_type, column=column
+            )
+        )
 
     def _same_name(self, old: Symbol, new: Symbol) -> None:
         """From here on both sides call this column the same."""
@@ -174,10 +193,14 @@ class _Differ:
             self._unlike(old, new, feeds_state)
 
     def _unlike(self, old: Block, new: Block, feeds_state: bool) -> None:
-        """Another operator at this place: the one that the other query has not is added or removed, and what is below goes on."""
+        """Another operator at this place: the one that the other query has not is added or removed, and what
+        is below goes on.
+        """
         gone, came = _under(old.base), _under(new.base)
         if gone is not None and (
-            came is None or _kind(new.base) in _kinds_below(old.base) or _kind(old.base) not in _kinds_below(new.base)
+            came is None
+            or _kind(new.base) in _kinds_below(old.base)
+            or _kind(old.base) not in _kinds_below(new.base)
         ):
             both = came is not None and _kind(new.base) not in _kinds_below(old.base)
             self._report_gone(old.base, feeds_state)
@@ -194,18 +217,28 @@ class _Differ:
         self._other_leaves(old, new, feeds_state)
 
     def _still_stated(self, block: Block, side: _Side) -> list[Condition]:
-        """The filters above an operator that only one side has, its grouping keys named as what they are made of."""
+        """The filters above an operator that only one side has, its grouping keys named as what they are made
+        of.
+        """
         if isinstance(block.base, Aggregate):
             side.meanings |= {(block.base.id, item.name): item.expr for item in block.base.keys}
         return block.filters
 
     def _report_gone(self, operator: Operator, feeds_state: bool) -> None:
         part, text = _part_of(operator, ChangeKind.STATE_REMOVED), self._describe(operator, self._old)
-        self._add(part, operator.step, old=text, feeds_state=feeds_state, detail=f"removed {operator_label(operator)}")
+        self._add(
+            part,
+            operator.step,
+            old=text,
+            feeds_state=feeds_state,
+            detail=f"removed {operator_label(operator)}",
+        )
 
     def _report_came(self, operator: Operator, feeds_state: bool) -> None:
         part, text = _part_of(operator, ChangeKind.STATE_ADDED), self._describe(operator, self._new)
-        self._add(part, operator.step, new=text, feeds_state=feeds_state, detail=f"added {operator_label(operator)}")
+        self._add(
+            part, operator.step, new=text, feeds_state=feeds_state, detail=f"added {operator_label(operator)}"
+        )
 
     def _other_leaves(self, old: Block, new: Block, feeds_state: bool) -> None:
         if holds_state(old.base) and not holds_state(new.base):
@@ -213,17 +246,32 @@ class _Differ:
         elif holds_state(new.base) and not holds_state(old.base):
             self._report_came(new.base, feeds_state)
         told = relations_of(old), relations_of(new)
-        self._add(ChangeKind.SOURCES, new.base.step, *told, feeds_state=feeds_state, detail="another set of relations is read")
+        self._add(
+            ChangeKind.SOURCES,
+            new.base.step,
+            *told,
+            feeds_state=feeds_state,
+            detail="another set of relations is read",
+        )
 
     def _filters(self, old: list[Condition], new: list[Condition], feeds_state: bool) -> None:
         before = [self._old.text(condition.expr) for condition in old]
         after = [self._new.text(condition.expr) for condition in new]
-        settled = any(settles(each.expr, old + new, feeds_state) for each, text in zip(old, before, strict=True) if text in after)
+        settled = any(
+            settles(each.expr, old + new, feeds_state)
+            for each, text in zip(old, before, strict=True)
+            if text in after
+        )
         if settled:
             return
         gone = [condition for condition, text in zip(old, before, strict=True) if text not in after]
         came = [condition for condition, text in zip(new, after, strict=True) if text not in before]
-        if not gone and not came and before != after and not all(is_stable(condition.expr) for condition in (*old, *new)):
+        if (
+            not gone
+            and not came
+            and before != after
+            and not all(is_stable(condition.expr) for condition in (*old, *new))
+        ):
             gone, came = old, new  # how often and in which order a random filter is asked counts
         for place in range(max(len(gone), len(came))):
             one, other = gone[place : place + 1], came[place : place + 1]
@@ -264,13 +312,25 @@ class _Differ:
     def _scans(self, old: Scan, new: Scan, feeds_state: bool) -> None:
         self._same_name((old.id, "*"), (new.id, "*"))
         if old.relation != new.relation or old.streams != new.streams:
-            detail = "" if old.streams == new.streams else "no longer streamed" if old.streams else "now streamed"
-            self._add(ChangeKind.SOURCES, new.step, old=old.relation, new=new.relation, feeds_state=feeds_state, detail=detail)
+            detail = (
+                "" if old.streams == new.streams else "no longer streamed" if old.streams else "now streamed"
+            )
+            self._add(
+                ChangeKind.SOURCES,
+                new.step,
+                old=old.relation,
+                new=new.relation,
+                feeds_state=feeds_state,
+                detail=detail,
+            )
 
     def _ordered(self, old: Sort, new: Sort, feeds_state: bool) -> None:
         before, after = [self._old.text(key) for key in old.keys], [self._new.text(key) for key in new.keys]
         if before != after:
-            told = ", ".join(self._old.show(key) for key in old.keys), ", ".join(self._new.show(key) for key in new.keys)
+            told = (
+                ", ".join(self._old.show(key) for key in old.keys),
+                ", ".join(self._new.show(key) for key in new.keys),
+            )
             detail = "only their order" if sorted(before) == sorted(after) else ""
             self._add(ChangeKind.ORDER, new.step, *told, feeds_state=feeds_state, detail=detail)
 
@@ -282,7 +342,13 @@ class _Differ:
         self._keys(old, new, place)
         if old.sets != new.sets:
             told = (old.sets and "grouping sets", new.sets and "grouping sets")
-            self._add(place.part(ChangeKind.GROUPING_KEYS), new.step, *told, feeds_state=feeds_state, same_type=False)
+            self._add(
+                place.part(ChangeKind.GROUPING_KEYS),
+                new.step,
+                *told,
+                feeds_state=feeds_state,
+                same_type=False,
+            )
         self._calls(old, new, place)
 
     def _keys(self, old: Aggregate, new: Aggregate, place: _Place) -> None:
@@ -301,22 +367,37 @@ class _Differ:
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
             text = self._old.show(item.expr)
-            self._add(part, new.step, old=text, feeds_state=feeds_state, detail=f"removed {text}", same_type=False)
+            self._add(
+                part, new.step, old=text, feeds_state=feeds_state, detail=f"removed {text}", same_type=False
+            )
         for item in came:
             text = self._new.show(item.expr)
-            self._add(part, new.step, new=text, feeds_state=feeds_state, detail=f"added {text}", same_type=False)
+            self._add(
+                part, new.step, new=text, feeds_state=feeds_state, detail=f"added {text}", same_type=False
+            )
         if _moved(pairs, old.keys, new.keys):
             same = self._exchangeable(old.keys, new.keys)
-            self._add(part, new.step, *self._lists(old.keys, new.keys), feeds_state=feeds_state, detail="only their order", same_type=same)
+            self._add(
+                part,
+                new.step,
+                *self._lists(old.keys, new.keys),
+                feeds_state=feeds_state,
+                detail="only their order",
+                same_type=same,
+            )
 
     def _lists(self, old: list[Item], new: list[Item]) -> tuple[str, str]:
-        return ", ".join(self._old.show(item.expr) for item in old), ", ".join(self._new.show(item.expr) for item in new)
+        return ", ".join(self._old.show(item.expr) for item in old), ", ".join(
+            self._new.show(item.expr) for item in new
+        )
 
     def _exchangeable(self, old: list[Item], new: list[Item]) -> bool | None:
         return _all([self._key_type(one.expr, other.expr) for one, other in zip(old, new, strict=True)])
 
     def _key_type(self, old: exp.Expr, new: exp.Expr) -> bool | None:
-        """Whether the state takes the new key for the old one. It does not where nulls come into what had none (the other way it does)."""
+        """Whether the state takes the new key for the old one. It does not where nulls come into what had
+        none (the other way it does).
+        """
         if never_null(old) and not never_null(new):
             return False
         return _same(self._old.type(old), self._new.type(new))
@@ -324,7 +405,9 @@ class _Differ:
     def _matched(
         self, old: Operator, new: Operator, before: list[Item], after: list[Item]
     ) -> tuple[list[tuple[int, int]], list[Item], list[Item]]:
-        """Pairs of places (by the new place) of items with one text, and the items without a partner on both sides."""
+        """Pairs of places (by the new place) of items with one text, and the items without a partner on both
+        sides.
+        """
         texts = [self._old.text(item.expr) for item in before]
         pairs: list[tuple[int, int]] = []
         free = list(range(len(before)))
@@ -349,35 +432,62 @@ class _Differ:
             self._call(one, another, new.step, place)
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
-            self._add(place.part(ChangeKind.AGGREGATE_REMOVED), new.step, old=self._old.show(item.expr), feeds_state=feeds_state)
+            self._add(
+                place.part(ChangeKind.AGGREGATE_REMOVED),
+                new.step,
+                old=self._old.show(item.expr),
+                feeds_state=feeds_state,
+            )
         for item in came:
-            self._add(place.part(ChangeKind.AGGREGATE_ADDED), new.step, new=self._new.show(item.expr), feeds_state=feeds_state)
+            self._add(
+                place.part(ChangeKind.AGGREGATE_ADDED),
+                new.step,
+                new=self._new.show(item.expr),
+                feeds_state=feeds_state,
+            )
         if place.stateful and _moved(pairs, old.calls, new.calls):
             buffers = [
-                (self._old.buffer(one.expr), self._new.buffer(another.expr)) for one, another in zip(old.calls, new.calls, strict=True)
+                (self._old.buffer(one.expr), self._new.buffer(another.expr))
+                for one, another in zip(old.calls, new.calls, strict=True)
             ]
             same = _all([same_buffer(*each) for each in buffers])
-            self._add(ChangeKind.AGGREGATE_ORDER, new.step, *self._lists(old.calls, new.calls), feeds_state=feeds_state, same_type=same)
+            self._add(
+                ChangeKind.AGGREGATE_ORDER,
+                new.step,
+                *self._lists(old.calls, new.calls),
+                feeds_state=feeds_state,
+                same_type=same,
+            )
 
     def _call(self, old: Item, new: Item, step: str, place: _Place) -> None:
         same = same_buffer(self._old.buffer(old.expr), self._new.buffer(new.expr))
         told = self._old.show(old.expr), self._new.show(new.expr)
         if function_of(old.expr) != function_of(new.expr):
-            self._add(place.part(ChangeKind.AGGREGATE_CHANGED), step, *told, feeds_state=place.feeds_state, same_type=same)
+            self._add(
+                place.part(ChangeKind.AGGREGATE_CHANGED),
+                step,
+                *told,
+                feeds_state=place.feeds_state,
+                same_type=same,
+            )
             return
         where = parting(old.expr, new.expr, step)
         part = ChangeKind.AGGREGATE_ARGUMENT if where == step else ChangeKind.INPUT_OF_STATE
         self._add(place.part(part), where, *told, feeds_state=place.feeds_state, same_type=same)
 
     def _order_calls(self, side: _Side) -> None:
-        """Aggregates in the order of Spark's state. A plain projection above them melts into the aggregation, so that the order is that of
-        the columns which come out, by the writer's order where it has one; otherwise it is the one in which they are written."""
+        """Aggregates in the order of Spark's state. A plain projection above them melts into the aggregation,
+        so that the order is that of the columns which come out, by the writer's order where it has one;
+        otherwise it is the one in which they are written.
+        """
         block = side.composed.block
         if not isinstance(block.base, Aggregate) or block.filters:
             return
         aggregate, ranks = block.base, {name: rank for rank, name in enumerate(side.writes)}
         outputs = sorted(side.composed.outputs, key=lambda each: ranks.get(each.name, len(ranks)))
-        uses = [symbol for output in outputs for symbol in occurrences(output.expr) if symbol[0] == aggregate.id]
+        uses = [
+            symbol for output in outputs for symbol in occurrences(output.expr) if symbol[0] == aggregate.id
+        ]
         if len(uses) == len(set(uses)):
             first = {name: place for place, (_, name) in enumerate(uses)}
             aggregate.calls.sort(key=lambda item: first.get(item.name, len(first)))
@@ -392,11 +502,20 @@ class _Differ:
         gone = [item for text, item in before.items() if text not in after]
         came = [item for text, item in after.items() if text not in before]
         if gone or came or list(before) != list(after):
-            changes = [f"removed {self._old.show(item.expr)}" for item in gone] + [f"added {self._new.show(item.expr)}" for item in came]
+            changes = [f"removed {self._old.show(item.expr)}" for item in gone] + [
+                f"added {self._new.show(item.expr)}" for item in came
+            ]
             detail = ", ".join(changes) or "only their order"
             same = self._exchangeable(old.keys, new.keys) if len(old.keys) == len(new.keys) else False
             told = self._lists(old.keys, new.keys)
-            self._add(place.part(ChangeKind.DEDUP), new.step, *told, feeds_state=feeds_state, detail=detail, same_type=same)
+            self._add(
+                place.part(ChangeKind.DEDUP),
+                new.step,
+                *told,
+                feeds_state=feeds_state,
+                detail=detail,
+                same_type=same,
+            )
 
     def _joins(self, old: Join, new: Join, feeds_state: bool) -> None:
         place = _Place(stateful=old.stateful and new.stateful, feeds_state=feeds_state)
@@ -408,13 +527,18 @@ class _Differ:
         if old.kind != new.kind:
             kinds = kind_label(old), kind_label(new)
             told, detail = (f"{kinds[0]} join", f"{kinds[1]} join"), table or f"{kinds[0]} -> {kinds[1]}"
-            self._add(place.part(ChangeKind.JOIN_TYPE), new.step, *told, feeds_state=feeds_state, detail=detail)
+            self._add(
+                place.part(ChangeKind.JOIN_TYPE), new.step, *told, feeds_state=feeds_state, detail=detail
+            )
         self._unsure(old, new, feeds_state)
         self._equations(old, new, place, table)
         self._rest(old, new, place, table)
 
     def _unsure(self, old: Join, new: Join, feeds_state: bool) -> None:
-        before, after = ({side.text(each.expr) for each in join.unsure} for side, join in ((self._old, old), (self._new, new)))
+        before, after = (
+            {side.text(each.expr) for each in join.unsure}
+            for side, join in ((self._old, old), (self._new, new))
+        )
         came = [condition for condition in new.unsure if self._new.text(condition.expr) not in before]
         lost = [condition for condition in old.unsure if self._old.text(condition.expr) not in after]
         if came or lost:
@@ -433,8 +557,18 @@ class _Differ:
                 one, another = lost.pop(0), more.pop(0)
                 where = parting(one.expr, another.expr, new.step)
                 told = self._old.show(one.expr), self._new.show(another.expr)
-                same, detail = _same(self._old.type(one.expr), self._new.type(another.expr)), f"what the {name} side of the join keeps"
-                self._add(ChangeKind.INPUT_OF_STATE, where, *told, feeds_state=feeds_state, detail=detail, same_type=same)
+                same, detail = (
+                    _same(self._old.type(one.expr), self._new.type(another.expr)),
+                    f"what the {name} side of the join keeps",
+                )
+                self._add(
+                    ChangeKind.INPUT_OF_STATE,
+                    where,
+                    *told,
+                    feeds_state=feeds_state,
+                    detail=detail,
+                    same_type=same,
+                )
                 self._same_name((old.id, one.name), (new.id, another.name))
             for item in lost:
                 text, detail = self._old.show(item.expr), f"removed from the {name} side"
@@ -444,7 +578,14 @@ class _Differ:
                 self._add(ChangeKind.JOIN_COLUMNS, new.step, new=text, feeds_state=feeds_state, detail=detail)
         if _moved(pairs, old.kept, new.kept):
             same, told = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
-            self._add(ChangeKind.JOIN_COLUMNS, new.step, *told, feeds_state=feeds_state, detail="only their order", same_type=same)
+            self._add(
+                ChangeKind.JOIN_COLUMNS,
+                new.step,
+                *told,
+                feeds_state=feeds_state,
+                detail="only their order",
+                same_type=same,
+            )
 
     def _equations(self, old: Join, new: Join, place: _Place, table: str) -> None:
         before = sorted({f"{self._old.text(left)} = {self._old.text(right)}" for left, right in old.keys})
@@ -456,49 +597,97 @@ class _Differ:
             )
             same = self._same_keys(old, new)
             part = place.part(ChangeKind.JOIN_KEYS)
-            self._add(part, new.step, told[0], told[1], feeds_state=place.feeds_state, detail=table, same_type=same)
+            self._add(
+                part, new.step, told[0], told[1], feeds_state=place.feeds_state, detail=table, same_type=same
+            )
 
     def _same_keys(self, old: Join, new: Join) -> bool | None:
         if len(old.keys) != len(new.keys):
             return False
-        return _all([self._key_type(one[0], another[0]) for one, another in zip(old.keys, new.keys, strict=True)])
+        return _all(
+            [self._key_type(one[0], another[0]) for one, another in zip(old.keys, new.keys, strict=True)]
+        )
 
     def _rest(self, old: Join, new: Join, place: _Place, table: str) -> None:
         before = [self._old.text(each.expr) for each in old.rest]
         after = [self._new.text(each.expr) for each in new.rest]
         gone = [each for each, text in zip(old.rest, before, strict=True) if text not in after]
         came = [each for each, text in zip(new.rest, after, strict=True) if text not in before]
-        if not gone and not came and before != after and not all(is_stable(each.expr) for each in (*old.rest, *new.rest)):
+        if (
+            not gone
+            and not came
+            and before != after
+            and not all(is_stable(each.expr) for each in (*old.rest, *new.rest))
+        ):
             gone, came = old.rest, new.rest
         if gone or came:
             told = _each(gone, self._old), _each(came, self._new)
-            self._add(place.part(ChangeKind.JOIN_CONDITION), new.step, *told, feeds_state=place.feeds_state, detail=table)
+            self._add(
+                place.part(ChangeKind.JOIN_CONDITION),
+                new.step,
+                *told,
+                feeds_state=place.feeds_state,
+                detail=table,
+            )
 
     # What holds no state
 
     def _unions(self, old: Union, new: Union, feeds_state: bool) -> None:
         if old.kind != new.kind:
             told = old.kind.upper(), new.kind.upper()
-            self._add(ChangeKind.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="how relations are put together")
+            self._add(
+                ChangeKind.PROJECTION,
+                new.step,
+                *told,
+                feeds_state=feeds_state,
+                detail="how relations are put together",
+            )
         if len(old.inputs) != len(new.inputs):
-            told = " and ".join(relations_of(block) for block in old.inputs), " and ".join(relations_of(block) for block in new.inputs)
-            self._add(ChangeKind.SOURCES, new.step, *told, feeds_state=feeds_state, detail="other relations are united")
+            told = (
+                " and ".join(relations_of(block) for block in old.inputs),
+                " and ".join(relations_of(block) for block in new.inputs),
+            )
+            self._add(
+                ChangeKind.SOURCES,
+                new.step,
+                *told,
+                feeds_state=feeds_state,
+                detail="other relations are united",
+            )
         for one, another in zip(old.inputs, new.inputs, strict=False):
             self._blocks(one, another, feeds_state)
         if old.kind != "union" and len(old.columns) != len(new.columns):
-            lists = [", ".join(side.show(each.exprs[0]) for each in one.columns) for side, one in ((self._old, old), (self._new, new))]
-            self._add(ChangeKind.PROJECTION, new.step, lists[0], lists[1], feeds_state=feeds_state, detail="what rows are compared by")
+            lists = [
+                ", ".join(side.show(each.exprs[0]) for each in one.columns)
+                for side, one in ((self._old, old), (self._new, new))
+            ]
+            self._add(
+                ChangeKind.PROJECTION,
+                new.step,
+                lists[0],
+                lists[1],
+                feeds_state=feeds_state,
+                detail="what rows are compared by",
+            )
         for column in new.columns:
             match = self._same_column(old, new, column.exprs)
             if match is None:
                 told = "", self._new.show(column.exprs[0])
-                self._add(ChangeKind.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="a column of the union")
+                self._add(
+                    ChangeKind.PROJECTION,
+                    new.step,
+                    *told,
+                    feeds_state=feeds_state,
+                    detail="a column of the union",
+                )
                 continue
             self._same_name((old.id, match.name), (new.id, column.name))
             for was, now in zip(match.exprs, column.exprs, strict=False):
                 if self._old.text(was) != self._new.text(now):
                     told = self._old.show(was), self._new.show(now)
-                    self._add(ChangeKind.PROJECTION, parting(was, now, new.step), *told, feeds_state=feeds_state)
+                    self._add(
+                        ChangeKind.PROJECTION, parting(was, now, new.step), *told, feeds_state=feeds_state
+                    )
 
     def _same_column(self, old: Union, new: Union, exprs: list[exp.Expr]) -> UnionColumn | None:
         texts = [self._new.text(expr) for expr in exprs]
@@ -511,14 +700,26 @@ class _Differ:
         self._same_name((old.id, "*"), (new.id, "*"))
         if (self._old.text(old.call), old.outer) != (self._new.text(new.call), new.outer):
             told = self._old.show(old.call), self._new.show(new.call)
-            self._add(ChangeKind.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="how rows are made of one row")
+            self._add(
+                ChangeKind.PROJECTION,
+                new.step,
+                *told,
+                feeds_state=feeds_state,
+                detail="how rows are made of one row",
+            )
 
     def _computed(self, old: Compute, new: Compute, feeds_state: bool) -> None:
         self._blocks(old.input, new.input, feeds_state)
         _, gone, came = self._matched(old, new, old.items, new.items)
         for place in range(max(len(gone), len(came))):
             one, another = gone[place : place + 1], came[place : place + 1]
-            self._add(ChangeKind.PROJECTION, new.step, _each(one, self._old), _each(another, self._new), feeds_state=feeds_state)
+            self._add(
+                ChangeKind.PROJECTION,
+                new.step,
+                _each(one, self._old),
+                _each(another, self._new),
+                feeds_state=feeds_state,
+            )
             if one and another:
                 self._same_name((old.id, one[0].name), (new.id, another[0].name))
 
@@ -538,7 +739,9 @@ class _Differ:
                 self._output(output.step, was.shown, output.shown, "the case of a name")
         for name, output in before.items():
             if name not in after:
-                self._column(new[0].step if new else output.step, "removed", output, _named(output, self._old), "")
+                self._column(
+                    new[0].step if new else output.step, "removed", output, _named(output, self._old), ""
+                )
         by_name = self._old.writes and self._new.writes  # a table takes columns by their names
         if list(before) != list(after) and sorted(before) == sorted(after) and not by_name:
             told = ", ".join(_name(each) for each in old), ", ".join(_name(each) for each in new)
@@ -547,7 +750,9 @@ class _Differ:
     def _output(self, step: str, old: str, new: str, detail: str, column: ColumnChange | None = None) -> None:
         self._add(ChangeKind.PROJECTION, step, old, new, feeds_state=False, detail=detail, column=column)
 
-    def _column(self, step: str, kind: Literal["added", "removed", "changed"], output: Output, old: str, new: str) -> None:
+    def _column(
+        self, step: str, kind: Literal["added", "removed", "changed"], output: Output, old: str, new: str
+    ) -> None:
         name = _name(output)
         detail = f"{name} changed" if kind == "changed" else f"{kind} {name}"
         self._output(step, old, new, detail, ColumnChange(step=step, name=name, kind=kind))
@@ -555,14 +760,22 @@ class _Differ:
     def _hints(self, old: list[Hint], new: list[Hint]) -> None:
         before, after = sorted(each.text for each in old), sorted(each.text for each in new)
         if before != after:
-            self._add(ChangeKind.HINT, (new or old)[0].step, ", ".join(before), ", ".join(after), feeds_state=False)
+            self._add(
+                ChangeKind.HINT, (new or old)[0].step, ", ".join(before), ", ".join(after), feeds_state=False
+            )
 
     def _describe(self, operator: Operator, side: _Side) -> str:
         match operator:
             case Aggregate():
                 calls = ", ".join(side.show(item.expr) for item in operator.calls)
                 keys = ", ".join(side.show(item.expr) for item in operator.keys)
-                return f"DISTINCT {keys}" if operator.distinct else f"{calls} GROUP BY {keys}".strip() if keys else calls
+                return (
+                    f"DISTINCT {keys}"
+                    if operator.distinct
+                    else f"{calls} GROUP BY {keys}".strip()
+                    if keys
+                    else calls
+                )
             case Dedup():
                 return ", ".join(side.show(item.expr) for item in operator.keys)
             case Join():

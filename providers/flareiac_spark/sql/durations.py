@@ -3,7 +3,13 @@
 import re
 from typing import Final
 
-_UNITS: Final = {"microsecond": 1, "millisecond": 1_000, "second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000}
+_UNITS: Final = {
+    "microsecond": 1,
+    "millisecond": 1_000,
+    "second": 1_000_000,
+    "minute": 60_000_000,
+    "hour": 3_600_000_000,
+}
 _DAYS: Final = {"day": 1, "week": 7}
 _DAY: Final = 86_400_000_000
 _PART: Final = re.compile(r"(\d{1,18})\s+([a-z]+?)s?(?:\s+|$)")

@@ -30,11 +30,15 @@ def fingerprint(composed: Composed) -> tuple[str, list[exp.Expr]]:
 class _Fingerprint:
     def __init__(self, composed: Composed) -> None:
         self._composed = composed
-        self._ids = {operator.id: f"o{place}" for place, operator in enumerate(all_below(composed.block.base))}
+        self._ids = {
+            operator.id: f"o{place}" for place, operator in enumerate(all_below(composed.block.base))
+        }
         self._outer: dict[tuple[str, str], str] = {}
 
     def written(self) -> tuple[str, list[exp.Expr]]:
-        outputs = ", ".join(f"{self._text(each.expr)} but {sorted(each.without)}" for each in self._composed.outputs)
+        outputs = ", ".join(
+            f"{self._text(each.expr)} but {sorted(each.without)}" for each in self._composed.outputs
+        )
         text = f"{outputs} of {self._block(self._composed.block)}"
         columns = [
             exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(giver, quoted=True))
@@ -72,7 +76,10 @@ class _Fingerprint:
                 stable = all(is_stable(item.expr) for item in operator.rest)
                 return f"{operator.kind} join {keys} {sorted(rest) if stable else rest}"
             case Union():
-                return f"{operator.kind} {[[self._text(expr) for expr in column.exprs] for column in operator.columns]}"
+                return (
+                    f"{operator.kind} "
+                    f"{[[self._text(expr) for expr in column.exprs] for column in operator.columns]}"
+                )
             case Compute():
                 return f"compute {[self._text(item.expr) for item in operator.items]}"
             case Generate():

@@ -17,7 +17,9 @@ _PADDED: Final = {"left": {_RIGHT}, "right": {_LEFT}, "full": {_LEFT, _RIGHT}}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Joined:
-    """``inside``: for ON. ``outside``: for what reads the join. ``equal``: the equations that USING or NATURAL mean."""
+    """``inside``: for ON. ``outside``: for what reads the join. ``equal``: the equations that USING or
+    NATURAL mean.
+    """
 
     inside: Scope
     outside: Scope
@@ -27,7 +29,9 @@ class Joined:
 def join_kind(node: exp.Join) -> str:
     """inner, left, right, full, semi or anti. Raises ``CannotTell`` for others."""
     side, kind, method = (str(node.args.get(name) or "").lower() for name in ("side", "kind", "method"))
-    if any(node.args.get(name) for name in ("global_", "match_condition", "pivots", "expressions")) or method not in ("", "natural"):
+    if any(
+        node.args.get(name) for name in ("global_", "match_condition", "pivots", "expressions")
+    ) or method not in ("", "natural"):
         raise CannotTell("this kind of join is not read here")
     match side, kind:
         case "" | "left", "semi" | "anti":
@@ -45,7 +49,9 @@ def joined(join: Join, node: exp.Join, scope: Scope, source: Source) -> Joined:
     kept = _Kept(join)
     padded = _PADDED.get(join.kind, set())
     inner = [kept.on(side) if join.stateful else None for side in (_LEFT, _RIGHT)]
-    outer = [kept.on(side) if join.stateful else _nullable if side in padded else None for side in (_LEFT, _RIGHT)]
+    outer = [
+        kept.on(side) if join.stateful else _nullable if side in padded else None for side in (_LEFT, _RIGHT)
+    ]
     left, right = _passed(scope, inner[_LEFT]), _passed(Scope(sources=[source]), inner[_RIGHT])
     shared = _shared(node, scope, source)
     equal: list[exp.Expr] = []
@@ -59,11 +65,19 @@ def joined(join: Join, node: exp.Join, scope: Scope, source: Source) -> Joined:
     for name in shared:
         merged[name] = _merged(join.kind, above_left.find([name]), above_right.find([name]))
         names[name] = _name_above(source if join.kind == "right" else scope, name)
-    visible = above_left.sources if join.kind in ("semi", "anti") else [*above_left.sources, *above_right.sources]
+    visible = (
+        above_left.sources if join.kind in ("semi", "anti") else [*above_left.sources, *above_right.sources]
+    )
     if join.kind in ("semi", "anti"):
         merged, names = dict(above_left.merged), dict(scope.shown)
-    inside = Scope(sources=[*left.sources, *right.sources], merged=left.merged, shown=scope.shown, outer=scope.outer)
-    return Joined(inside=inside, outside=Scope(sources=visible, merged=merged, shown=names, outer=scope.outer), equal=equal)
+    inside = Scope(
+        sources=[*left.sources, *right.sources], merged=left.merged, shown=scope.shown, outer=scope.outer
+    )
+    return Joined(
+        inside=inside,
+        outside=Scope(sources=visible, merged=merged, shown=names, outer=scope.outer),
+        equal=equal,
+    )
 
 
 class _Kept:
@@ -80,13 +94,20 @@ class _Kept:
                 name = self._names[text] = f"c{len(self._names)}"
                 order = side, f"{place[0]:05d}{place[1]}"
                 self._join.kept.append(Item(name=name, expr=expr, step=self._join.step, place=order))
-            elif origins(next(item.expr for item in self._join.kept if item.name == self._names[text])) != origins(expr):
+            elif origins(
+                next(item.expr for item in self._join.kept if item.name == self._names[text])
+            ) != origins(expr):
                 raise CannotTell("whether two columns of one value are kept once or twice is not known")
-            column = exp.Column(this=exp.to_identifier(self._names[text], quoted=True), table=exp.to_identifier(self._join.id, quoted=True))
+            column = exp.Column(
+                this=exp.to_identifier(self._names[text], quoted=True),
+                table=exp.to_identifier(self._join.id, quoted=True),
+            )
             if "step" in expr.meta:
                 column.meta["step"] = expr.meta["step"]
             if isinstance(expr, exp.Column) and TYPE in expr.meta:
-                column.meta[TYPE] = str(expr.meta[TYPE]).removesuffix(" not null")  # an outer join may give null
+                column.meta[TYPE] = str(expr.meta[TYPE]).removesuffix(
+                    " not null"
+                )  # an outer join may give null
             return column
 
         return keep
@@ -100,7 +121,10 @@ def _nullable(expr: exp.Expr, _: tuple[int, str]) -> exp.Expr:
 def _passed(scope: Scope, step: Through | None) -> Scope:
     if step is None:
         return scope
-    sources = [Source(names=source.names, given=[each.passed(step) for each in source.given]) for source in scope.sources]
+    sources = [
+        Source(names=source.names, given=[each.passed(step) for each in source.given])
+        for source in scope.sources
+    ]
     merged = {name: step(expr, (0, name)) for name, expr in scope.merged.items()}
     return Scope(sources=sources, merged=merged, shown=scope.shown, outer=scope.outer)
 

@@ -9,7 +9,9 @@ from flareiac_spark.sql.operators import Item, Symbol, symbols_in
 
 
 def paired_keys(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
-    """Keys that took each other's place: a window and a window, then what reads the same columns, then one single key and another."""
+    """Keys that took each other's place: a window and a window, then what reads the same columns, then one
+    single key and another.
+    """
     pairs: list[tuple[Item, Item]] = []
     lost, more = list(gone), list(came)
 
@@ -33,7 +35,9 @@ def _columns(expr: exp.Expr) -> set[str]:
 
 
 def paired_calls(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
-    """Aggregates that took each other's place: by the output's name, then by their order where none is left over."""
+    """Aggregates that took each other's place: by the output's name, then by their order where none is left
+    over.
+    """
     pairs: list[tuple[Item, Item]] = []
     lost, more = list(gone), list(came)
     for one in list(lost):
@@ -93,7 +97,8 @@ def window_change(old: exp.Expr, new: exp.Expr) -> str:
         before, after = one.expressions[place : place + 1], another.expressions[place : place + 1]
         if before != after:
             told = [
-                ", ".join(each.sql(dialect="spark") for each in side if not isinstance(each, exp.Column)) or "none"
+                ", ".join(each.sql(dialect="spark") for each in side if not isinstance(each, exp.Column))
+                or "none"
                 for side in (before, after)
             ]
             changed.append(f"{name} {told[0]} -> {told[1]}" if name != "time" else name)
@@ -101,7 +106,9 @@ def window_change(old: exp.Expr, new: exp.Expr) -> str:
 
 
 def same_window(old: exp.Expr, new: exp.Expr) -> bool | None:
-    """The windows of one kind have keys of one shape. Tumbling ones have not that of sliding ones, and sessions are another operator."""
+    """The windows of one kind have keys of one shape. Tumbling ones have not that of sliding ones, and
+    sessions are another operator.
+    """
     one, another = _window_call(old), _window_call(new)
     if one is None or another is None or type(old) is not type(new):
         return None
@@ -121,6 +128,8 @@ def never_null(expr: exp.Expr) -> bool:
         case exp.Literal() | exp.Boolean() | exp.Is():
             return True
         case exp.Anonymous():
-            return expr.name.lower() in ("coalesce", "nvl", "ifnull") and any(never_null(each) for each in expr.expressions)
+            return expr.name.lower() in ("coalesce", "nvl", "ifnull") and any(
+                never_null(each) for each in expr.expressions
+            )
         case _:
             return False

@@ -20,7 +20,16 @@ def negated(expr: exp.Expr) -> exp.Expr:
     match bare(expr):
         case exp.Not(this=inner):
             return bare(inner)
-        case exp.LT() | exp.LTE() | exp.GT() | exp.GTE() | exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.NullSafeNEQ() as found:
+        case (
+            exp.LT()
+            | exp.LTE()
+            | exp.GT()
+            | exp.GTE()
+            | exp.EQ()
+            | exp.NEQ()
+            | exp.NullSafeEQ()
+            | exp.NullSafeNEQ() as found
+        ):
             return opposite[type(found)](this=found.left, expression=found.right)
         case exp.And() | exp.Or() as found if is_stable(found):
             kind = exp.Or if isinstance(found, exp.And) else exp.And

@@ -13,7 +13,8 @@ from flareiac_spark.sql.scope import TYPE
 def settles(condition: exp.Expr, others: Sequence[Condition], feeds_state: bool) -> bool:
     """Whether no row comes through, whatever the others ask.
 
-    Spark asks a comparison before the watermark sees the rows, but not beside what is random. What the watermark is decides about state.
+    Spark asks a comparison before the watermark sees the rows, but not beside what is random. What the
+    watermark is decides about state.
     """
     if _is_false(condition):
         return True
@@ -31,7 +32,9 @@ def _is_false(condition: exp.Expr) -> bool:
 
 
 def _is_contradiction(condition: exp.Expr) -> bool:
-    """``a <> a`` or ``a < a``: NaN equals NaN, and a comparison with null is null. Not of times: the watermark is made of one."""
+    """``a <> a`` or ``a < a``: NaN equals NaN, and a comparison with null is null. Not of times: the
+    watermark is made of one.
+    """
     found = bare(condition)
     if not isinstance(found, exp.NEQ | exp.NullSafeNEQ | exp.LT | exp.GT) or not is_stable(found):
         return False

@@ -58,11 +58,28 @@ def normalize(node: exp.Expr, named: Namer) -> str:
         case exp.And() | exp.Or() | exp.Between() if len(operands_of(node)) > 1:
             texts = [normalize(part, named) for part in operands_of(node)]
             operands = sorted(set(texts)) if is_stable(node) else texts
-            return operands[0] if len(operands) == 1 else f"{'or' if isinstance(node, exp.Or) else 'and'}({', '.join(operands)})"
-        case exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.NullSafeNEQ() | exp.Add() | exp.Mul() | exp.BitwiseAnd() | exp.BitwiseOr():
-            return f"{node.key}({', '.join(sorted((normalize(node.left, named), normalize(node.right, named))))})"
+            return (
+                operands[0]
+                if len(operands) == 1
+                else f"{'or' if isinstance(node, exp.Or) else 'and'}({', '.join(operands)})"
+            )
+        case (
+            exp.EQ()
+            | exp.NEQ()
+            | exp.NullSafeEQ()
+            | exp.NullSafeNEQ()
+            | exp.Add()
+            | exp.Mul()
+            | exp.BitwiseAnd()
+            | exp.BitwiseOr()
+        ):
+            sides = sorted((normalize(node.left, named), normalize(node.right, named)))
+            return f"{node.key}({', '.join(sides)})"
         case exp.GT() | exp.GTE():
-            return f"{'lt' if isinstance(node, exp.GT) else 'lte'}({normalize(node.right, named)}, {normalize(node.left, named)})"
+            return (
+                f"{'lt' if isinstance(node, exp.GT) else 'lte'}({normalize(node.right, named)}, "
+                f"{normalize(node.left, named)})"
+            )
         case exp.LT() | exp.LTE():
             return f"{node.key}({normalize(node.left, named)}, {normalize(node.right, named)})"
         case exp.DPipe():
@@ -74,7 +91,9 @@ def normalize(node: exp.Expr, named: Namer) -> str:
         case exp.In() if is_stable(node) and all(isinstance(each, exp.Literal) for each in node.expressions):
             listed = sorted({normalize(each, named) for each in node.expressions})
             rest = [
-                f"{key}={_value(value, named)}" for key, value in sorted(node.args.items()) if value and key not in ("this", "expressions")
+                f"{key}={_value(value, named)}"
+                for key, value in sorted(node.args.items())
+                if value and key not in ("this", "expressions")
             ]
             return f"in<{normalize(node.this, named)}, {listed}, {rest}>"
         case exp.Case():
@@ -93,7 +112,11 @@ def normalize(node: exp.Expr, named: Namer) -> str:
         case exp.DataType():
             return str(node.sql(dialect="spark"))  # names of fields in their case
         case _:
-            parts = [f"{key}={_value(value, named)}" for key, value in sorted(node.args.items()) if value not in (None, False, [])]
+            parts = [
+                f"{key}={_value(value, named)}"
+                for key, value in sorted(node.args.items())
+                if value not in (None, False, [])
+            ]
             return f"{node.key}<{', '.join(parts)}>"
 
 
@@ -122,14 +145,22 @@ def _bounds(part: exp.Expr) -> list[exp.Expr]:
     if not isinstance(part, exp.Between) or part.args.get("symmetric") or not is_stable(part):
         return [part]
     low, high = part.args["low"], part.args["high"]
-    return [exp.GTE(this=part.this.copy(), expression=low.copy()), exp.LTE(this=part.this.copy(), expression=high.copy())]
+    return [
+        exp.GTE(this=part.this.copy(), expression=low.copy()),
+        exp.LTE(this=part.this.copy(), expression=high.copy()),
+    ]
 
 
 def _window(call: exp.Anonymous, named: Namer) -> list[str]:
-    """Its time, size, slide and start. Windows that slide by their size do not overlap, and need not say so."""
+    """Its time, size, slide and start. Windows that slide by their size do not overlap, and need not say
+    so.
+    """
     days_count = call.name.lower() == "session_window"
     time, *durations = call.expressions
-    texts = [normalized_duration(each.name, days_count=days_count) if each.is_string else normalize(each, named) for each in durations]
+    texts = [
+        normalized_duration(each.name, days_count=days_count) if each.is_string else normalize(each, named)
+        for each in durations
+    ]
     is_tumbling = not days_count and len(texts) == 2 and texts[0] == texts[1]
     return [normalize(time, named), *(texts[:1] if is_tumbling else texts)]
 
@@ -145,7 +176,8 @@ def _cases(case: exp.Case, named: Namer) -> list[str]:
     """``CASE a WHEN b`` compares a with b, and ELSE NULL says nothing."""
     subject, default = case.args.get("this"), case.args.get("default")
     conditions = [
-        exp.EQ(this=subject.copy(), expression=each.this.copy()) if subject is not None else each.this for each in case.args["ifs"]
+        exp.EQ(this=subject.copy(), expression=each.this.copy()) if subject is not None else each.this
+        for each in case.args["ifs"]
     ]
     if subject is not None and not is_stable(subject):
         conditions = [exp.Tuple(expressions=[each.left, each.right]) for each in conditions]
@@ -153,7 +185,11 @@ def _cases(case: exp.Case, named: Namer) -> list[str]:
         f"{normalize(condition, named)}: {normalize(each.args['true'], named)}"
         for condition, each in zip(conditions, case.args["ifs"], strict=True)
     ]
-    return found if default is None or isinstance(default, exp.Null) else [*found, f"else {normalize(default, named)}"]
+    return (
+        found
+        if default is None or isinstance(default, exp.Null)
+        else [*found, f"else {normalize(default, named)}"]
+    )
 
 
 def _value(value: object, named: Namer) -> str:

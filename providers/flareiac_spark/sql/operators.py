@@ -1,7 +1,8 @@
 """A query as operators over rows: filters and projections melted together, what holds state on its own.
 
-Every expression is a sqlglot tree whose columns are resolved: ``table`` is the id of the operator that gives the column, ``this`` its name
-there. The lists are filled while a query is composed and cut down to what is read (``prune``); nothing changes them later.
+Every expression is a sqlglot tree whose columns are resolved: ``table`` is the id of the operator that gives
+the column, ``this`` its name there. The lists are filled while a query is composed and cut down to what is
+read (``prune``); nothing changes them later.
 """
 
 from collections.abc import Iterator
@@ -26,7 +27,9 @@ class Item:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Condition:
-    """One operand of a filter's AND. ``moved``: written above the operator that it now stands below, as Spark's optimizer moves it."""
+    """One operand of a filter's AND. ``moved``: written above the operator that it now stands below, as
+    Spark's optimizer moves it.
+    """
 
     expr: exp.Expr
     step: str
@@ -74,8 +77,9 @@ class Dedup:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Join:
-    """``stateful``: of two streams, which hands on the ``kept`` columns of its sides and nothing else. ``place`` of a kept column begins
-    with 0 on the left and 1 on the right."""
+    """``stateful``: of two streams, which hands on the ``kept`` columns of its sides and nothing else.
+    ``place`` of a kept column begins with 0 on the left and 1 on the right.
+    """
 
     id: str
     step: str
@@ -164,8 +168,9 @@ Operator = Scan | Aggregate | Dedup | Join | Union | Compute | Generate | Limit 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Output:
-    """``name`` "*" with an expression of the same name: every column of a relation whose columns are not known, but ``without``.
-    ``shown``: the name in the case in which Spark shows it."""
+    """``name`` "*" with an expression of the same name: every column of a relation whose columns are not
+    known, but ``without``. ``shown``: the name in the case in which Spark shows it.
+    """
 
     name: str
     shown: str
@@ -202,7 +207,9 @@ def holds_state(operator: Operator) -> bool:
             return operator.streams
         case Limit():
             # Of grouped rows that are all written again each time a limit keeps no count; of others it does.
-            return operator.streams and not any(isinstance(each, Aggregate) for each in all_below(operator.input.base))
+            return operator.streams and not any(
+                isinstance(each, Aggregate) for each in all_below(operator.input.base)
+            )
         case Join():
             return operator.stateful
         case Scan() | Union() | Compute() | Generate() | Sort():
@@ -267,13 +274,18 @@ def _prune(block: Block, used: set[Symbol]) -> None:
         case Dedup():
             read = [item.expr for item in operator.keys]
         case Join():
-            for expr in (*(side for pair in operator.keys for side in pair), *(item.expr for item in operator.rest)):
+            for expr in (
+                *(side for pair in operator.keys for side in pair),
+                *(item.expr for item in operator.rest),
+            ):
                 used |= symbols_in(expr)
             operator.kept = [item for item in operator.kept if (operator.id, item.name) in used]
             read = [item.expr for item in operator.kept]
         case Union():
             if operator.kind == "union":
-                operator.columns = [column for column in operator.columns if (operator.id, column.name) in used]
+                operator.columns = [
+                    column for column in operator.columns if (operator.id, column.name) in used
+                ]
             read = [expr for column in operator.columns for expr in column.exprs]
         case Compute():
             operator.items = [item for item in operator.items if (operator.id, item.name) in used]

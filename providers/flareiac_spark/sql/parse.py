@@ -14,7 +14,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 @lru_cache(maxsize=4096)
 def parsed(sql: str) -> exp.Query | None:
-    """The tree of one query, or None when sqlglot cannot read it (which says nothing about Spark). Never change the tree."""
+    """The tree of one query, or None when sqlglot cannot read it (which says nothing about Spark). Never
+    change the tree.
+    """
     try:
         trees = _dialect().parse(quoted_windows(sql))
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
@@ -37,12 +39,18 @@ def _dialect() -> Any:
 
 
 def quoted_windows(sql: str) -> str:
-    """``window`` as `` `window` `` wherever it is a function or a column, which means the same to Spark: unquoted, a GROUP BY that begins
-    with it, or a column of this name, is not read. What cannot be tokenized stays as it is."""
+    """``window`` as `` `window` `` wherever it is a function or a column, which means the same to Spark:
+    unquoted, a GROUP BY that begins with it, or a column of this name, is not read. What cannot be tokenized
+    stays as it is.
+    """
     if not re.search(r"\bwindow\b", sql, re.IGNORECASE):
         return sql
     tokens = sqlglot.tokenize(sql, dialect="spark")
-    names = [token for token, *after in zip_longest(tokens, tokens[1:], tokens[2:]) if token and not _defines_window(token, *after)]
+    names = [
+        token
+        for token, *after in zip_longest(tokens, tokens[1:], tokens[2:])
+        if token and not _defines_window(token, *after)
+    ]
     for token in reversed([token for token in names if token.token_type is TokenType.WINDOW]):
         sql = f"{sql[: token.start]}`{sql[token.start : token.end + 1]}`{sql[token.end + 1 :]}"
     return sql
@@ -50,4 +58,9 @@ def quoted_windows(sql: str) -> str:
 
 def _defines_window(_token: Token, name: Token | None, word: Token | None) -> bool:
     """``WINDOW w AS (...)``, the clause."""
-    return name is not None and word is not None and word.token_type is TokenType.ALIAS and name.token_type is not TokenType.L_PAREN
+    return (
+        name is not None
+        and word is not None
+        and word.token_type is TokenType.ALIAS
+        and name.token_type is not TokenType.L_PAREN
+    )

@@ -1,7 +1,8 @@
 """Places filters where Spark's optimizer moves them.
 
-A filter on grouping keys goes below the aggregation, one on a side of a join into this side, one that drops the rows without a match makes
-an outer join an inner one (measured on Spark 4.1's optimized plans). State is made of what comes through, so the place decides.
+A filter on grouping keys goes below the aggregation, one on a side of a join into this side, one that drops
+the rows without a match makes an outer join an inner one (measured on Spark 4.1's optimized plans). State is
+made of what comes through, so the place decides.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,12 @@ from flareiac_spark.sql.operators import (
 )
 
 _LEFT, _RIGHT = 0, 1
-_INNER_WITHOUT = {("left", _RIGHT): "inner", ("right", _LEFT): "inner", ("full", _LEFT): "left", ("full", _RIGHT): "right"}
+_INNER_WITHOUT = {
+    ("left", _RIGHT): "inner",
+    ("right", _LEFT): "inner",
+    ("full", _LEFT): "left",
+    ("full", _RIGHT): "right",
+}
 """What an outer join becomes when a filter drops the rows that have nulls on one side."""
 
 
@@ -52,17 +58,28 @@ def add_filter(block: Block, condition: Condition) -> None:
     """Puts one operand of a WHERE or HAVING above a block's rows where it belongs."""
     operator, used = block.base, symbols_in(condition.expr)
     match operator:
-        case Aggregate(keys=keys, sets="") if keys and _only(used, {(operator.id, key.name) for key in keys}) and is_stable(condition.expr):
+        case Aggregate(keys=keys, sets="") if (
+            keys and _only(used, {(operator.id, key.name) for key in keys}) and is_stable(condition.expr)
+        ):
             known = {(operator.id, key.name): key.expr for key in keys}
             add_filter(operator.input, _moved(condition, substituted(condition.expr, known.get)))
         case Sort() if is_stable(condition.expr):
             add_filter(operator.input, condition)
         case Generate() if is_stable(condition.expr) and operator.id not in {giver for giver, _ in used}:
             add_filter(operator.input, condition)
-        case Union(kind="union") if _only(used, {(operator.id, column.name) for column in operator.columns}) and is_stable(condition.expr):
+        case Union(kind="union") if _only(
+            used, {(operator.id, column.name) for column in operator.columns}
+        ) and is_stable(condition.expr):
             for place, each in enumerate(operator.inputs):
                 values = {(operator.id, column.name): column.exprs[place] for column in operator.columns}
-                add_filter(each, Condition(expr=substituted(condition.expr, values.get), step=condition.step, moved=condition.moved))
+                add_filter(
+                    each,
+                    Condition(
+                        expr=substituted(condition.expr, values.get),
+                        step=condition.step,
+                        moved=condition.moved,
+                    ),
+                )
         case Join() if is_stable(condition.expr):
             _filter_join(block, operator, condition)
         case Aggregate() | Generate() | Union() | Join() | Scan() | Dedup() | Compute() | Limit() | Sort():
@@ -88,7 +105,13 @@ def on_conditions(join: Join, conditions: list[Condition]) -> None:
 
 def _filter_join(block: Block, join: Join, condition: Condition) -> None:
     sides = _sides(join, condition.expr)
-    kept = {"inner": {_LEFT, _RIGHT}, "left": {_LEFT}, "right": {_RIGHT}, "semi": {_LEFT}, "anti": {_LEFT}}.get(join.kind, set())
+    kept = {
+        "inner": {_LEFT, _RIGHT},
+        "left": {_LEFT},
+        "right": {_RIGHT},
+        "semi": {_LEFT},
+        "anti": {_LEFT},
+    }.get(join.kind, set())
     if join.kind == "inner" and len(sides) == 2:
         _compare_sides(join, condition)
     elif len(sides) == 1 and sides <= kept:
@@ -161,7 +184,12 @@ def _drops_nulls(join: Join, side: int, expr: exp.Expr) -> bool | None:
     match bare(expr):
         case exp.EQ() | exp.NEQ() | exp.GT() | exp.GTE() | exp.LT() | exp.LTE() as comparison:
             return null_with_side(comparison.left) or null_with_side(comparison.right) or None
-        case exp.Not(this=exp.Is(this=value, expression=exp.Null())) | exp.In(this=value) | exp.Between(this=value) | exp.Like(this=value):
+        case (
+            exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+            | exp.In(this=value)
+            | exp.Between(this=value)
+            | exp.Like(this=value)
+        ):
             return null_with_side(value) or None
         case exp.Is(this=value, expression=exp.Null()):
             return False if null_with_side(value) else None
@@ -171,7 +199,9 @@ def _drops_nulls(join: Join, side: int, expr: exp.Expr) -> bool | None:
 
 def _keep(block: Block, condition: Condition) -> None:
     text = normalize(condition.expr, _plainly)
-    if all(normalize(known.expr, _plainly) != text for known in block.filters) or not is_stable(condition.expr):
+    if all(normalize(known.expr, _plainly) != text for known in block.filters) or not is_stable(
+        condition.expr
+    ):
         block.filters.append(condition)
 
 

@@ -1,7 +1,8 @@
 """The tree of a query with every function under its written name and every text as written.
 
-sqlglot's own Spark reading has one node for several functions (``size`` and ``array_size``) and one spelling for several date formats
-(``yyyy`` and ``YYYY``): good for translating, and too coarse to claim that two queries are the same.
+sqlglot's own Spark reading has one node for several functions (``size`` and ``array_size``) and one spelling
+for several date formats (``yyyy`` and ``YYYY``): good for translating, and too coarse to claim that two
+queries are the same.
 """
 
 import re
@@ -17,9 +18,22 @@ from sqlglot.tokenizer_core import TokenType
 
 from flareiac_spark.sql.parse import quoted_windows
 
-_SYNTAX = {"CAST", "CEIL", "EXTRACT", "FLOOR", "OVERLAY", "POSITION", "SUBSTR", "SUBSTRING", "TRIM", "TRY_CAST"}
+_SYNTAX = {
+    "CAST",
+    "CEIL",
+    "EXTRACT",
+    "FLOOR",
+    "OVERLAY",
+    "POSITION",
+    "SUBSTR",
+    "SUBSTRING",
+    "TRIM",
+    "TRY_CAST",
+}
 """Calls with words between their arguments."""
-_KEYWORDS: Final = frozenset({"select", "from", "where", "group by", "having", "order by", "as", "on", "and", "or", "not"})
+_KEYWORDS: Final = frozenset(
+    {"select", "from", "where", "group by", "having", "order by", "as", "on", "and", "or", "not"}
+)
 
 
 @lru_cache(maxsize=4096)
@@ -30,7 +44,11 @@ def raw_parse(sql: str) -> exp.Query | None:
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
         return None
     found = [tree for tree in trees if tree is not None]
-    if len(found) != 1 or not isinstance(found[0], exp.Query) or any(_is_misread(node) for node in found[0].walk()):
+    if (
+        len(found) != 1
+        or not isinstance(found[0], exp.Query)
+        or any(_is_misread(node) for node in found[0].walk())
+    ):
         return None
     for node in found[0].walk():
         node.comments = None  # they would come out again in the text of a type
@@ -38,8 +56,9 @@ def raw_parse(sql: str) -> exp.Query | None:
 
 
 def _is_misread(node: exp.Expr) -> bool:
-    """Where the parser binds otherwise than Spark: ``a:b`` as an alias; ``a | b & c``, ``a || b + c``, ``a = b < c`` and ``a = b IN (c)``,
-    which Spark reads in another order. With brackets they are read alike."""
+    """Where the parser binds otherwise than Spark: ``a:b`` as an alias; ``a | b & c``, ``a || b + c``, ``a =
+    b < c`` and ``a = b IN (c)``, which Spark reads in another order. With brackets they are read alike.
+    """
     bits = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
     equal, ordered = (exp.EQ, exp.NEQ, exp.NullSafeEQ), (exp.GT, exp.GTE, exp.LT, exp.LTE)
     asking = (exp.In, exp.Between, exp.Like, exp.ILike, exp.RegexpLike, exp.RegexpILike)
@@ -51,10 +70,14 @@ def _is_misread(node: exp.Expr) -> bool:
         case _:
             return False
     if isinstance(node, (*equal, *ordered)):
-        return any(isinstance(side, asking) for side in sides) or (isinstance(node, equal) and isinstance(node.right, ordered))
+        return any(isinstance(side, asking) for side in sides) or (
+            isinstance(node, equal) and isinstance(node.right, ordered)
+        )
     if isinstance(node, bits):
         return any(isinstance(side, (*bits, exp.DPipe)) and type(side) is not type(node) for side in sides)
-    return isinstance(node, exp.DPipe) and (isinstance(node.right, exp.Add | exp.Sub) or any(isinstance(side, bits) for side in sides))
+    return isinstance(node, exp.DPipe) and (
+        isinstance(node.right, exp.Add | exp.Sub) or any(isinstance(side, bits) for side in sides)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -82,9 +105,13 @@ def _dialect() -> Any:
     class Verbatim(SparkParser):
         COLON_IS_VARIANT_EXTRACT = True
         FUNCTIONS = {}  # noqa: RUF012 - as the library declares it
-        FUNCTION_PARSERS = {name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in _SYNTAX}  # noqa: RUF012
+        FUNCTION_PARSERS = {  # noqa: RUF012
+            name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in _SYNTAX
+        }
         NO_PAREN_FUNCTION_PARSERS = {  # noqa: RUF012
-            name: parser for name, parser in SparkParser.NO_PAREN_FUNCTION_PARSERS.items() if name in {"CASE", "IF"}
+            name: parser
+            for name, parser in SparkParser.NO_PAREN_FUNCTION_PARSERS.items()
+            if name in {"CASE", "IF"}
         }
 
     class VerbatimSpark(Spark):
@@ -94,11 +121,14 @@ def _dialect() -> Any:
 
 
 def _escapes_kept(sql: str) -> str:
-    """Each backslash of a text twice, so that the text is read as it is written. Raises ``ValueError`` for doubled quotes, which Spark
-    reads in two ways, by its configuration."""
+    """Each backslash of a text twice, so that the text is read as it is written. Raises ``ValueError`` for
+    doubled quotes, which Spark reads in two ways, by its configuration.
+    """
     if "\\" not in sql and not re.search(r"''|\"\"", sql):
         return sql
-    tokens = [token for token in sqlglot.tokenize(sql, dialect="spark") if token.token_type is TokenType.STRING]
+    tokens = [
+        token for token in sqlglot.tokenize(sql, dialect="spark") if token.token_type is TokenType.STRING
+    ]
     if any(left.end + 1 == right.start for left, right in pairwise(tokens)):
         raise ValueError("two texts without a space between them")
     for token in reversed(tokens):
@@ -106,6 +136,11 @@ def _escapes_kept(sql: str) -> str:
         quote = sql[token.start]
         if re.search(rf"(?<!\\){quote}{quote}", raw) or (raw.startswith(quote) and raw):
             raise ValueError("doubled quotes")
-        kept = re.sub(r"\\(.)", lambda match: "\\\\" + (match[0] if match[1] in "\\'\"" else match[1]), raw, flags=re.DOTALL)
+        kept = re.sub(
+            r"\\(.)",
+            lambda match: "\\\\" + (match[0] if match[1] in "\\'\"" else match[1]),
+            raw,
+            flags=re.DOTALL,
+        )
         sql = f"{sql[: token.start + 1]}{kept}{sql[token.end :]}"
     return sql

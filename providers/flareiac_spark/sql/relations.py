@@ -9,7 +9,8 @@ from flareiac_spark.sql.parse import parsed
 
 
 def relations(sql: str) -> tuple[str, ...] | None:
-    """The names after FROM and JOIN that are no CTE, once each, dotted where qualified. None: the SQL is not readable here.
+    """The names after FROM and JOIN that are no CTE, once each, dotted where qualified. None: the SQL is not
+    readable here.
 
     Their order follows the query's structure alone.
     """
@@ -24,7 +25,9 @@ def relations(sql: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationUses:
-    """``names``: each name after FROM and JOIN as often as it is written, CTEs included. All in lower case."""
+    """``names``: each name after FROM and JOIN as often as it is written, CTEs included. All in lower
+    case.
+    """
 
     names: tuple[str, ...]
     ctes: frozenset[str]
@@ -55,7 +58,9 @@ def name_of(table: exp.Table) -> str:
 
 
 def columns_read(steps: Sequence[str], relation: str, known: Sequence[str]) -> frozenset[str]:
-    """Those of the known columns of a relation that some step may read, lower case. All of them where that cannot be told, or none is."""
+    """Those of the known columns of a relation that some step may read, lower case. All of them where that
+    cannot be told, or none is.
+    """
     everything = frozenset(column.lower() for column in known)
     names: set[str] = set()
     for sql in steps:
@@ -85,11 +90,15 @@ def _stars_over(tree: exp.Expr, relation: str) -> bool:
         if select is None or any(name_of(table).lower() == relation.lower() for table in tables_of(select)):
             return True
     # ``FROM t`` alone, NATURAL JOIN and TABLE t name no column and read them all.
-    return tree.find(exp.Select) is None or any(join.args.get("method") == "NATURAL" for join in tree.find_all(exp.Join))
+    return tree.find(exp.Select) is None or any(
+        join.args.get("method") == "NATURAL" for join in tree.find_all(exp.Join)
+    )
 
 
 def columns_given(sql: str, inputs: Mapping[str, Sequence[str] | None]) -> tuple[str, ...] | None:
-    """The names of the columns that a query gives, ``inputs`` being those of the relations it may read; None where that cannot be told."""
+    """The names of the columns that a query gives, ``inputs`` being those of the relations it may read; None
+    where that cannot be told.
+    """
     tree = parsed(sql)
     if not isinstance(tree, exp.Select):
         return None
@@ -102,7 +111,9 @@ def columns_given(sql: str, inputs: Mapping[str, Sequence[str] | None]) -> tuple
     return tuple(found)
 
 
-def _given_by(item: exp.Expr, select: exp.Select, inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
+def _given_by(
+    item: exp.Expr, select: exp.Select, inputs: Mapping[str, Sequence[str] | None]
+) -> Sequence[str] | None:
     match item:
         case exp.Star():
             return None if any(item.args.values()) else _columns_of_sources(select, None, inputs)
@@ -114,30 +125,44 @@ def _given_by(item: exp.Expr, select: exp.Select, inputs: Mapping[str, Sequence[
             return None
 
 
-def _columns_of_sources(select: exp.Select, qualifier: str | None, inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
-    """What a star stands for: the columns of one source, or of all of them in order (unless a join merges some)."""
+def _columns_of_sources(
+    select: exp.Select, qualifier: str | None, inputs: Mapping[str, Sequence[str] | None]
+) -> Sequence[str] | None:
+    """What a star stands for: the columns of one source, or of all of them in order (unless a join merges
+    some).
+    """
     first, joins = select.args.get("from_") or select.args.get("from"), select.args.get("joins") or []
     if first is None or select.args.get("laterals"):
         return None
     merged = qualifier is None and any(join.args.get("using") or join.args.get("method") for join in joins)
     sources = [first.this, *(join.this for join in joins)]
-    chosen = [source for source in sources if qualifier is None or source.alias_or_name.lower() == qualifier.lower()]
+    chosen = [
+        source for source in sources if qualifier is None or source.alias_or_name.lower() == qualifier.lower()
+    ]
     ctes = {cte.alias.lower() for cte in select.find_all(exp.CTE)}
     known = {name.lower(): columns for name, columns in inputs.items()}
     found: list[str] = []
     for source in chosen:
-        columns = known.get(name_of(source).lower()) if isinstance(source, exp.Table) and source.name.lower() not in ctes else None
+        columns = (
+            known.get(name_of(source).lower())
+            if isinstance(source, exp.Table) and source.name.lower() not in ctes
+            else None
+        )
         if columns is None or merged:
             return None
         found.extend(columns)
     return found if chosen else None
 
 
-def streams_in_order(steps: Mapping[str, str], source: str, streams: Collection[str]) -> tuple[str, ...] | None:
-    """The streams that one step (or input) reads in the end, once for each position in a checkpoint's offsets, in their order.
+def streams_in_order(
+    steps: Mapping[str, str], source: str, streams: Collection[str]
+) -> tuple[str, ...] | None:
+    """The streams that one step (or input) reads in the end, once for each position in a checkpoint's
+    offsets, in their order.
 
-    Lower case. None: some step cannot be read here. Measured on Spark 4.1: a step that is read twice has its positions twice; a CTE has
-    its own once, in the order of the definitions and before the query's, however often it is used and also if it is not.
+    Lower case. None: some step cannot be read here. Measured on Spark 4.1: a step that is read twice has its
+    positions twice; a CTE has its own once, in the order of the definitions and before the query's, however
+    often it is used and also if it is not.
     """
     queries = {name.lower(): sql for name, sql in steps.items()}
     known, found = {name.lower() for name in streams}, list[str]()
@@ -147,13 +172,17 @@ def streams_in_order(steps: Mapping[str, str], source: str, streams: Collection[
             found.extend([name] if name in known else [])
             return True
         tree = parsed(queries[name])
-        return tree is not None and all(visit(each, (*above, name)) for each in _read_in_order(tree, frozenset()))
+        return tree is not None and all(
+            visit(each, (*above, name)) for each in _read_in_order(tree, frozenset())
+        )
 
     return tuple(found) if visit(source.lower(), ()) else None
 
 
 def _read_in_order(node: exp.Expr, ctes: frozenset[str]) -> Iterator[str]:
-    """The relations of a node in lower case, as they stand in Spark's analyzed plan; ``ctes`` are names of its own."""
+    """The relations of a node in lower case, as they stand in Spark's analyzed plan; ``ctes`` are names of
+    its own.
+    """
     parts = list(node.iter_expressions())
     for part in parts:
         for cte in part.expressions if isinstance(part, exp.With) else ():

@@ -17,7 +17,9 @@ Aside = Callable[["exp.Expr", Scope], "exp.Expr"]
 
 
 class Resolver:
-    """``earlier``: the columns that the same SELECT has defined so far, which later ones may use where no relation gives the name."""
+    """``earlier``: the columns that the same SELECT has defined so far, which later ones may use where no
+    relation gives the name.
+    """
 
     def __init__(self, scope: Scope, aside: Aside) -> None:
         self._scope, self.aside = scope, aside
@@ -54,7 +56,9 @@ class Resolver:
                 return _needed(self._rebuilt(node))
             case exp.Anonymous(expressions=[_]) if node.name.lower() in CASTS:
                 kind = exp.DataType.build(node.name, dialect="spark")
-                return _needed(exp.TryCast(this=self.resolve(node.expressions[0]), to=kind))  # what the parser makes of CAST
+                return _needed(
+                    exp.TryCast(this=self.resolve(node.expressions[0]), to=kind)
+                )  # what the parser makes of CAST
             case exp.Alias():
                 return exp.Alias(this=self.resolve(node.this), alias=node.args["alias"].copy())
             case exp.Dot(expression=exp.Identifier() as field):
@@ -80,7 +84,11 @@ class Resolver:
     def _listed(self, item: Any, parent: exp.Expr) -> list[Any]:
         if not _is_star(item):
             return [self._single(item)]
-        if isinstance(parent, exp.Anonymous) and parent.name.lower() == "count" and isinstance(item, exp.Star):
+        if (
+            isinstance(parent, exp.Anonymous)
+            and parent.name.lower() == "count"
+            and isinstance(item, exp.Star)
+        ):
             return [item.copy()]
         return [each.value("*") for each in self._stars(item)]
 
@@ -93,14 +101,19 @@ class Resolver:
     # Names
 
     def _named(self, call: exp.Expr) -> list[exp.Expr]:
-        """The arguments of what makes a struct, each with the name that its field gets: columns are put into each other, and what a field
-        is called must not get lost with the name of the column that it was made of."""
+        """The arguments of what makes a struct, each with the name that its field gets: columns are put into
+        each other, and what a field is called must not get lost with the name of the column that it was made
+        of.
+        """
         if isinstance(call, exp.Anonymous) and call.name.lower() == "named_struct":
             return self._spelled_out(call)
         found: list[exp.Expr] = []
         for item in call.expressions:
             if _is_star(item):
-                found += [_called(each.value("*"), "" if each.open else _made_up(each)) for each in self._stars(item)]
+                found += [
+                    _called(each.value("*"), "" if each.open else _made_up(each))
+                    for each in self._stars(item)
+                ]
             else:
                 found.append(self._field(item))
         return found
@@ -112,19 +125,28 @@ class Resolver:
                 return _called(self.resolve(item.this), item.alias)
             case exp.Column():
                 variable = self._variable([part.name for part in item.parts])
-                return _called(self.resolve(item), item.name if variable is None or len(item.parts) > 1 else _declared(variable, item.name))
+                return _called(
+                    self.resolve(item),
+                    item.name if variable is None or len(item.parts) > 1 else _declared(variable, item.name),
+                )
             case exp.Identifier() if (variable := self._variable([item.name])) is not None:
                 return _called(variable, _declared(variable, item.name))
             case exp.Dot():
                 rooted = isinstance(_root(item), exp.Column)
-                return _called(self.resolve(item), item.expression.name if rooted else f".{item.expression.name}")
+                return _called(
+                    self.resolve(item), item.expression.name if rooted else f".{item.expression.name}"
+                )
             case _:
                 return self.resolve(item)
 
     def _spelled_out(self, call: exp.Anonymous) -> list[exp.Expr]:
         """``named_struct('a', x)`` is ``struct(x AS a)``."""
         names, values = call.expressions[::2], call.expressions[1::2]
-        if len(names) != len(values) or any(_is_star(each) or not each.is_string for each in names) or any(map(_is_star, values)):
+        if (
+            len(names) != len(values)
+            or any(_is_star(each) or not each.is_string for each in names)
+            or any(map(_is_star, values))
+        ):
             raise CannotTell("the names of a struct's fields are not read here")
         return [_called(self.resolve(value), name.name) for name, value in zip(names, values, strict=True)]
 
@@ -139,7 +161,9 @@ class Resolver:
         return exp.Lambda(this=body, expressions=declared)
 
     def _variable(self, parts: list[str]) -> exp.Expr | None:
-        """A lambda's variable, known by its place and not by its name, and fields of it; None where the name is not one."""
+        """A lambda's variable, known by its place and not by its name, and fields of it; None where the name
+        is not one.
+        """
         for depth in range(len(self._variables) - 1, -1, -1):
             names = list(self._variables[depth])
             if parts[0].lower() in names:
@@ -175,16 +199,22 @@ class Resolver:
         return len(parts) > 1 and any(source.answers(parts[:1]) for source in self._scope.sources)
 
     def _of_earlier(self, parts: list[str], defined: exp.Expr) -> exp.Expr:
-        """Where a relation could give the name too, only Spark knows which is meant, unless the definition itself reads that column."""
+        """Where a relation could give the name too, only Spark knows which is meant, unless the definition
+        itself reads that column.
+        """
         if self._scope.maybe(parts[0].lower()):
             found = self._scope.find(parts)
-            if found is not None and any(column == found.find(exp.Column) for column in defined.find_all(exp.Column)):
+            if found is not None and any(
+                column == found.find(exp.Column) for column in defined.find_all(exp.Column)
+            ):
                 return found
             raise CannotTell(f"whether {parts[0]} is a column or the one defined beside it is not known")
         return fields_of(defined.copy(), parts[1:])
 
     def _window(self, parts: list[str]) -> exp.Expr | None:
-        calls = [call for call in self.windows if isinstance(call, exp.Anonymous) and call.name.lower() == parts[0]]
+        calls = [
+            call for call in self.windows if isinstance(call, exp.Anonymous) and call.name.lower() == parts[0]
+        ]
         return fields_of(calls[0].copy(), parts[1:]) if len(calls) == 1 else None
 
 
@@ -199,7 +229,9 @@ def column_name(item: exp.Expr) -> str:
             return column_name(item.this)
         case exp.Cast(this=exp.Column() as column) if len(column.parts) == 1:
             return str(column.name)
-        case exp.Anonymous(expressions=[exp.Column() as column]) if item.name.lower() in CASTS and len(column.parts) == 1:
+        case exp.Anonymous(expressions=[exp.Column() as column]) if (
+            item.name.lower() in CASTS and len(column.parts) == 1
+        ):
             return str(column.name)
         case _:
             return ""
@@ -215,7 +247,9 @@ def _called(value: exp.Expr, name: str) -> exp.Expr:
 
 
 def _needed(cast: exp.Expr) -> exp.Expr:
-    """A cast to the type that a column has says nothing. Which type TIMESTAMP is the session decides, so that it is left alone."""
+    """A cast to the type that a column has says nothing. Which type TIMESTAMP is the session decides, so that
+    it is left alone.
+    """
     value = bare(cast.this)
     if not isinstance(value, exp.Column):
         return cast

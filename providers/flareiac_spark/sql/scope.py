@@ -23,10 +23,12 @@ class CannotTell(Exception):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Given:
-    """A column that a relation gives; or, ``open``, all columns of one whose columns are not known, but ``without``.
+    """A column that a relation gives; or, ``open``, all columns of one whose columns are not known, but
+    ``without``.
 
-    ``name`` is in lower case, ``shown`` as Spark would show it: a struct that is made of the column takes it as a field's name.
-    ``expr`` of an open one is a column named ``*``. ``moved``: the columns of an open one may be others than before.
+    ``name`` is in lower case, ``shown`` as Spark would show it: a struct that is made of the column takes it
+    as a field's name. ``expr`` of an open one is a column named ``*``. ``moved``: the columns of an open one
+    may be others than before.
     """
 
     name: str
@@ -55,7 +57,9 @@ class Given:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Source:
-    """One relation of a FROM clause. ``names``: its alias, or the parts of its name; empty: no qualifier reaches it."""
+    """One relation of a FROM clause. ``names``: its alias, or the parts of its name; empty: no qualifier
+    reaches it.
+    """
 
     names: tuple[str, ...]
     given: list[Given]
@@ -82,7 +86,9 @@ class Source:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Scope:
-    """``merged``: the columns of USING, which stand for both sides; ``shown``: their names as Spark shows them."""
+    """``merged``: the columns of USING, which stand for both sides; ``shown``: their names as Spark shows
+    them.
+    """
 
     sources: list[Source]
     merged: dict[str, exp.Expr] = field(default_factory=dict)
@@ -90,8 +96,9 @@ class Scope:
     outer: "Scope | None" = None
 
     def find(self, parts: Sequence[str]) -> exp.Expr | None:
-        """The meaning of ``a.b.c`` as written; what stands behind the column is read as fields of it, in the case in which it is written,
-        since the keys of a map and the paths of a variant mind it."""
+        """The meaning of ``a.b.c`` as written; what stands behind the column is read as fields of it, in the
+        case in which it is written, since the keys of a map and the paths of a variant mind it.
+        """
         lower = [part.lower() for part in parts]
         for length in range(min(len(parts) - 1, 3), 0, -1):
             sources = [source for source in self.sources if source.answers(lower[:length])]
@@ -101,8 +108,15 @@ class Scope:
                 return fields_of(found, parts[length + 1 :])
         found = self._unqualified(lower[0])
         if found is not None:
-            if self.outer is not None and self.outer.maybe(lower[0]) and not self.surely(lower[0]) and self._moved():
-                raise CannotTell(f"whether {parts[0]} belongs to the query or to the one around it is not known")
+            if (
+                self.outer is not None
+                and self.outer.maybe(lower[0])
+                and not self.surely(lower[0])
+                and self._moved()
+            ):
+                raise CannotTell(
+                    f"whether {parts[0]} belongs to the query or to the one around it is not known"
+                )
             return fields_of(found, parts[1:])
         return self.outer.find(parts) if self.outer else None
 
@@ -119,11 +133,16 @@ class Scope:
         found = list[Given]()
         if not qualifier:
             merged = {name: expr for name, expr in self.merged.items() if name not in dropped}
-            found += [Given(name=name, shown=self.shown[name], expr=expr, step="", place=(0, "")) for name, expr in merged.items()]
+            found += [
+                Given(name=name, shown=self.shown[name], expr=expr, step="", place=(0, ""))
+                for name, expr in merged.items()
+            ]
             dropped |= self.merged.keys()
         for each in (each for source in sources for each in source.given):
             if each.open and each.moved:
-                raise CannotTell("the columns that a star stands for are not known, and may be others than before")
+                raise CannotTell(
+                    "the columns that a star stands for are not known, and may be others than before"
+                )
             if each.open:
                 found.append(replace(each, without=each.without | dropped))
             elif each.name not in dropped:
@@ -144,7 +163,9 @@ class Scope:
         if name in self.merged:
             return self.merged[name].copy()
         known = [source for source in self.sources if source.knows(name)]
-        candidates = known or [source for source in self.sources if source.is_open() and source.find(name) is not None]
+        candidates = known or [
+            source for source in self.sources if source.is_open() and source.find(name) is not None
+        ]
         if len(candidates) > 1:
             raise CannotTell(f"which relation {name} belongs to is not known")
         return candidates[0].find(name) if candidates else None
@@ -155,7 +176,11 @@ def fields_of(column: exp.Expr, names: Sequence[str]) -> exp.Expr:
     found = column
     for name in names:
         value = _field_of(found, name)
-        found = value.copy() if value is not None else exp.Dot(this=found, expression=exp.to_identifier(_field_name(found, name)))
+        found = (
+            value.copy()
+            if value is not None
+            else exp.Dot(this=found, expression=exp.to_identifier(_field_name(found, name)))
+        )
     return found
 
 
@@ -163,8 +188,16 @@ def _field_of(made: exp.Expr, name: str) -> exp.Expr | None:
     """The value of a field, of a struct that is made right there."""
     if not isinstance(made, exp.Anonymous) or made.name.lower() != "struct":
         return None
-    fields = [field.this for field in made.expressions if isinstance(field, exp.Alias) and field.alias.lower() == name.lower()]
-    return fields[0] if len(fields) == 1 and all(isinstance(field, exp.Alias) for field in made.expressions) else None
+    fields = [
+        field.this
+        for field in made.expressions
+        if isinstance(field, exp.Alias) and field.alias.lower() == name.lower()
+    ]
+    return (
+        fields[0]
+        if len(fields) == 1 and all(isinstance(field, exp.Alias) for field in made.expressions)
+        else None
+    )
 
 
 def _field_name(base: exp.Expr, name: str) -> str:
@@ -180,7 +213,9 @@ def _takes_struct(expr: exp.Expr) -> bool:
 
 
 def is_struct(expr: exp.Expr) -> bool:
-    """Whether it is known to hold structs alone, to their depth: the case of a field's name says nothing then."""
+    """Whether it is known to hold structs alone, to their depth: the case of a field's name says nothing
+    then.
+    """
     if isinstance(expr, exp.Anonymous):
         return expr.name.lower() in WINDOWS
     while isinstance(expr, exp.Dot):

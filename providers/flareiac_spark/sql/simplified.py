@@ -1,7 +1,8 @@
 """Replaces an expression by a simpler one of the same value.
 
-Spark's optimizer simplifies only after it has told apart what is grouped by: two keys that become one expression stay two keys of the
-state. So a simplified expression remembers what it was (``origins``), and who takes equal expressions for one compares that too.
+Spark's optimizer simplifies only after it has told apart what is grouped by: two keys that become one
+expression stay two keys of the state. So a simplified expression remembers what it was (``origins``), and who
+takes equal expressions for one compares that too.
 """
 
 from typing import Final
@@ -23,10 +24,18 @@ def simplified(expr: exp.Expr) -> exp.Expr:
     match expr:
         case exp.If() | exp.Case():
             found = _only_value(expr)
-        case exp.ILike(expression=exp.Literal(is_string=True) as pattern) if pattern.name.isascii() and "\\" not in pattern.name:
-            found = exp.ILike(this=expr.this.copy(), expression=exp.Literal.string(pattern.name.lower()))  # both sides are lowered
-        case exp.Anonymous(expressions=[argument]) if expr.name.lower() == "array_size" and _is_array(argument):
-            found = exp.Anonymous(this="size", expressions=[argument.copy()])  # they differ only in what they make of null
+        case exp.ILike(expression=exp.Literal(is_string=True) as pattern) if (
+            pattern.name.isascii() and "\\" not in pattern.name
+        ):
+            found = exp.ILike(
+                this=expr.this.copy(), expression=exp.Literal.string(pattern.name.lower())
+            )  # both sides are lowered
+        case exp.Anonymous(expressions=[argument]) if expr.name.lower() == "array_size" and _is_array(
+            argument
+        ):
+            found = exp.Anonymous(
+                this="size", expressions=[argument.copy()]
+            )  # they differ only in what they make of null
         case _:
             return expr
     if found is None or normalize(found, _plainly) == normalize(expr, _plainly):
@@ -43,7 +52,11 @@ def origins(expr: exp.Expr) -> list[str]:
 def _only_value(choice: exp.Expr) -> exp.Expr | None:
     """The value that every branch gives: the conditions are not asked then."""
     last = choice.args.get("default" if isinstance(choice, exp.Case) else "false")
-    values = [each.args["true"] for each in choice.args["ifs"]] if isinstance(choice, exp.Case) else [choice.args["true"]]
+    values = (
+        [each.args["true"] for each in choice.args["ifs"]]
+        if isinstance(choice, exp.Case)
+        else [choice.args["true"]]
+    )
     if last is None or not is_stable(choice) or _may_have_watermark(bare(last)):
         return None
     text = normalize(last, _plainly)

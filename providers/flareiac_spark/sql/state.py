@@ -13,7 +13,8 @@ from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of, tables_of
 
 _MAY_HOLD_STATE: Final = re.compile(
-    r"\b(group\s+by|distinct|join|count|sum|avg|min|max|window|union|except|intersect|limit|having)\b", re.IGNORECASE
+    r"\b(group\s+by|distinct|join|count|sum|avg|min|max|window|union|except|intersect|limit|having)\b",
+    re.IGNORECASE,
 )
 
 
@@ -35,7 +36,9 @@ class StatefulStep:
 
 
 def has_state(sql: str, streams: Collection[str] | None = None) -> bool | None:
-    """Whether a query over streams holds state; ``streams`` None: everything it reads is one. None: it cannot be told."""
+    """Whether a query over streams holds state; ``streams`` None: everything it reads is one. None: it cannot
+    be told.
+    """
     kinds = state_of(sql, streams)
     return None if Stateful.UNKNOWN in kinds else bool(kinds)
 
@@ -63,7 +66,9 @@ def state_of(sql: str, streams: Collection[str] | None) -> tuple[Stateful, ...]:
     for select in tree.find_all(exp.Select):
         found |= dict.fromkeys(_select_state(select, names))
     for operation in tree.find_all(exp.SetOperation):
-        if (not isinstance(operation, exp.Union) or operation.args.get("distinct")) and _reads(operation, names):
+        if (not isinstance(operation, exp.Union) or operation.args.get("distinct")) and _reads(
+            operation, names
+        ):
             found[Stateful.DISTINCT] = None
     return tuple(found)
 
@@ -74,7 +79,9 @@ def _select_state(select: exp.Select, streams: set[str] | None) -> list[Stateful
     streaming = [source for source in sources if _reads(source, streams)]
     if not streaming:
         return found
-    if select.args.get("group") or any(_aggregates(item) for item in (*select.expressions, select.args.get("having"))):
+    if select.args.get("group") or any(
+        _aggregates(item) for item in (*select.expressions, select.args.get("having"))
+    ):
         found.append(Stateful.AGGREGATION)
     if isinstance(select.args.get("distinct"), exp.Distinct):
         found.append(Stateful.DISTINCT)
@@ -87,7 +94,11 @@ def _select_state(select: exp.Select, streams: set[str] | None) -> list[Stateful
 
 def _sources(select: exp.Select) -> list[exp.Expr]:
     source = select.args.get("from_") or select.args.get("from")
-    return [source.this] * (source is not None) + [join.this for join in select.args.get("joins") or ()] if source else []
+    return (
+        [source.this] * (source is not None) + [join.this for join in select.args.get("joins") or ()]
+        if source
+        else []
+    )
 
 
 def _reads(node: exp.Expr, streams: set[str] | None) -> bool:
@@ -97,7 +108,9 @@ def _reads(node: exp.Expr, streams: set[str] | None) -> bool:
 
 
 def _aggregates(item: exp.Expr | None) -> bool:
-    """Whether an expression holds an aggregate of this select (not one inside OVER, nor one of a subquery)."""
+    """Whether an expression holds an aggregate of this select (not one inside OVER, nor one of a
+    subquery).
+    """
     if item is None:
         return False
     for node in item.find_all(exp.AggFunc, exp.Anonymous):

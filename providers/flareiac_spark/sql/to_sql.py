@@ -11,7 +11,9 @@ _LONGEST: Final = 160
 
 def to_sql(expr: exp.Expr, composed: Composed) -> str:
     """One line, cut at 160 characters."""
-    text = " ".join(_readable(expr, composed).sql(dialect="spark", comments=False, normalize_functions="lower").split())
+    text = " ".join(
+        _readable(expr, composed).sql(dialect="spark", comments=False, normalize_functions="lower").split()
+    )
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -35,7 +37,9 @@ def _column(column: exp.Column, composed: Composed) -> exp.Expr:
     meaning: exp.Expr | None = None
     match operator:
         case Aggregate():
-            meaning = next((item.expr for item in (*operator.keys, *operator.calls) if item.name == column.name), None)
+            meaning = next(
+                (item.expr for item in (*operator.keys, *operator.calls) if item.name == column.name), None
+            )
         case Join():
             meaning = next((item.expr for item in operator.kept if item.name == column.name), None)
         case Compute():

@@ -1,8 +1,9 @@
 """Names of a query that certainly are no columns of what it reads. Pure. Only what can be proven is named;
 Spark judges the rest.
 
-A name is looked up in one query with its FROM, and only where all that it could mean is known: no column of an input whose columns are not
-known, no alias, no parameter, no column that Spark adds by itself, no column of a query around it.
+A name is looked up in one query with its FROM, and only where all that it could mean is known: no column of
+an input whose columns are not known, no alias, no parameter, no column that Spark adds by itself, no column
+of a query around it.
 """
 
 import re
@@ -18,8 +19,12 @@ from flareiac_spark.sql.relations import name_of
 _SPARKS_OWN: Final = re.compile(
     r"_.*|current_.*|local.*|session_.*|.*user|now|all|default|window|grouping.*|spark_grouping_id|value|col\d*|key|pos"
 )
-"""Columns of metadata, functions that are called without brackets, and what grouping and generators name by themselves."""
-_UNITS: Final = re.compile(r"(year|quarter|month|week|day|dayofyear|dayofweek|hour|minute|second|millisecond|microsecond)s?")
+"""Columns of metadata, functions that are called without brackets, and what grouping and generators name by
+themselves.
+"""
+_UNITS: Final = re.compile(
+    r"(year|quarter|month|week|day|dayofyear|dayofweek|hour|minute|second|millisecond|microsecond)s?"
+)
 """What functions of time take as words."""
 
 
@@ -32,7 +37,9 @@ class UnknownColumn:
 
 
 def unknown_columns(sql: str, known: Mapping[str, Sequence[str] | None]) -> tuple[UnknownColumn, ...]:
-    """Names that no relation has that is read where they stand. ``known``: the columns of inputs and earlier steps, None where unknown."""
+    """Names that no relation has that is read where they stand. ``known``: the columns of inputs and earlier
+    steps, None where unknown.
+    """
     tree = parsed(sql)
     if tree is None:
         return ()
@@ -49,21 +56,29 @@ def _stands_alone(select: exp.Select) -> bool:
     at: exp.Expr | None = select
     while at is not None:
         around = at.parent
-        if isinstance(at, exp.Select) and not isinstance(around, exp.Subquery | exp.CTE | exp.SetOperation | None):
+        if isinstance(at, exp.Select) and not isinstance(
+            around, exp.Subquery | exp.CTE | exp.SetOperation | None
+        ):
             return False
-        if isinstance(at, exp.Subquery) and not isinstance(around, exp.From | exp.Join | exp.SetOperation | exp.Subquery | None):
+        if isinstance(at, exp.Subquery) and not isinstance(
+            around, exp.From | exp.Join | exp.SetOperation | exp.Subquery | None
+        ):
             return False
         if isinstance(at, exp.Lateral):
             return False
         at = around
-    return not select.args.get("laterals") and not any(select.args.get(name) for name in ("match", "pivots", "kind"))
+    return not select.args.get("laterals") and not any(
+        select.args.get(name) for name in ("match", "pivots", "kind")
+    )
 
 
 def _unknown_in(select: exp.Select, known: Mapping[str, Sequence[str] | None]) -> Iterator[UnknownColumn]:
     sources = _sources(select, known)
     if sources is None:
         return
-    everything = None if None in sources.values() else [name for given in sources.values() for name in given or ()]
+    everything = (
+        None if None in sources.values() else [name for given in sources.values() for name in given or ()]
+    )
     every_name = {name.lower() for given in sources.values() for name in given or ()}
     declared = _declared(select)
     for column in select.find_all(exp.Column):
@@ -76,12 +91,20 @@ def _unknown_in(select: exp.Select, known: Mapping[str, Sequence[str] | None]) -
             name = rest[0]
         else:
             own, name = everything, first
-        if own and name.lower() not in {item.lower() for item in own} | declared and not _SPARKS_OWN.fullmatch(name.lower()):
+        if (
+            own
+            and name.lower() not in {item.lower() for item in own} | declared
+            and not _SPARKS_OWN.fullmatch(name.lower())
+        ):
             yield UnknownColumn(name=f"{first}.{name}" if own is not everything else name, among=tuple(own))
 
 
-def _sources(select: exp.Select, known: Mapping[str, Sequence[str] | None]) -> dict[str, Sequence[str] | None] | None:
-    """The columns of what it reads, by the name that they are qualified with; None where it reads nothing, or a thing without a name."""
+def _sources(
+    select: exp.Select, known: Mapping[str, Sequence[str] | None]
+) -> dict[str, Sequence[str] | None] | None:
+    """The columns of what it reads, by the name that they are qualified with; None where it reads nothing, or
+    a thing without a name.
+    """
     first = select.args.get("from_") or select.args.get("from")
     if first is None:
         return None
@@ -92,7 +115,11 @@ def _sources(select: exp.Select, known: Mapping[str, Sequence[str] | None]) -> d
         name = source.alias_or_name.lower()
         if not name or name in found or (source.args.get("joins") or source.args.get("laterals")):
             return None
-        plain = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.args.get("pivots")
+        plain = (
+            isinstance(source, exp.Table)
+            and isinstance(source.this, exp.Identifier)
+            and not source.args.get("pivots")
+        )
         renamed = source.args.get("alias") is not None and bool(source.args["alias"].args.get("columns"))
         own = name_of(source).lower() if plain else ""
         found[name] = known.get(own) if plain and not renamed and own not in ctes else None
@@ -101,16 +128,29 @@ def _sources(select: exp.Select, known: Mapping[str, Sequence[str] | None]) -> d
 
 def _declared(select: exp.Select) -> set[str]:
     """Names that the query gives by itself, anywhere in it: aliases, parameters of lambdas, windows."""
-    found = {item.alias.lower() for item in select.find_all(exp.Alias, exp.TableAlias, exp.Window) if item.alias}
-    found |= {each.name.lower() for item in select.find_all(exp.Aliases, exp.Lambda) for each in item.expressions}
-    return found | {each.name.lower() for item in select.find_all(exp.TableAlias) for each in item.args.get("columns") or ()}
+    found = {
+        item.alias.lower() for item in select.find_all(exp.Alias, exp.TableAlias, exp.Window) if item.alias
+    }
+    found |= {
+        each.name.lower() for item in select.find_all(exp.Aliases, exp.Lambda) for each in item.expressions
+    }
+    return found | {
+        each.name.lower()
+        for item in select.find_all(exp.TableAlias)
+        for each in item.args.get("columns") or ()
+    }
 
 
 def _is_a_name(column: exp.Column) -> bool:
-    """Whether it is a column of a source, and no star, hint, unit of time, name of an argument or path into a value."""
+    """Whether it is a column of a source, and no star, hint, unit of time, name of an argument or path into a
+    value.
+    """
     if isinstance(column.parts[-1], exp.Star) or any("." in part.name for part in column.parts):
         return False
-    if column.find_ancestor(exp.Hint, exp.Star, exp.Interval, exp.JSONPath, exp.Lateral, exp.Pivot) is not None:
+    if (
+        column.find_ancestor(exp.Hint, exp.Star, exp.Interval, exp.JSONPath, exp.Lateral, exp.Pivot)
+        is not None
+    ):
         return False
     if isinstance(column.parent, exp.Kwarg | exp.PropertyEQ) and column.arg_key == "this":
         return False

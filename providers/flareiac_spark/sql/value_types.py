@@ -30,10 +30,12 @@ _CASTS: Final = {
     "binary": "binary",
 }
 _TEXTS: Final = frozenset(
-    "upper lower ucase lcase concat concat_ws trim ltrim rtrim substring substr date_format replace regexp_replace initcap".split()  # noqa: SIM905
+    """upper lower ucase lcase concat concat_ws trim ltrim rtrim substring substr date_format replace
+    regexp_replace initcap""".split()  # noqa: SIM905 - one name a word
 )
 _NUMBERS: Final = frozenset(
-    "length char_length year quarter month day dayofmonth dayofweek dayofyear weekofyear hour minute second datediff".split()  # noqa: SIM905
+    """length char_length year quarter month day dayofmonth dayofweek dayofyear weekofyear hour minute
+    second datediff""".split()  # noqa: SIM905 - one name a word
 )
 _DATES: Final = frozenset(["date", "to_date", "date_add", "date_sub", "last_day", "current_date", "trunc"])
 _TIMES: Final = frozenset(["date_trunc", "current_timestamp", "now"])
@@ -76,10 +78,14 @@ def type_of(expr: exp.Expr, column: ColumnType) -> str | None:
 
 
 def buffer_of(call: exp.Expr, column: ColumnType) -> Buffer | None:
-    """What an aggregate keeps for each group. Equal buffers: Spark takes one for the other. None: it cannot be told here."""
+    """What an aggregate keeps for each group. Equal buffers: Spark takes one for the other. None: it cannot
+    be told here.
+    """
     while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
         call = call.this
-    if not isinstance(call, exp.Anonymous) or any(isinstance(each, exp.Distinct) for each in call.expressions):
+    if not isinstance(call, exp.Anonymous) or any(
+        isinstance(each, exp.Distinct) for each in call.expressions
+    ):
         return None
     name, argument = call.name.lower(), call.expressions[0] if call.expressions else None
     if name in ("count", "count_if", "regr_count"):
@@ -96,7 +102,8 @@ def buffer_of(call: exp.Expr, column: ColumnType) -> Buffer | None:
 def same_buffer(old: Buffer | None, new: Buffer | None) -> bool | None:
     """Whether Spark goes on from the old buffer with the new aggregate. None: it cannot be told.
 
-    State that never held nulls is not taken for what may hold some (``count`` to ``sum``); the other way round it is.
+    State that never held nulls is not taken for what may hold some (``count`` to ``sum``); the other way
+    round it is.
     """
     if old is None or new is None:
         return None
@@ -138,9 +145,13 @@ def _call(call: exp.Anonymous, column: ColumnType) -> str | None:
     if name in ("coalesce", "nvl", "ifnull", "nullif", "abs", "greatest", "least", *_SAME_VALUE):
         types = {type_of(argument, column) for argument in call.expressions}
         return types.pop() if len(types) == 1 else None
-    if (buffer := _numeric_buffer(name, type_of(call.expressions[0], column) if call.expressions else None)) and name == "sum":
+    if (
+        buffer := _numeric_buffer(name, type_of(call.expressions[0], column) if call.expressions else None)
+    ) and name == "sum":
         return buffer[0]
-    return "long" if name in ("count", "count_if") else "double" if buffer and name in ("avg", "mean") else None
+    return (
+        "long" if name in ("count", "count_if") else "double" if buffer and name in ("avg", "mean") else None
+    )
 
 
 def cast_type(written: str) -> str | None:

@@ -22,7 +22,9 @@ RATE_COLUMNS: Final = (
 _ACTIONS_LATER: Final = ("null", "drop", "quarantine")
 
 
-def canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
     """``source`` with its kind, ``columns`` in order, ``watermark`` with its delay in milliseconds."""
     wanted = decoded.attributes
     declared = columns_of(wanted.get("column"), diagnostics)
@@ -47,15 +49,21 @@ def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",))
     found: list[Attributes] = []
     for name, column in (declared or {}).items():
         try:
-            kind, required = normal_type(column["type"]) if column["type"] is not UNKNOWN else ("string", False)
+            kind, required = (
+                normal_type(column["type"]) if column["type"] is not UNKNOWN else ("string", False)
+            )
         except NotAType as problem:
-            diagnostics.error(codes.COLUMN_TYPE_OF_FILES, f"Column {name}: {problem}", attribute=(*at, name, "type"))
+            diagnostics.error(
+                codes.COLUMN_TYPE_OF_FILES, f"Column {name}: {problem}", attribute=(*at, name, "type")
+            )
             continue
         found.append({"name": name, "type": kind, "required": required})
     return found
 
 
-def watermark_of(watermark: Data, columns: list[str] | None, at: Path, diagnostics: Diagnostics) -> Attributes | None:
+def watermark_of(
+    watermark: Data, columns: list[str] | None, at: Path, diagnostics: Diagnostics
+) -> Attributes | None:
     """``column`` and ``delay_ms``; ``columns`` None: they are not known."""
     if watermark is None or watermark is UNKNOWN:
         return None
@@ -64,14 +72,16 @@ def watermark_of(watermark: Data, columns: list[str] | None, at: Path, diagnosti
     if milliseconds is None:
         diagnostics.error(
             codes.INVALID_DURATION,
-            f'{delay!r} is not a delay. Write a whole number and a unit, such as "10m": how late a row may come.',
+            f'{delay!r} is not a delay. Write a whole number and a unit, such as "10m": how late a row may '
+            "come.",
             attribute=at,
         )
         return None
     if columns is not None and column not in columns:
         diagnostics.error(
             codes.WATERMARK_COLUMN_UNKNOWN,
-            f"There is no column {column!r} for the watermark. The columns are {', '.join(columns)}.{did_you_mean(str(column), columns)}",
+            f"There is no column {column!r} for the watermark. The columns are "
+            f"{', '.join(columns)}.{did_you_mean(str(column), columns)}",
             attribute=at,
         )
         return None
@@ -102,12 +112,19 @@ def files_place(path: Data, at: Path, project: Project, diagnostics: Diagnostics
 
 
 def _source(
-    wanted: Attributes, declared: list[Attributes], references: References, project: Project, diagnostics: Diagnostics
+    wanted: Attributes,
+    declared: list[Attributes],
+    references: References,
+    project: Project,
+    diagnostics: Diagnostics,
 ) -> tuple[Attributes, list[Attributes]]:
     if files := wanted.get("files"):
         return _files(files, declared, references, project, diagnostics)
     if declared:
-        why = "Remove the column blocks: a table has its own columns, and a rate stream has timestamp and value."
+        why = (
+            "Remove the column blocks: a table has its own columns, and a rate stream has timestamp and "
+            "value."
+        )
         diagnostics.error(codes.COLUMNS_NOT_OF_FILES, why, attribute=("column",))
     if table := wanted.get("table"):
         return _table(table, diagnostics), table_columns(table["table"], references)
@@ -115,7 +132,11 @@ def _source(
 
 
 def _files(
-    files: Attributes, declared: list[Attributes], references: References, project: Project, diagnostics: Diagnostics
+    files: Attributes,
+    declared: list[Attributes],
+    references: References,
+    project: Project,
+    diagnostics: Diagnostics,
 ) -> tuple[Attributes, list[Attributes]]:
     if not declared and files["format"] == "text":
         declared = [{"name": "value", "type": "string", "required": False}]
@@ -138,8 +159,17 @@ def _files(
 def _rate(rate: Attributes, diagnostics: Diagnostics) -> Attributes:
     ramp_up = rate.get("ramp_up")
     if ramp_up is not None and parse_duration(ramp_up) is None:
-        diagnostics.error(codes.INVALID_DURATION, f'{ramp_up!r} is not a duration. Write for example "10s".', attribute=("rate", "ramp_up"))
-    return {"kind": "rate", "rows_per_second": rate.get("rows_per_second") or 1, "ramp_up": ramp_up, "partitions": rate.get("partitions")}
+        diagnostics.error(
+            codes.INVALID_DURATION,
+            f'{ramp_up!r} is not a duration. Write for example "10s".',
+            attribute=("rate", "ramp_up"),
+        )
+    return {
+        "kind": "rate",
+        "rows_per_second": rate.get("rows_per_second") or 1,
+        "ramp_up": ramp_up,
+        "partitions": rate.get("partitions"),
+    }
 
 
 def _table(table: Attributes, diagnostics: Diagnostics) -> Attributes:
@@ -147,8 +177,8 @@ def _table(table: Attributes, diagnostics: Diagnostics) -> Attributes:
     if start not in ("earliest", "oldest_snapshot", "latest") and not _is_time(start):
         diagnostics.error(
             codes.INVALID_START,
-            f'{start!r} is not a start. Write "earliest", "oldest_snapshot", "latest" or a time with offset, such as '
-            '"2026-01-31T00:00:00Z".',
+            f'{start!r} is not a start. Write "earliest", "oldest_snapshot", "latest" or a time with '
+            'offset, such as "2026-01-31T00:00:00Z".',
             attribute=("table", "start_from"),
         )
     return {
@@ -175,9 +205,14 @@ def _check_bad_records(value: Data, diagnostics: Diagnostics) -> None:
         action = "quarantine"
     if action in (None, "fail", UNKNOWN):
         return
-    later = f"The action {action!r} is for a later version." if action in _ACTIONS_LATER else f"There is no action {action!r}."
+    later = (
+        f"The action {action!r} is for a later version."
+        if action in _ACTIONS_LATER
+        else f"There is no action {action!r}."
+    )
     diagnostics.error(
         codes.BAD_RECORDS_UNSUPPORTED,
-        f'{later} This version stops at a record that it cannot read: write {{ action = "fail" }} or leave it out.',
+        f'{later} This version stops at a record that it cannot read: write {{ action = "fail" }} or leave '
+        "it out.",
         attribute=("bad_records",),
     )

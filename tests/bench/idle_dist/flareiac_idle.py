@@ -24,12 +24,17 @@ SCHEMA = Block(
         "properties": Attribute(type=MapType(STRING), description="Texts."),
     },
     blocks={
-        "column": NestedBlock(nesting=Nesting.MAP, block=Block(attributes={"type": Attribute(type=STRING, description="A text.")})),
+        "column": NestedBlock(
+            nesting=Nesting.MAP,
+            block=Block(attributes={"type": Attribute(type=STRING, description="A text.")}),
+        ),
     },
 )
 
 
-def canonical(decoded: Decoded, _references: References, _project: Project, _diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, _references: References, _project: Project, _diagnostics: Diagnostics
+) -> Attributes:
     """The attributes as they are."""
     return dict(decoded.attributes)
 
@@ -42,7 +47,11 @@ class IdlePlanner:
             return Proposal(action=Action.DELETE, planned=None)
         if isinstance(request.observed, Present):
             return Proposal(action=Action.NO_OP, planned=request.desired)
-        return Proposal(action=Action.CREATE, planned=request.desired, steps=(Step(text="do nothing", effect=Effect.NO_EFFECT),))
+        return Proposal(
+            action=Action.CREATE,
+            planned=request.desired,
+            steps=(Step(text="do nothing", effect=Effect.NO_EFFECT),),
+        )
 
 
 class IdleDriver:
@@ -73,7 +82,12 @@ class IdleProvider:
 
     def resource_types(self) -> Sequence[ResourceType]:
         kind = ResourceType(
-            name="nothing", kind=Kind.MANAGED, schema=SCHEMA, description="Nothing.", canonical=canonical, planner=IdlePlanner()
+            name="nothing",
+            kind=Kind.MANAGED,
+            schema=SCHEMA,
+            description="Nothing.",
+            canonical=canonical,
+            planner=IdlePlanner(),
         )
         return (kind,)
 

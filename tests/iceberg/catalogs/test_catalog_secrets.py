@@ -79,7 +79,10 @@ def test_a_setting_that_lets_nobody_in_is_none(name: str) -> None:
     ],
 )
 def test_the_name_of_a_key_is_no_secret(properties: dict[str, str], tmp_path: Path) -> None:
-    assert Lake(tmp_path).canonical("catalog", "other", {"properties": properties})["properties"].items() >= properties.items()
+    assert (
+        Lake(tmp_path).canonical("catalog", "other", {"properties": properties})["properties"].items()
+        >= properties.items()
+    )
 
 
 def test_a_key_of_ones_own_is_a_secret(tmp_path: Path) -> None:
@@ -130,14 +133,27 @@ def test_an_address_without_a_secret_is_taken(tmp_path: Path, catalog: dict[str,
 def sound(asked: Asked) -> Answer:
     if asked.path.startswith("/v1/config"):
         return as_json({"defaults": {}, "overrides": {}})
-    return iceberg_error(404, "NoSuchTableException" if "/tables/" in asked.path or "/views/" in asked.path else "NoSuchNamespaceException")
+    return iceberg_error(
+        404,
+        "NoSuchTableException"
+        if "/tables/" in asked.path or "/views/" in asked.path
+        else "NoSuchNamespaceException",
+    )
 
 
-@pytest.mark.parametrize("answer", [as_json({"access_token": HIDDEN}), as_json(HIDDEN), (200, f"access_token={HIDDEN}".encode())])
-def test_a_token_of_a_strange_answer_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Answer) -> None:
+@pytest.mark.parametrize(
+    "answer", [as_json({"access_token": HIDDEN}), as_json(HIDDEN), (200, f"access_token={HIDDEN}".encode())]
+)
+def test_a_token_of_a_strange_answer_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Answer
+) -> None:
     monkeypatch.setenv("LAKE_PASSWORD", "me:login")
     with strange_server(lambda asked: answer if "oauth" in asked.path else sound(asked)) as server:
-        lake = Lake(tmp_path, {"type": "rest", "uri": server.uri, "credential": Reference("secret.lake_password")}, SECRETS)
+        lake = Lake(
+            tmp_path,
+            {"type": "rest", "uri": server.uri, "credential": Reference("secret.lake_password")},
+            SECRETS,
+        )
         found = lake.read("table.t", lake.canonical("table", "t", BODY))
         if isinstance(found, Unreadable):
             assert HIDDEN not in found.diagnostic.detail
@@ -149,10 +165,14 @@ def test_a_token_of_a_strange_answer_is_not_shown(tmp_path: Path, monkeypatch: p
         assert HIDDEN not in str(outcome)
 
 
-def test_a_token_that_no_header_can_have_is_told_and_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_that_no_header_can_have_is_told_and_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LAKE_TOKEN", f"{HIDDEN}\nmore")
     with strange_server(sound) as server:
-        lake = Lake(tmp_path, {"type": "rest", "uri": server.uri, "token": Reference("secret.lake_token")}, SECRETS)
+        lake = Lake(
+            tmp_path, {"type": "rest", "uri": server.uri, "token": Reference("secret.lake_token")}, SECRETS
+        )
         found = lake.read("table.t", lake.canonical("table", "t", BODY))
     assert isinstance(found, Unreadable)
     assert "has a line break" in found.diagnostic.detail

@@ -23,7 +23,9 @@ from tests.support.moto_server import KEYS, aws_keys
 from tests.support.postgres import PASSWORD
 from tests.support.strange_server import Answer, Asked, Strange, as_json, iceberg_error, strange_server
 
-pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+]
 
 BODY = {"namespace": "n", "column": columns(id="long")}
 
@@ -79,7 +81,12 @@ def sound(asked: Asked) -> Answer:
     """A server with nothing in it."""
     if asked.path.startswith("/v1/config"):
         return as_json({"defaults": {}, "overrides": {}})
-    return iceberg_error(404, "NoSuchTableException" if "/tables/" in asked.path or "/views/" in asked.path else "NoSuchNamespaceException")
+    return iceberg_error(
+        404,
+        "NoSuchTableException"
+        if "/tables/" in asked.path or "/views/" in asked.path
+        else "NoSuchNamespaceException",
+    )
 
 
 def hang_up(_asked: Asked) -> Answer:
@@ -111,8 +118,12 @@ def test_a_rest_server_that_answers_wrongly_is_unreadable(tmp_path: Path, wrong:
 
 
 @pytest.mark.parametrize("wrong", [name for name in WRONG if name != "nothing"])
-def test_a_rest_server_that_goes_wrong_after_its_configuration_is_unreadable(tmp_path: Path, wrong: str) -> None:
-    with strange_server(lambda asked: sound(asked) if asked.path.startswith("/v1/config") else WRONG[wrong](asked)) as server:
+def test_a_rest_server_that_goes_wrong_after_its_configuration_is_unreadable(
+    tmp_path: Path, wrong: str
+) -> None:
+    with strange_server(
+        lambda asked: sound(asked) if asked.path.startswith("/v1/config") else WRONG[wrong](asked)
+    ) as server:
         found = look(rest(tmp_path, server))
         assert isinstance(found, Unreadable)
         assert found.diagnostic.code == "FII010"
@@ -142,7 +153,9 @@ def test_only_the_servers_own_word_makes_absent(tmp_path: Path) -> None:
 
 
 def test_a_view_is_in_the_way(tmp_path: Path) -> None:
-    with strange_server(lambda asked: as_json({"metadata": {}}) if "/views/" in asked.path else sound(asked)) as server:
+    with strange_server(
+        lambda asked: as_json({"metadata": {}}) if "/views/" in asked.path else sound(asked)
+    ) as server:
         found = look(rest(tmp_path, server))
         assert isinstance(found, Unreadable)
         assert found.diagnostic.code == "FII015"
@@ -165,7 +178,9 @@ def test_what_a_server_hides_does_not_stop_a_table_from_coming_back(tmp_path: Pa
             case "/v1/namespaces/closed/tables" | "/v1/namespaces/n/tables/secret":
                 return iceberg_error(403, "ForbiddenException")
             case "/v1/namespaces/n/tables":
-                return as_json({"identifiers": [{"namespace": ["n"], "name": name} for name in ("secret", "gone")]})
+                return as_json(
+                    {"identifiers": [{"namespace": ["n"], "name": name} for name in ("secret", "gone")]}
+                )
             case _:
                 return sound(asked)
 
@@ -196,14 +211,21 @@ def test_prefix_separator_warehouse_and_headers_reach_the_server(tmp_path: Path)
             token=Reference("secret.lake_token"),
             properties={"header.Polaris-Realm": "z"},
         )
-        assert isinstance(lake.read("table.t", lake.canonical("table", "t", BODY | {"namespace": "n.m"})), Missing)
+        assert isinstance(
+            lake.read("table.t", lake.canonical("table", "t", BODY | {"namespace": "n.m"})), Missing
+        )
     paths = [item.path for item in server.asked]
     assert paths[0] == "/v1/config?warehouse=my+lake"
     assert paths[1] == "/v1/a/b/namespaces/n.m/tables/t?snapshots=refs"
-    assert all(item.headers["authorization"] == "Bearer a token" and item.headers["polaris-realm"] == "z" for item in server.asked)
+    assert all(
+        item.headers["authorization"] == "Bearer a token" and item.headers["polaris-realm"] == "z"
+        for item in server.asked
+    )
 
 
-def test_a_credential_is_exchanged_and_an_old_token_is_exchanged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_credential_is_exchanged_and_an_old_token_is_exchanged_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LAKE_PASSWORD", "me:a secret&more")
     handed: list[str] = []
 
@@ -211,17 +233,29 @@ def test_a_credential_is_exchanged_and_an_old_token_is_exchanged_again(tmp_path:
         if asked.path == "/v1/oauth/tokens":
             handed.append(asked.form)
             return as_json({"access_token": f"token {len(handed)}", "token_type": "bearer"})
-        if asked.headers.get("authorization") != f"Bearer token {len(handed)}" or (len(handed) == 1 and "/tables/" in asked.path):
+        if asked.headers.get("authorization") != f"Bearer token {len(handed)}" or (
+            len(handed) == 1 and "/tables/" in asked.path
+        ):
             return iceberg_error(401, "NotAuthorizedException")
         return sound(asked)
 
     with strange_server(guarded) as server:
-        lake = rest(tmp_path, server, credential=Reference("secret.lake_password"), properties={"scope": "PRINCIPAL_ROLE:ALL"})
+        lake = rest(
+            tmp_path,
+            server,
+            credential=Reference("secret.lake_password"),
+            properties={"scope": "PRINCIPAL_ROLE:ALL"},
+        )
         assert isinstance(look(lake), Missing)
         assert len(handed) == 2
-        assert handed[0] == "grant_type=client_credentials&scope=PRINCIPAL_ROLE%3AALL&client_id=me&client_secret=a+secret%26more"
+        assert (
+            handed[0]
+            == "grant_type=client_credentials&scope=PRINCIPAL_ROLE%3AALL&client_id=me&client_secret=a+secret%26more"
+        )
         lake.references["catalog.lake"].attributes["name"] = "another"
-        server.answer = lambda asked: iceberg_error(401, "NotAuthorized") if "oauth" in asked.path else sound(asked)
+        server.answer = lambda asked: (
+            iceberg_error(401, "NotAuthorized") if "oauth" in asked.path else sound(asked)
+        )
         assert "credential is not accepted" in unreadable(lake)
 
 
@@ -280,7 +314,9 @@ def test_missing_parents_of_a_namespace_are_made_in_order(tmp_path: Path, known:
 
 
 def test_what_a_server_did_not_take_is_not_said_to_be_unconfirmed(tmp_path: Path) -> None:
-    with strange_server(lambda asked: iceberg_error(404, "NoSuchThing") if asked.verb == "POST" else sound(asked)) as server:
+    with strange_server(
+        lambda asked: iceberg_error(404, "NoSuchThing") if asked.verb == "POST" else sound(asked)
+    ) as server:
         lake = rest(tmp_path, server)
         outcome = lake.carry_out("namespace.n", lake.plan("namespace.n", {}))
     assert isinstance(outcome, NotApplied)
@@ -294,7 +330,9 @@ def on_postgres(root: Path, uri: str) -> KindLake:
     return KindLake(root, {"uri": uri, "credential": Reference("secret.lake_password")}, SECRETS)
 
 
-def test_a_wrong_password_is_unreadable_and_not_shown(tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_password_is_unreadable_and_not_shown(
+    tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LAKE_PASSWORD", "wrong-pass")
     said = unreadable(on_postgres(tmp_path, servers.postgres().uri("postgres")))
     assert "password authentication failed" in said
@@ -313,7 +351,9 @@ def test_a_port_where_nothing_listens_is_unreadable(tmp_path: Path) -> None:
 def test_a_server_that_says_nothing_is_unreadable(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        assert "did not answer" in unreadable(on_postgres(tmp_path, f"postgresql://flare@127.0.0.1:{port}/lake"))
+        assert "did not answer" in unreadable(
+            on_postgres(tmp_path, f"postgresql://flare@127.0.0.1:{port}/lake")
+        )
 
 
 @pytest.mark.usefixtures("impatient")
@@ -327,7 +367,9 @@ def test_a_locked_table_is_unreadable_and_not_waited_for(tmp_path: Path, servers
     def hold() -> None:
         import psycopg2
 
-        connection = psycopg2.connect(host="127.0.0.1", port=server.port, user="flare", password=PASSWORD, dbname="locked")
+        connection = psycopg2.connect(
+            host="127.0.0.1", port=server.port, user="flare", password=PASSWORD, dbname="locked"
+        )
         connection.cursor().execute("LOCK TABLE iceberg_tables IN ACCESS EXCLUSIVE MODE")
         held.set()
         release.wait(60)
@@ -367,7 +409,11 @@ def test_a_server_that_ends_in_between_changes_nothing(tmp_path: Path, servers: 
 
 
 def on_glue(root: Path, endpoint: str) -> KindLake:
-    return KindLake(root, {"type": "glue", "warehouse": "s3://bucket/lake", "properties": {"glue.endpoint": endpoint}}, SECRETS)
+    return KindLake(
+        root,
+        {"type": "glue", "warehouse": "s3://bucket/lake", "properties": {"glue.endpoint": endpoint}},
+        SECRETS,
+    )
 
 
 @pytest.mark.parametrize("wrong", ["failure", "no JSON", "other page", "hangs up", "forbidden"])
@@ -389,12 +435,20 @@ def test_glue_has_one_level_of_small_names(tmp_path: Path, servers: Servers, nam
 
 def test_another_account_is_asked_by_its_number(tmp_path: Path, servers: Servers) -> None:
     with strange_server(lambda _: as_json({"TableList": []})) as server:
-        block = {"type": "glue", "warehouse": "s3://bucket/lake", "properties": {"glue.endpoint": server.uri, "glue.id": "123456789012"}}
+        block = {
+            "type": "glue",
+            "warehouse": "s3://bucket/lake",
+            "properties": {"glue.endpoint": server.uri, "glue.id": "123456789012"},
+        }
         assert isinstance(look(KindLake(tmp_path, block, SECRETS)), Missing)
-    assert [json.loads(item.form) for item in server.asked] == [{"DatabaseName": "n", "CatalogId": "123456789012"}]
+    assert [json.loads(item.form) for item in server.asked] == [
+        {"DatabaseName": "n", "CatalogId": "123456789012"}
+    ]
 
 
-def test_glue_without_keys_is_unreadable(tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_glue_without_keys_is_unreadable(
+    tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
@@ -404,7 +458,11 @@ def test_glue_without_keys_is_unreadable(tmp_path: Path, servers: Servers, monke
 def test_metadata_that_is_gone_from_s3_is_unreadable(tmp_path: Path, servers: Servers) -> None:
     import boto3
 
-    block = {"uri": servers.postgres().create("gone"), "credential": Reference("secret.lake_password"), **s3(servers.aws(), "gone-files")}
+    block = {
+        "uri": servers.postgres().create("gone"),
+        "credential": Reference("secret.lake_password"),
+        **s3(servers.aws(), "gone-files"),
+    }
     lake = KindLake(tmp_path, block, SECRETS)
     lake.apply("table.t", BODY)
     location = lake.table("n.t").metadata_location
@@ -419,7 +477,11 @@ def test_metadata_that_is_gone_from_s3_is_unreadable(tmp_path: Path, servers: Se
 
 
 def test_a_bucket_that_is_not_there_is_told_by_apply_and_doctor(tmp_path: Path, servers: Servers) -> None:
-    block = {"uri": servers.postgres().create("bucketless"), "credential": Reference("secret.lake_password"), **s3(servers.aws(), "there")}
+    block = {
+        "uri": servers.postgres().create("bucketless"),
+        "credential": Reference("secret.lake_password"),
+        **s3(servers.aws(), "there"),
+    }
     lake = KindLake(tmp_path, block | {"warehouse": "s3://not-there/lake"}, SECRETS)
     found = check_catalog(lake.references[CATALOG])
     assert (found.verdict.value, "no such bucket" in found.text) == ("fail", True)

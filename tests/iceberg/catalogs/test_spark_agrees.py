@@ -40,7 +40,9 @@ def sql(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Sql]:
 def test_spark_writes_and_reads_what_was_made_and_changed(shared: Lake, sql: Sql) -> None:
     before: dict[str, Any] = {
         "namespace": "sales.eu",
-        "column": columns(id="long not null", ts="timestamptz", region="string", a="struct<x: int, y: string>", n="int"),
+        "column": columns(
+            id="long not null", ts="timestamptz", region="string", a="struct<x: int, y: string>", n="int"
+        ),
         "partition_by": [CALLS["day"]("ts"), CALLS["bucket"](4, "id"), "region"],
         "sort_by": [CALLS["desc"]("n"), CALLS["asc"](CALLS["bucket"](2, "id"))],
         "identifier": ["id"],
@@ -49,10 +51,19 @@ def test_spark_writes_and_reads_what_was_made_and_changed(shared: Lake, sql: Sql
         "tags": {"team": "x"},
     }
     shared.apply("table.orders", before)
-    sql("INSERT INTO lake.sales.eu.orders VALUES (1, TIMESTAMP '2026-01-02 03:04:05Z', 'eu', named_struct('x', 1, 'y', 'b'), 7)")
+    sql(
+        "INSERT INTO lake.sales.eu.orders VALUES (1, TIMESTAMP '2026-01-02 03:04:05Z', 'eu', "
+        "named_struct('x', 1, 'y', 'b'), 7)"
+    )
     assert shared.plan("table.orders", before).action is Action.NO_OP
     after = before | {
-        "column": columns(id="long not null", ts="timestamptz", note="string", b="struct<y: string, x: long, z: list<int>>", n="long"),
+        "column": columns(
+            id="long not null",
+            ts="timestamptz",
+            note="string",
+            b="struct<y: string, x: long, z: list<int>>",
+            n="long",
+        ),
         "renamed": {"a": "b"},
         "partition_by": [CALLS["hour"]("ts", "the_hour")],
         "sort_by": ["ts"],
@@ -66,25 +77,38 @@ def test_spark_writes_and_reads_what_was_made_and_changed(shared: Lake, sql: Sql
     )
     rows = sql("SELECT id, note, b.x, b.y, b.z, n FROM lake.sales.eu.orders ORDER BY id")
     assert rows == [(1, None, 1, "b", None, 7), (2, "n", 2, "c", [1], 8)]
-    assert [row["id"] for row in sorted(shared.rows("sales.eu.orders"), key=lambda row: int(row["id"]))] == [1, 2]
+    assert [row["id"] for row in sorted(shared.rows("sales.eu.orders"), key=lambda row: int(row["id"]))] == [
+        1,
+        2,
+    ]
     assert shared.plan("table.orders", after).action is Action.NO_OP
     assert len(sql("SELECT * FROM lake.sales.eu.orders.files")) == 2
-    sql("CALL lake.system.rewrite_data_files(table => 'sales.eu.orders', options => map('rewrite-all', 'true'))")
+    sql(
+        "CALL lake.system.rewrite_data_files(table => 'sales.eu.orders', options => map('rewrite-all', "
+        "'true'))"
+    )
     assert sql("SELECT sum(n) FROM lake.sales.eu.orders") == [(15,)]
 
 
 def test_a_field_that_comes_back_is_the_same_field_for_spark(shared: Lake, sql: Sql) -> None:
     layout = {"namespace": "n", "column": columns(id="long", ts="timestamptz")}
-    for index, fields in enumerate(([CALLS["day"]("ts")], [], [CALLS["day"]("ts"), CALLS["bucket"](2, "id")], [CALLS["day"]("ts")])):
+    for index, fields in enumerate(
+        ([CALLS["day"]("ts")], [], [CALLS["day"]("ts"), CALLS["bucket"](2, "id")], [CALLS["day"]("ts")])
+    ):
         shared.apply("table.back", layout | {"partition_by": fields})
         sql(f"INSERT INTO lake.n.back VALUES ({index}, TIMESTAMP '2026-01-0{index + 1} 00:00:00Z')")
-    assert sql("SELECT count(*), sum(id) FROM lake.n.back WHERE ts >= TIMESTAMP '2026-01-02 00:00:00Z'") == [(3, 6)]
+    assert sql("SELECT count(*), sum(id) FROM lake.n.back WHERE ts >= TIMESTAMP '2026-01-02 00:00:00Z'") == [
+        (3, 6)
+    ]
     assert sorted(row["id"] for row in shared.rows("n.back")) == [0, 1, 2, 3]
 
 
 def test_what_spark_made_is_adopted_and_changed(shared: Lake, sql: Sql) -> None:
     sql("CREATE NAMESPACE IF NOT EXISTS lake.made")
-    sql("CREATE TABLE lake.made.t (id BIGINT NOT NULL COMMENT 'key', ts TIMESTAMP) USING iceberg PARTITIONED BY (days(ts), bucket(4, id))")
+    sql(
+        "CREATE TABLE lake.made.t (id BIGINT NOT NULL COMMENT 'key', ts TIMESTAMP) USING iceberg "
+        "PARTITIONED BY (days(ts), bucket(4, id))"
+    )
     sql("INSERT INTO lake.made.t VALUES (1, TIMESTAMP '2026-01-02 00:00:00Z')")
     body: dict[str, Any] = {
         "namespace": "made",
@@ -140,9 +164,18 @@ def test_version_3_with_defaults_is_read_and_written_by_spark(shared: Lake, sql:
     assert shared.plan("table.v3", more).action is Action.NO_OP
 
 
-def test_spark_leaves_out_rows_that_read_as_an_initial_default(shared: Lake, sql: Sql, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason for writing no initial defaults. When this fails, Iceberg has changed and they can be written."""
-    body: dict[str, Any] = {"namespace": "n", "name": "initial", "format_version": 3, "column": columns(id="long")}
+def test_spark_leaves_out_rows_that_read_as_an_initial_default(
+    shared: Lake, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason for writing no initial defaults. When this fails, Iceberg has changed and they can be
+    written.
+    """
+    body: dict[str, Any] = {
+        "namespace": "n",
+        "name": "initial",
+        "format_version": 3,
+        "column": columns(id="long"),
+    }
     shared.apply("table.initial", body)
     sql("INSERT INTO lake.n.initial VALUES (1)")
 
@@ -158,7 +191,9 @@ def test_spark_leaves_out_rows_that_read_as_an_initial_default(shared: Lake, sql
     assert sql("SELECT id, n FROM lake.n.initial WHERE n = 7") == []
 
 
-def test_spark_can_not_read_a_decimal_with_a_default(shared: Lake, sql: Sql, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_can_not_read_a_decimal_with_a_default(
+    shared: Lake, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The reason for refusing those. When this fails, Iceberg has changed and the refusal can go."""
     monkeypatch.setattr("flareiac_iceberg.table.canonical.NO_DEFAULT", ())
     cols = {**columns(id="long"), "price": with_default("decimal(30,2)", 1.5)}
@@ -234,7 +269,9 @@ def _wait(done: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
-def test_spark_does_not_write_a_table_whose_earlier_sort_order_lost_its_column(shared: Lake, sql: Sql) -> None:
+def test_spark_does_not_write_a_table_whose_earlier_sort_order_lost_its_column(
+    shared: Lake, sql: Sql
+) -> None:
     """The reason for refusing such a drop. When this fails, Iceberg has changed and the refusal can go."""
     body: dict[str, Any] = {"namespace": "n", "column": columns(id="long", gone="long"), "sort_by": ["gone"]}
     shared.apply("table.sorted", body)

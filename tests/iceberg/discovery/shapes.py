@@ -7,7 +7,13 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
-from pyiceberg.transforms import BucketTransform, DayTransform, HourTransform, IdentityTransform, TruncateTransform
+from pyiceberg.transforms import (
+    BucketTransform,
+    DayTransform,
+    HourTransform,
+    IdentityTransform,
+    TruncateTransform,
+)
 from pyiceberg.types import (
     BooleanType,
     DecimalType,
@@ -33,7 +39,9 @@ def catalog_of(root: Path) -> SqlCatalog:
     return SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=f"file://{lake}/warehouse")
 
 
-def column(number: int, name: str, kind: IcebergType, *, required: bool = False, doc: str | None = None) -> NestedField:
+def column(
+    number: int, name: str, kind: IcebergType, *, required: bool = False, doc: str | None = None
+) -> NestedField:
     return NestedField(number, name, kind, required=required, doc=doc)
 
 
@@ -101,7 +109,10 @@ def make_lake(root: Path) -> list[str]:
         },
         ("sales.eu", "plain"): {"schema": PLAIN},
         ("odd name", "2024 orders"): {"schema": PLAIN},
-        ("sales", "codec"): {"schema": PLAIN, "properties": {"write.parquet.compression-codec": "gzip", "commit.retry.num-retries": "20"}},
+        ("sales", "codec"): {
+            "schema": PLAIN,
+            "properties": {"write.parquet.compression-codec": "gzip", "commit.retry.num-retries": "20"},
+        },
     }
     for name, arguments in tables.items():
         catalog.create_table(name, **arguments)
@@ -114,7 +125,11 @@ def add_unsayable(root: Path) -> None:
     catalog = catalog_of(root)
     catalog.create_namespace("strange")
     twins = Schema(column(1, "id", LongType()), column(2, "ID", LongType()))
-    catalog.create_table(("strange", "twins"), twins, partition_spec=PartitionSpec(PartitionField(1, 1000, BucketTransform(4), "b")))
+    catalog.create_table(
+        ("strange", "twins"),
+        twins,
+        partition_spec=PartitionSpec(PartitionField(1, 1000, BucketTransform(4), "b")),
+    )
     catalog.create_table(("strange", "a/b"), PLAIN)
     catalog.create_table(("strange", "broken"), PLAIN)
     Path(catalog.load_table(("strange", "broken")).metadata_location.removeprefix("file://")).unlink()
@@ -122,7 +137,9 @@ def add_unsayable(root: Path) -> None:
 
 
 def add_unsayable_columns(root: Path) -> None:
-    """A table with columns that no path can say: with a dot, without a name, and one that reads like a part of another."""
+    """A table with columns that no path can say: with a dot, without a name, and one that reads like a part
+    of another.
+    """
     catalog = catalog_of(root)
     catalog.create_namespace("strange")
     columns = Schema(
@@ -132,7 +149,13 @@ def add_unsayable_columns(root: Path) -> None:
         column(4, "s-x", LongType()),
     )
     layout = PartitionSpec(PartitionField(2, 1000, BucketTransform(4), "part"))
-    place = Path(catalog.create_table(("strange", "paths"), columns, partition_spec=layout).metadata_location.removeprefix("file://"))
+    place = Path(
+        catalog.create_table(
+            ("strange", "paths"), columns, partition_spec=layout
+        ).metadata_location.removeprefix("file://")
+    )
     catalog.close()
     # No library writes these two names.
-    place.write_text(place.read_text().replace('"name":"nameless"', '"name":""').replace('"name":"s-x"', '"name":"s.x"'))
+    place.write_text(
+        place.read_text().replace('"name":"nameless"', '"name":""').replace('"name":"s-x"', '"name":"s.x"')
+    )

@@ -1,4 +1,6 @@
-"""Makes tables with Spark's DDL in the embedded catalog of a project: ``spark_lake.py ROOT JAR...``, as a process of its own."""
+"""Makes tables with Spark's DDL in the embedded catalog of a project: ``spark_lake.py ROOT JAR...``, as a
+process of its own.
+"""
 
 import os
 import sys
@@ -14,8 +16,14 @@ DDL = (
     "ALTER TABLE lake.shop.events SET IDENTIFIER FIELDS id",
     """CREATE TABLE lake.shop.nested (a STRUCT<x: INT, `y z`: ARRAY<STRING>> COMMENT 'both', m MAP<STRING, STRUCT<d: DECIMAL(9, 3)>>)
        USING iceberg TBLPROPERTIES ('format-version' = '1', 'write.target-file-size-bytes' = '1000000')""",
-    "CREATE TABLE lake.shop.`Café orders` (`a b` DATE, `1st` BINARY, c FLOAT) USING iceberg PARTITIONED BY (`a b`)",
-    "CREATE TABLE lake.shop.evolved (id INT, old STRING, ts TIMESTAMP) USING iceberg PARTITIONED BY (days(ts))",
+    (
+        "CREATE TABLE lake.shop.`Café orders` (`a b` DATE, `1st` BINARY, c FLOAT) USING iceberg PARTITIONED "
+        "BY (`a b`)"
+    ),
+    (
+        "CREATE TABLE lake.shop.evolved (id INT, old STRING, ts TIMESTAMP) USING iceberg PARTITIONED BY "
+        "(days(ts))"
+    ),
     "ALTER TABLE lake.shop.evolved RENAME COLUMN old TO new",
     "ALTER TABLE lake.shop.evolved ALTER COLUMN id TYPE BIGINT",
     "ALTER TABLE lake.shop.evolved REPLACE PARTITION FIELD days(ts) WITH hours(ts)",

@@ -58,10 +58,15 @@ def test_what_can_not_be_said_is_told_and_the_rest_still_plans_empty(project: Pa
     with shell(project) as commands:
         told = imported(commands, "lake.*")
         text = (project / "imported.flare.hcl").read_text(encoding="utf-8")
-        assert 'Left out: lake.strange.a/b: Invalid name of a table: "a/b" cannot be the name of a table' in told
+        assert (
+            'Left out: lake.strange.a/b: Invalid name of a table: "a/b" cannot be the name of a table' in told
+        )
         assert "Left out: lake.strange.broken: The metadata of a table cannot be read" in told
         assert "# Left out: lake.strange.broken" in text
-        assert "# The columns, and what is made of them, are left out and not managed. Two columns differ in case only" in text
+        assert (
+            "# The columns, and what is made of them, are left out and not managed. Two columns differ in "
+            "case only" in text
+        )
         assert commands.flareiac("apply", "-auto-approve").code == 0
         assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
 
@@ -80,7 +85,9 @@ def test_columns_that_no_path_can_say_are_told_and_the_others_are_what_they_are(
         assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
 
 
-def test_a_table_that_can_not_be_looked_at_does_not_end_the_import_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_can_not_be_looked_at_does_not_end_the_import_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lake = Lake(tmp_path)
     for name in ("odd", "plain"):
         lake.apply(f"table.{name}", {"namespace": "n", "column": {"id": {"type": "long"}}})
@@ -92,7 +99,9 @@ def test_a_table_that_can_not_be_looked_at_does_not_end_the_import_of_the_others
 
     monkeypatch.setattr("flareiac_iceberg.discovery.find.chosen", fail)
     assert isinstance(lake.session, Importing)
-    odd, plain = lake.session.importable(ImportRequest(pattern="lake.n.*", references=lake.references, declared={}))
+    odd, plain = lake.session.importable(
+        ImportRequest(pattern="lake.n.*", references=lake.references, declared={})
+    )
     lake.close()
     assert isinstance(odd, LeftOut)
     assert "RecursionError: nobody foresaw this" in odd.why
@@ -101,9 +110,13 @@ def test_a_table_that_can_not_be_looked_at_does_not_end_the_import_of_the_others
 
 def test_what_a_data_block_declares_is_not_imported(project: Path) -> None:
     make_lake(project)
-    (project / "data.flare.hcl").write_text('data "table" "others" {\n  namespace = "sales"\n  name      = "plain"\n}\n')
+    (project / "data.flare.hcl").write_text(
+        'data "table" "others" {\n  namespace = "sales"\n  name      = "plain"\n}\n'
+    )
     with shell(project) as commands:
-        assert "lake.sales.plain: it is declared as data.table.others; nothing to do." in imported(commands, "lake.sales.*")
+        assert "lake.sales.plain: it is declared as data.table.others; nothing to do." in imported(
+            commands, "lake.sales.*"
+        )
         assert commands.flareiac("plan").code == 0
 
 
@@ -113,7 +126,9 @@ def test_drift_tells_the_same_of_what_nobody_manages_however_it_looks(project: P
     with shell(project) as commands:
         imported(commands, "lake.*")
         written = project / "imported.flare.hcl"
-        written.write_text(written.read_text().replace('"read.split.target-size"', '"read.split.open-file-cost"'))
+        written.write_text(
+            written.read_text().replace('"read.split.target-size"', '"read.split.open-file-cost"')
+        )
         assert commands.flareiac("apply", "-auto-approve").code == 0
         cheap, full = (commands.flareiac("drift", f"-refresh={mode}").out for mode in ("changed", "full"))
     assert cheap == full
@@ -124,7 +139,9 @@ def test_drift_tells_the_same_of_what_nobody_manages_however_it_looks(project: P
 def test_one_table_is_imported_under_the_address_that_is_asked_for(project: Path) -> None:
     make_lake(project)
     with shell(project) as commands:
-        done = commands.flareiac("import", "table.old_orders", "lake.odd name.2024 orders", "-out=old.flare.hcl")
+        done = commands.flareiac(
+            "import", "table.old_orders", "lake.odd name.2024 orders", "-out=old.flare.hcl"
+        )
         assert done.code == 0, done.text
         text = (project / "old.flare.hcl").read_text(encoding="utf-8")
         assert 'table "old_orders" {' in text
@@ -159,14 +176,18 @@ def test_a_declared_block_gets_its_import_block_only(project: Path) -> None:
         (("-from-catalog=lake.*", "-out=no/where/imported.flare.hcl"), "FIX030"),
     ],
 )
-def test_what_can_not_be_done_is_refused_and_nothing_is_written(project: Path, words: tuple[str, ...], code: str) -> None:
+def test_what_can_not_be_done_is_refused_and_nothing_is_written(
+    project: Path, words: tuple[str, ...], code: str
+) -> None:
     make_lake(project)
     before = sorted(item.name for item in project.iterdir())
     with shell(project) as commands:
         done = commands.flareiac("import", *words)
     assert (done.code, code in done.err) == (1, True), done.text
     assert 'Did you mean "lake"?' not in done.err
-    assert sorted(item.name for item in project.iterdir() if item.name != ".flareiac") == [item for item in before if item != ".flareiac"]
+    assert sorted(item.name for item in project.iterdir() if item.name != ".flareiac") == [
+        item for item in before if item != ".flareiac"
+    ]
     assert (project / "main.flare.hcl").read_text() == 'catalog "lake" {}\n'
 
 

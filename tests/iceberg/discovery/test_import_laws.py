@@ -1,4 +1,6 @@
-"""A law: the block that is written for a table, read as HCL, means the table; whatever its columns, layout and properties are called."""
+"""A law: the block that is written for a table, read as HCL, means the table; whatever its columns, layout
+and properties are called.
+"""
 
 import itertools
 import json
@@ -27,9 +29,25 @@ from flareiac.sdk.changes import Action
 from flareiac.sdk.importing import Importable, Importing, ImportRequest, LeftOut
 from tests.iceberg.lake import Lake
 
-TEXT = st.text(st.one_of(st.sampled_from("ab.\"\\${}%`' \n\t,<>:#é"), st.characters(exclude_categories=["Cs"])), min_size=1, max_size=8)
+TEXT = st.text(
+    st.one_of(st.sampled_from("ab.\"\\${}%`' \n\t,<>:#é"), st.characters(exclude_categories=["Cs"])),
+    min_size=1,
+    max_size=8,
+)
 PLAIN = st.sampled_from(
-    ["int", "long", "string", "timestamptz", "timestamp", "date", "decimal(9, 2)", "fixed[4]", "uuid", "binary", "variant"]
+    [
+        "int",
+        "long",
+        "string",
+        "timestamptz",
+        "timestamp",
+        "date",
+        "decimal(9, 2)",
+        "fixed[4]",
+        "uuid",
+        "binary",
+        "variant",
+    ]
 )
 COUNTER = itertools.count(1)
 
@@ -53,10 +71,20 @@ def kind(draw: st.DrawFn, depth: int) -> Any:
         case 3:
             return {"type": "struct", "fields": fields(draw, depth - 1, 3)}
         case 4:
-            return {"type": "list", "element-id": next(COUNTER), "element": kind(draw, depth - 1), "element-required": draw(st.booleans())}
+            return {
+                "type": "list",
+                "element-id": next(COUNTER),
+                "element": kind(draw, depth - 1),
+                "element-required": draw(st.booleans()),
+            }
         case 5:
             key = {"key-id": next(COUNTER), "key": draw(PLAIN), "value-id": next(COUNTER)}
-            return {"type": "map", **key, "value": kind(draw, depth - 1), "value-required": draw(st.booleans())}
+            return {
+                "type": "map",
+                **key,
+                "value": kind(draw, depth - 1),
+                "value-required": draw(st.booleans()),
+            }
         case _:
             return draw(PLAIN)
 
@@ -66,11 +94,18 @@ TRANSFORMS = st.sampled_from(["identity", "bucket[7]", "truncate[3]", "day", "ye
 
 @st.composite
 def metadata(draw: st.DrawFn) -> dict[str, Any]:
-    """Table metadata as some tool may have written it: valid JSON of the right shape, with layouts that need not make sense."""
+    """Table metadata as some tool may have written it: valid JSON of the right shape, with layouts that need
+    not make sense.
+    """
     columns = fields(draw, 2, 4)
     sources = [item["id"] for item in columns]
     partitions = [
-        {"source-id": draw(st.sampled_from(sources)), "field-id": 1000 + index, "transform": draw(TRANSFORMS), "name": draw(TEXT)}
+        {
+            "source-id": draw(st.sampled_from(sources)),
+            "field-id": 1000 + index,
+            "transform": draw(TRANSFORMS),
+            "name": draw(TEXT),
+        }
         for index in range(draw(st.integers(0, 2)))
     ]
     order = [
@@ -82,7 +117,12 @@ def metadata(draw: st.DrawFn) -> dict[str, Any]:
         }
         for _ in range(draw(st.integers(0, 2)))
     ]
-    names = st.one_of(TEXT, st.sampled_from(["comment", "owner", "write.distribution-mode", "flareiac.tags.a", "provider", "uuid"]))
+    names = st.one_of(
+        TEXT,
+        st.sampled_from(
+            ["comment", "owner", "write.distribution-mode", "flareiac.tags.a", "provider", "uuid"]
+        ),
+    )
     return {
         "format-version": draw(st.sampled_from([1, 2])),
         "table-uuid": str(uuid.uuid4()),
@@ -90,7 +130,14 @@ def metadata(draw: st.DrawFn) -> dict[str, Any]:
         "last-sequence-number": 0,
         "last-updated-ms": 0,
         "last-column-id": next(COUNTER),
-        "schemas": [{"type": "struct", "schema-id": 0, "fields": columns, "identifier-field-ids": sources[: draw(st.integers(0, 1))]}],
+        "schemas": [
+            {
+                "type": "struct",
+                "schema-id": 0,
+                "fields": columns,
+                "identifier-field-ids": sources[: draw(st.integers(0, 1))],
+            }
+        ],
         "current-schema-id": 0,
         "partition-specs": [{"spec-id": 0, "fields": partitions}],
         "default-spec-id": 0,
@@ -114,9 +161,13 @@ def lake() -> Iterator[Lake]:
 def register(lake: Lake, name: str, content: dict[str, Any]) -> None:
     place = lake.project.root / f"{uuid.uuid4()}.metadata.json"
     place.write_text(json.dumps(content))
-    with closing(sqlite3.connect(lake.project.data_dir / "lake" / "default" / "catalog.db")) as connection, connection:
+    with (
+        closing(sqlite3.connect(lake.project.data_dir / "lake" / "default" / "catalog.db")) as connection,
+        connection,
+    ):
         connection.execute(
-            "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location) VALUES ('lake', 'n', ?, ?)",
+            "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location) "
+            "VALUES ('lake', 'n', ?, ?)",
             (name, f"file://{place}"),
         )
 
@@ -129,10 +180,15 @@ def read_back(text: str) -> tuple[str, dict[str, Any]]:
     def lookup(name: str) -> Value | None:
         return catalog if name == "catalog" else None
 
-    scope = Scope(lookup=lookup, functions=functions(Path(), installed().registry.functions), roots=lambda: ["catalog"])
+    scope = Scope(
+        lookup=lookup, functions=functions(Path(), installed().registry.functions), roots=lambda: ["catalog"]
+    )
     block = parse_file(Source("written", text), found, cache=False).blocks[0]
     decoded = decode_body(block.body, installed().registry.types["table"].schema, scope, found)
-    assert not [item for item in found if item.severity.value == "error"], ([item.summary for item in found], text)
+    assert not [item for item in found if item.severity.value == "error"], (
+        [item.summary for item in found],
+        text,
+    )
     return block.labels[0], dict(decoded.attributes)
 
 

@@ -1,4 +1,6 @@
-"""A lake that Spark's DDL made is imported whole: transforms, orders, comments and nested types as Spark wrote them."""
+"""A lake that Spark's DDL made is imported whole: transforms, orders, comments and nested types as Spark
+wrote them.
+"""
 
 import subprocess
 import sys
@@ -12,7 +14,9 @@ pytestmark = pytest.mark.jvm
 SCRIPT = Path(__file__).with_name("spark_lake.py")
 
 
-def test_what_spark_made_plans_empty_and_stays_writable(tmp_path: Path, jars: tuple[Path, ...], java_home: Path) -> None:
+def test_what_spark_made_plans_empty_and_stays_writable(
+    tmp_path: Path, jars: tuple[Path, ...], java_home: Path
+) -> None:
     (tmp_path / "main.flare.hcl").write_text('catalog "lake" {}\n')
     variables = environment(JAVA_HOME=str(java_home), PYSPARK_PYTHON=sys.executable)
     command = [sys.executable, "-W", "ignore", str(SCRIPT), str(tmp_path), *map(str, jars)]

@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from flareiac_iceberg.format.metadata import nodes
 from flareiac_iceberg.format.transforms import FUNCTIONS
-from flareiac_iceberg.format.types import Field, List, Map, Primitive, Struct, TypeTextError, can_become, parse, render
+from flareiac_iceberg.format.types import (
+    Field,
+    List,
+    Map,
+    Primitive,
+    Struct,
+    TypeTextError,
+    can_become,
+    parse,
+    render,
+)
 from flareiac_iceberg.table.schema_updates import new_schema
 
 
@@ -21,7 +31,10 @@ from flareiac_iceberg.table.schema_updates import new_schema
         ("  decimal( 12 , 2 ) NOT NULL ", "decimal(12,2)"),
         ("fixed(16)", "fixed(16)"),
         ("array<bigint not null>", "list<long not null>"),
-        ("map<string,struct<a:int not null,`b c`: list<date>>>", "map<string, struct<a: int not null, `b c`: list<date>>>"),
+        (
+            "map<string,struct<a:int not null,`b c`: list<date>>>",
+            "map<string, struct<a: int not null, `b c`: list<date>>>",
+        ),
     ],
 )
 def test_read(text: str, plain: str) -> None:
@@ -55,7 +68,9 @@ def test_refused_with_a_reason(text: str, hint: str) -> None:
     assert hint in str(caught.value)
 
 
-PRIMITIVES = st.sampled_from(["int", "long", "string", "date", "decimal(9,2)", "fixed(3)", "timestamp_ntz"]).map(Primitive)
+PRIMITIVES = st.sampled_from(
+    ["int", "long", "string", "date", "decimal(9,2)", "fixed(3)", "timestamp_ntz"]
+).map(Primitive)
 
 
 def _nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
@@ -63,7 +78,12 @@ def _nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     names = st.lists(st.sampled_from(["a", "b", "c d"]), min_size=1, unique=True)
     structs = names.flatmap(
         lambda found: st.tuples(*[part for _ in found]).map(
-            lambda parts: Struct(tuple(Field(name=name, type=kind, required=need) for name, (kind, need) in zip(found, parts, strict=True)))
+            lambda parts: Struct(
+                tuple(
+                    Field(name=name, type=kind, required=need)
+                    for name, (kind, need) in zip(found, parts, strict=True)
+                )
+            )
         )
     )
     lists = part.map(lambda item: List(Field(name="element", type=item[0], required=item[1])))  # type: ignore[arg-type]
@@ -89,7 +109,13 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 
 
 def test_field_ids_are_fresh_and_unique() -> None:
-    schema = new_schema([("a", "struct<x: list<int>, y: map<string, struct<z: int>>>", False, None), ("b", "long", True, "c")], ["b"])
+    schema = new_schema(
+        [
+            ("a", "struct<x: list<int>, y: map<string, struct<z: int>>>", False, None),
+            ("b", "long", True, "c"),
+        ],
+        ["b"],
+    )
     ids = [node.id for node in nodes(schema)]
     assert sorted(ids) == list(range(1, len(ids) + 1))
 

@@ -1,9 +1,12 @@
-"""Metadata that somebody damaged is told with its file and place, wherever it is damaged; it never ends in a traceback."""
+"""Metadata that somebody damaged is told with its file and place, wherever it is damaged; it never ends in a
+traceback.
+"""
 
 import copy
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +47,23 @@ def catalog(lake: Lake) -> CatalogSpec:
 @pytest.fixture
 def metadata(lake: Lake) -> dict[str, Any]:
     lake.apply("table.t", BODY)
-    lake.apply("table.t", BODY | {"column": {**BODY["column"], **columns(b="int")}, "partition_by": ["b"], "sort_by": ["b"]})
+    lake.apply(
+        "table.t",
+        BODY | {"column": {**BODY["column"], **columns(b="int")}, "partition_by": ["b"], "sort_by": ["b"]},
+    )
     lake.append("n.t", [{"id": 1, "a": None, "b": 1}])
     with lake.table("n.t").manage_snapshots() as change:
         change.create_tag(lake.table("n.t").metadata.snapshots[0].snapshot_id, "first")
-    found: dict[str, Any] = json.loads(Path(lake.table("n.t").metadata_location.removeprefix("file://")).read_text())
+    found: dict[str, Any] = json.loads(
+        Path(lake.table("n.t").metadata_location.removeprefix("file://")).read_text()
+    )
     return found
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    parts: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    parts: Any = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
     for key, inner in parts:
         yield (*path, key)
         yield from places(inner, (*path, key))
@@ -94,11 +104,15 @@ def use(location: str, found: dict[str, Any], request: SurveyRequest) -> None:
     updated(found, updates(found, steps), location, 1)
 
 
-def test_damage_of_every_kind_in_every_place(lake: Lake, metadata: dict[str, Any], catalog: CatalogSpec) -> None:
-    request = SurveyRequest(address="table.t", recorded=lake.state["table.t"], references=lake.references, known={}, runs={})
+def test_damage_of_every_kind_in_every_place(
+    lake: Lake, metadata: dict[str, Any], catalog: CatalogSpec
+) -> None:
+    request = SurveyRequest(
+        address="table.t", recorded=lake.state["table.t"], references=lake.references, known={}, runs={}
+    )
     told = 0
     for path, value, made in damaged(metadata):
-        entry = Pointer(location="file:///m.json", is_view=False, fetch=lambda made=made: ("file:///m.json", made))  # type: ignore[misc]
+        entry = Pointer(location="file:///m.json", is_view=False, fetch=partial(_fetched, made))
         try:
             location, found = load_entry(entry, catalog)
         except Failure as failure:
@@ -119,12 +133,24 @@ def test_damage_of_every_kind_in_every_place(lake: Lake, metadata: dict[str, Any
     [
         ("refs", [], "refs is not an object"),
         ("schemas", [None], "schemas[0] is not an object"),
-        ("snapshots", [{"snapshot-id": 1, "timestamp-ms": 1, "summary": "x"}], "snapshots[0].summary is not an object"),
+        (
+            "snapshots",
+            [{"snapshot-id": 1, "timestamp-ms": 1, "summary": "x"}],
+            "snapshots[0].summary is not an object",
+        ),
         ("properties", {"a": 1}, 'properties["a"] is not a text'),
     ],
 )
-def test_the_place_of_the_damage_is_told(metadata: dict[str, Any], catalog: CatalogSpec, name: str, value: Any, where: str) -> None:
-    entry = Pointer(location="file:///m.json", is_view=False, fetch=lambda: ("file:///m.json", metadata | {name: value}))
+def test_the_place_of_the_damage_is_told(
+    metadata: dict[str, Any], catalog: CatalogSpec, name: str, value: Any, where: str
+) -> None:
+    entry = Pointer(
+        location="file:///m.json", is_view=False, fetch=lambda: ("file:///m.json", metadata | {name: value})
+    )
     with pytest.raises(Failure) as failure:
         load_entry(entry, catalog)
     assert f"file:///m.json: {where}. " in failure.value.diagnostics[0].detail
+
+
+def _fetched(metadata: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    return "file:///m.json", metadata

@@ -1,4 +1,6 @@
-"""A large table as files: metadata with many snapshots, and manifests for many data files that are not there."""
+"""A large table as files: metadata with many snapshots, and manifests for many data files that are not
+there.
+"""
 
 import json
 import shutil
@@ -23,7 +25,9 @@ from pyiceberg.transforms import DayTransform
 from pyiceberg.typedef import Record
 from pyiceberg.types import LongType, NestedField, TimestamptzType
 
-SCHEMA = Schema(NestedField(1, "id", LongType(), required=False), NestedField(2, "ts", TimestamptzType(), required=False))
+SCHEMA = Schema(
+    NestedField(1, "id", LongType(), required=False), NestedField(2, "ts", TimestamptzType(), required=False)
+)
 SPEC = PartitionSpec(PartitionField(2, 1000, DayTransform(), "ts_day"), spec_id=0)
 MINUTE = 60_000
 SMALL = 1024**2
@@ -31,7 +35,9 @@ DAYS = 400
 
 
 def write(folder: Path, snapshots: int, manifests: int, files: int) -> Path:
-    """The metadata file of a table with one commit a minute until now, and ``files`` data files of 1 MB in each manifest."""
+    """The metadata file of a table with one commit a minute until now, and ``files`` data files of 1 MB in
+    each manifest.
+    """
     (folder / "metadata").mkdir(parents=True)
     now = int(time.time() * 1000)
     today = now // 86_400_000
@@ -40,7 +46,9 @@ def write(folder: Path, snapshots: int, manifests: int, files: int) -> Path:
     # The others are copies of the first: what is in them matters, and that each is a file of its own.
     listed = [_copy(first, folder, number) for number in range(manifests)]
     location = f"{folder}/metadata/snap-{last}.avro"
-    with write_manifest_list(2, PyArrowFileIO().new_output(f"file://{location}"), last, last - 1, last, "deflate") as writer:
+    with write_manifest_list(
+        2, PyArrowFileIO().new_output(f"file://{location}"), last, last - 1, last, "deflate"
+    ) as writer:
         writer.add_manifests(listed)
     metadata = _metadata(folder, snapshots, manifests * files, now, f"file://{location}")
     path = folder / "metadata" / "00001-large.metadata.json"
@@ -77,7 +85,11 @@ def _manifest(folder: Path, snapshot: int, files: int, today: int) -> ManifestFi
                 sort_order_id=0,
             )
             file.spec_id = 0
-            writer.add_entry(ManifestEntry.from_args(status=ManifestEntryStatus.ADDED, snapshot_id=snapshot, data_file=file))
+            writer.add_entry(
+                ManifestEntry.from_args(
+                    status=ManifestEntryStatus.ADDED, snapshot_id=snapshot, data_file=file
+                )
+            )
     return writer.to_manifest_file()
 
 
@@ -96,7 +108,9 @@ def _metadata(folder: Path, snapshots: int, files: int, now: int, manifest_list:
             "parent-snapshot-id": number - 1 if number > 1 else None,
             "sequence-number": number,
             "timestamp-ms": now - (snapshots - number) * MINUTE,
-            "manifest-list": manifest_list if number == snapshots else f"file://{folder}/metadata/snap-{number}.avro",
+            "manifest-list": manifest_list
+            if number == snapshots
+            else f"file://{folder}/metadata/snap-{number}.avro",
             "summary": summary,
             "schema-id": 0,
         }

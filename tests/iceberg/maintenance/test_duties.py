@@ -1,4 +1,6 @@
-"""What is due, when, and in which order: times between runs, places that are shared, holders, identities, and results beside forecasts."""
+"""What is due, when, and in which order: times between runs, places that are shared, holders, identities, and
+results beside forecasts.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -36,7 +38,9 @@ def test_only_what_is_declared_and_enabled_is_wanted(lake: Lake) -> None:
     assert wants(declared(lake, ORPHANS))
     assert not wants(declared(lake, {"orphan_removal": {"enabled": False}}))
     lake.apply("table.t", ORDERS)
-    assert list(duties(lake, {"orphan_removal": {"enabled": False}, "snapshot_expiry": {}})) == ["snapshot_expiry"]
+    assert list(duties(lake, {"orphan_removal": {"enabled": False}, "snapshot_expiry": {}})) == [
+        "snapshot_expiry"
+    ]
 
 
 def test_the_engine_carries_it_out(written: Lake) -> None:
@@ -61,7 +65,9 @@ def test_a_failed_run_and_one_under_other_settings_do_not_count(written: Lake) -
     now = measured(written, ORPHANS)["measured_ms"]
     assert duties(written, ORPHANS, now=now, runs=run(first, now - HOUR))["orphan_removal"].due
     real = duties(written, ORPHANS)["orphan_removal"]
-    assert duties(written, ORPHANS, now=now, runs=run(real, now - HOUR, failed="it failed"))["orphan_removal"].due
+    assert duties(written, ORPHANS, now=now, runs=run(real, now - HOUR, failed="it failed"))[
+        "orphan_removal"
+    ].due
 
 
 def test_an_operation_is_the_same_until_it_was_recorded_or_the_table_moved(written: Lake) -> None:
@@ -84,10 +90,15 @@ def test_a_rewrite_that_was_not_recorded_is_not_done_again(written: Lake) -> Non
     written.append("n.t", [{"id": 9, "ts": None}])
     now = measured(written, body)["measured_ms"]
     again = duties(written, body, now=now + 6 * DAY)["compaction"]
-    assert (again.due, again.summary.startswith("ran 6d ago, at most once in 30d; waiting: all ")) == (False, True)
+    assert (again.due, again.summary.startswith("ran 6d ago, at most once in 30d; waiting: all ")) == (
+        False,
+        True,
+    )
     assert duties(written, body, now=now + 31 * DAY)["compaction"].due
     assert duties(written, body, runs=run(first, now, failed="rows were lost"))["compaction"].due
-    assert not duties(written, body, now=now, runs=run(replace(first, id="compaction-other"), now - 40 * DAY))["compaction"].due
+    assert not duties(
+        written, body, now=now, runs=run(replace(first, id="compaction-other"), now - 40 * DAY)
+    )["compaction"].due
     other = {"compaction": body["compaction"] | {"delete_ratio": 0.5}}
     assert duties(written, other)["compaction"].due
 
@@ -95,12 +106,18 @@ def test_a_rewrite_that_was_not_recorded_is_not_done_again(written: Lake) -> Non
 @pytest.mark.parametrize("said", ["false", "no"])
 def test_a_table_that_may_not_lose_files_loses_none(lake: Lake, said: str) -> None:
     """What is not true is false to Iceberg."""
-    body = ORDERS | {"properties": {"gc.enabled": said}, "orphan_removal": {}, "snapshot_expiry": {"older_than": "0s"}}
+    body = ORDERS | {
+        "properties": {"gc.enabled": said},
+        "orphan_removal": {},
+        "snapshot_expiry": {"older_than": "0s"},
+    }
     lake.apply("table.t", body)
     lake.append("n.t", [{"id": 1, "ts": None}])
     lake.append("n.t", [{"id": 2, "ts": None}])
     found = duties(lake, body)
-    assert [(duty.due, [item.code for item in duty.diagnostics]) for duty in found.values()] == [(False, ["FII157"])] * 2
+    assert [(duty.due, [item.code for item in duty.diagnostics]) for duty in found.values()] == [
+        (False, ["FII157"])
+    ] * 2
 
 
 @pytest.mark.parametrize("inside", ["", "/data/more"])
@@ -108,7 +125,9 @@ def test_orphans_are_left_where_others_have_files(written: Lake, inside: str) ->
     location = measured(written, ORPHANS)["location"].removeprefix("file://")
 
     def beside(place: str, **more: bool) -> Duty:
-        return duties(written, ORPHANS, neighbours=(Neighbour(address="checkpoint.c", places=("/else", place), **more),))["orphan_removal"]
+        return duties(
+            written, ORPHANS, neighbours=(Neighbour(address="checkpoint.c", places=("/else", place), **more),)
+        )["orphan_removal"]
 
     duty = beside(f"{location}{inside}")
     assert not duty.due
@@ -197,21 +216,32 @@ def test_sorting_needs_an_order(written: Lake) -> None:
     assert not duty.due
     assert [item.code for item in duty.diagnostics] == ["FII154"]
     by = {"transform": "day", "column": "ts", "param": None, "direction": "desc", "nulls": "last"}
-    sorted_ = duties(written, {"compaction": COMPACTION["compaction"] | {"strategy": "sort", "sort_by": [by, "id"]}})["compaction"]
+    sorted_ = duties(
+        written, {"compaction": COMPACTION["compaction"] | {"strategy": "sort", "sort_by": [by, "id"]}}
+    )["compaction"]
     assert isinstance(sorted_.work, RewriteDataFiles)
     assert sorted_.work.sort_order == "day(ts) DESC NULLS LAST, id ASC NULLS FIRST"
 
 
 def test_a_partition_spec_that_is_not_there_is_told(written: Lake) -> None:
     def by(spec: str) -> tuple[bool, list[str]]:
-        duty = duties(written, {"compaction": COMPACTION["compaction"] | {"options": {"output-spec-id": spec}}})["compaction"]
+        duty = duties(
+            written, {"compaction": COMPACTION["compaction"] | {"options": {"output-spec-id": spec}}}
+        )["compaction"]
         return duty.due, [item.code for item in duty.diagnostics]
 
     assert (by("0"), by("7")) == ((True, []), (False, ["FII159"]))
 
 
 def compacted(**result: int) -> Attributes:
-    return {"snapshot_before": 7, "rows_before": 10, "rows_after": 10, "rewritten_files": 6, "rewritten_bytes": 600, **result}
+    return {
+        "snapshot_before": 7,
+        "rows_before": 10,
+        "rows_after": 10,
+        "rewritten_files": 6,
+        "rewritten_bytes": 600,
+        **result,
+    }
 
 
 DUE = Duty(
@@ -226,13 +256,18 @@ DUE = Duty(
 
 def test_a_result_as_forecast_is_said_to_be_so() -> None:
     found = TableMaintainer().judge(DUE, compacted(added_files=1))
-    assert found.messages == ("compaction: 6 data files rewritten, 600B rewritten, 1 data files written", "compaction: as forecast")
+    assert found.messages == (
+        "compaction: 6 data files rewritten, 600B rewritten, 1 data files written",
+        "compaction: as forecast",
+    )
     assert not found.diagnostics
 
 
 def test_a_result_on_a_later_snapshot_is_told_apart() -> None:
     found = TableMaintainer().judge(DUE, compacted(snapshot_before=8, rewritten_files=7))
-    assert found.messages[1].startswith("compaction: other than forecast, because the table was written meanwhile: 6 data files")
+    assert found.messages[1].startswith(
+        "compaction: other than forecast, because the table was written meanwhile: 6 data files"
+    )
     assert not found.diagnostics
 
 
@@ -250,7 +285,9 @@ def test_wrong_results_are_complained_of(result: Attributes, code: str, severity
 
 
 def test_more_expired_than_were_to_when_it_began_is_an_error(written: Lake) -> None:
-    """A stream's commits push old snapshots out between deciding and doing, and in between again: that is no error."""
+    """A stream's commits push old snapshots out between deciding and doing, and in between again: that is no
+    error.
+    """
     body = {"snapshot_expiry": {"older_than": "1d"}}
     duty = duties(written, body, now=measured(written, body)["measured_ms"] + 2 * DAY)["snapshot_expiry"]
     assert duty.forecast["expired_snapshots"] == 2
@@ -271,14 +308,18 @@ def test_more_expired_than_were_to_when_it_began_is_an_error(written: Lake) -> N
     assert judged(3, head, head + 1)[0] == []
     complaints, said = judged(2, head + 1, head + 1)
     assert (complaints, said) == ([], "snapshot_expiry: as forecast")
-    moved = TableMaintainer().judge(duty, {"expired_snapshots": 9, "allowed_snapshots": 9, "snapshot_before": 1, "snapshot_after": 1})
+    moved = TableMaintainer().judge(
+        duty, {"expired_snapshots": 9, "allowed_snapshots": 9, "snapshot_before": 1, "snapshot_after": 1}
+    )
     assert not moved.diagnostics
     assert "because the table was written meanwhile: 2 snapshots expired expected and 9" in moved.messages[1]
 
 
 def test_a_tag_whose_time_has_passed_goes_though_no_snapshot_does(written: Lake) -> None:
     table = written.table("n.t")
-    table.manage_snapshots().create_tag(int(table.metadata.current_snapshot_id or 0), "old", max_ref_age_ms=HOUR).commit()
+    table.manage_snapshots().create_tag(
+        int(table.metadata.current_snapshot_id or 0), "old", max_ref_age_ms=HOUR
+    ).commit()
     now = measured(written, {})["measured_ms"] + 2 * HOUR
     duty = duties(written, {"snapshot_expiry": {"older_than": "5d"}}, now=now)["snapshot_expiry"]
     assert (duty.due, duty.forecast["expired_snapshots"], duty.forecast["dropped_refs"]) == (True, 0, 1)
@@ -289,9 +330,21 @@ def test_a_tag_whose_time_has_passed_goes_though_no_snapshot_does(written: Lake)
     ("compaction", "code", "told"),
     [
         ({"where": "nope = 1"}, "FII059", 'There is no such column: compaction.where names "nope".'),
-        ({"where": "date_sub(current_date(), 5) > `no pe`"}, "FII059", 'There is no such column: compaction.where names "no pe".'),
-        ({"strategy": "zorder", "zorder_by": ["zz"]}, "FII059", 'There is no such column: compaction.zorder_by names "zz".'),
-        ({"strategy": "sort", "sort_by": [CALLS["asc"]("zz")]}, "FII059", 'There is no such column: compaction.sort_by names "zz".'),
+        (
+            {"where": "date_sub(current_date(), 5) > `no pe`"},
+            "FII059",
+            'There is no such column: compaction.where names "no pe".',
+        ),
+        (
+            {"strategy": "zorder", "zorder_by": ["zz"]},
+            "FII059",
+            'There is no such column: compaction.zorder_by names "zz".',
+        ),
+        (
+            {"strategy": "sort", "sort_by": [CALLS["asc"]("zz")]},
+            "FII059",
+            'There is no such column: compaction.sort_by names "zz".',
+        ),
     ],
 )
 def test_columns_that_are_not_there_are_no_work_for_spark_where_none_is_declared(
@@ -299,8 +352,19 @@ def test_columns_that_are_not_there_are_no_work_for_spark_where_none_is_declared
 ) -> None:
     body = {"column": None, "compaction": compaction | {"run_if": {"small_files_over": 1}}}
     duty = duties(written, body)["compaction"]
-    assert (duty.due, duty.summary, [item.code for item in duty.diagnostics]) == (False, f"{told} Nothing is rewritten.", [code])
-    fine = {"column": None, "compaction": {"where": "ID > 0 and day(ts) > 3", "run_if": {"small_files_over": 1}, "min_input_files": 2}}
+    assert (duty.due, duty.summary, [item.code for item in duty.diagnostics]) == (
+        False,
+        f"{told} Nothing is rewritten.",
+        [code],
+    )
+    fine = {
+        "column": None,
+        "compaction": {
+            "where": "ID > 0 and day(ts) > 3",
+            "run_if": {"small_files_over": 1},
+            "min_input_files": 2,
+        },
+    }
     assert duties(written, fine)["compaction"].due
 
 
@@ -320,9 +384,17 @@ def test_sizes_are_judged_beside_what_the_table_says(written: Lake) -> None:
 
 
 def test_what_spark_can_not_load_is_not_maintained(lake: Lake) -> None:
-    body = ORDERS | {"column": columns(id="long", at="struct<tm: time>"), **COMPACTION, **ORPHANS, "snapshot_expiry": {"older_than": "0s"}}
+    body = ORDERS | {
+        "column": columns(id="long", at="struct<tm: time>"),
+        **COMPACTION,
+        **ORPHANS,
+        "snapshot_expiry": {"older_than": "0s"},
+    }
     lake.apply("table.t", body)
     lake.append("n.t", [{"id": 1, "at": None}])
     found = duties(lake, body)
     assert not any(duty.due for duty in found.values())
-    assert found["orphan_removal"].summary == "Spark cannot load the table: at.tm has a type that it does not know"
+    assert (
+        found["orphan_removal"].summary
+        == "Spark cannot load the table: at.tm has a type that it does not know"
+    )

@@ -27,7 +27,14 @@ def histories(draw: st.DrawFn) -> History:
         times[number] = min(at, NOW)
         parents[number] = number - 1 if number > 1 else draw(st.sampled_from([None, 999]))
     head = len(times)
-    refs = [Ref(name="main", head=head, min_snapshots=draw(st.none() | st.integers(1, 4)), max_snapshot_age=draw(ages()))]
+    refs = [
+        Ref(
+            name="main",
+            head=head,
+            min_snapshots=draw(st.none() | st.integers(1, 4)),
+            max_snapshot_age=draw(ages()),
+        )
+    ]
     for name in ("b1", "b2"):
         if draw(st.booleans()):
             start, length = draw(st.integers(1, head)), draw(st.integers(0, 3))
@@ -38,10 +45,17 @@ def histories(draw: st.DrawFn) -> History:
                 parents[new], last = last, new
             refs.append(Ref(name=name, head=last, max_snapshot_age=draw(ages()), max_ref_age=draw(ages())))
     if draw(st.booleans()):
-        refs.append(Ref(name="t", head=draw(st.sampled_from(sorted(times))), is_branch=False, max_ref_age=draw(ages())))
+        refs.append(
+            Ref(
+                name="t", head=draw(st.sampled_from(sorted(times))), is_branch=False, max_ref_age=draw(ages())
+            )
+        )
     for _ in range(draw(st.integers(0, 2))):
         new = len(times) + 1
-        times[new], parents[new] = draw(st.integers(0, 2000)) * HOUR, draw(st.none() | st.sampled_from(sorted(times)))
+        times[new], parents[new] = (
+            draw(st.integers(0, 2000)) * HOUR,
+            draw(st.none() | st.sampled_from(sorted(times))),
+        )
     return History(times=times, parents=parents, refs=tuple(refs))
 
 
@@ -127,7 +141,11 @@ def test_a_history_survives_its_data(history: History) -> None:
 @settings(max_examples=100, deadline=None)
 @given(histories(), st.data())
 def test_a_snapshot_stays_below_its_floor(history: History, data: st.DataObject) -> None:
-    plain = History(times=history.times, parents=history.parents, refs=tuple(Ref(name=r.name, head=r.head) for r in history.refs))
+    plain = History(
+        times=history.times,
+        parents=history.parents,
+        refs=tuple(Ref(name=r.name, head=r.head) for r in history.refs),
+    )
     item = data.draw(st.sampled_from(sorted(plain.times)))
     assert item not in expiry(plain, cutoff=floors(plain)[item], retain_last=1, now=NOW).snapshots
 
@@ -144,19 +162,34 @@ WANTED = SnapshotExpiry(older_than=24 * HOUR, hold_readers_for=48 * HOUR)
 
 def test_a_reader_keeps_its_snapshot_and_all_after_it() -> None:
     history = chain(100, 90, 80, 70, 1)
-    hold = Hold(subject="table.t", holder="job.r", reason="it reads on from snapshot 3", snapshots=(3,), moved_ms=NOW - 30 * HOUR)
+    hold = Hold(
+        subject="table.t",
+        holder="job.r",
+        reason="it reads on from snapshot 3",
+        snapshots=(3,),
+        moved_ms=NOW - 30 * HOUR,
+    )
     found = reach(history, WANTED, (hold,), NOW)
     assert found.expiry.snapshots == {1, 2}
     assert found.needed == (3,)
     assert found.cutoff == history.times[3]
     assert found.held == (
-        f"job.r: it reads on from snapshot 3, so what was committed since {_at(history.times[3])} stays; it last moved 30h ago",
+        (
+            f"job.r: it reads on from snapshot 3, so what was committed since {_at(history.times[3])} stays; "
+            "it last moved 30h ago"
+        ),
     )
     assert not found.diagnostics
 
 
 def test_a_reader_that_stands_still_for_too_long_is_warned_about_and_keeps_all_the_same() -> None:
-    hold = Hold(subject="table.t", holder="job.r", reason="it reads on from snapshot 1", snapshots=(1,), moved_ms=NOW - 100 * HOUR)
+    hold = Hold(
+        subject="table.t",
+        holder="job.r",
+        reason="it reads on from snapshot 1",
+        snapshots=(1,),
+        moved_ms=NOW - 100 * HOUR,
+    )
     found = reach(chain(100, 90, 1), WANTED, (hold,), NOW)
     assert not found.expiry.snapshots
     assert [item.code for item in found.diagnostics] == ["FII151"]
@@ -164,7 +197,9 @@ def test_a_reader_that_stands_still_for_too_long_is_warned_about_and_keeps_all_t
 
 
 def test_a_holder_that_asks_for_less_than_the_settings_keep_is_not_named() -> None:
-    hold = Hold(subject="table.t", holder="job.r", reason="it reads on", snapshots=(3,), moved_ms=NOW - 100 * HOUR)
+    hold = Hold(
+        subject="table.t", holder="job.r", reason="it reads on", snapshots=(3,), moved_ms=NOW - 100 * HOUR
+    )
     found = reach(chain(100, 90, 1), WANTED, (hold,), NOW)
     assert found.expiry.snapshots == {1, 2}
     assert not found.held
@@ -173,7 +208,9 @@ def test_a_holder_that_asks_for_less_than_the_settings_keep_is_not_named() -> No
 
 def test_a_batch_at_work_keeps_the_way_back_to_its_beginning_also_where_clocks_went_backwards() -> None:
     history = chain(100, 60, 70, 50, 1)
-    hold = Hold(subject="table.t", holder="job.w", reason="batch 7 is not committed", since_ms=NOW - 65 * HOUR)
+    hold = Hold(
+        subject="table.t", holder="job.w", reason="batch 7 is not committed", since_ms=NOW - 65 * HOUR
+    )
     found = reach(history, WANTED, (hold,), NOW)
     assert found.expiry.snapshots == {1}
 

@@ -63,7 +63,9 @@ def do(shared: Lake, spark: Any) -> Iterator[Do]:
             uuid=str(table.metadata.table_uuid),
             task=encode(duty.work),
         )
-        done = maintain(lambda: spark, asked, TableLocks(), lambda _seconds: None, logging.getLogger("forecasts"))
+        done = maintain(
+            lambda: spark, asked, TableLocks(), lambda _seconds: None, logging.getLogger("forecasts")
+        )
         return TableMaintainer().judge(duty, done.result)
 
     yield carried_out
@@ -113,7 +115,10 @@ def test_rewrites_of_deleted_rows(shared: Lake, spark: Any, do: Do) -> None:
     spark.sql(f"INSERT INTO {NAME} SELECT id, current_timestamp() FROM range(1000)")
     for number in range(6):
         spark.sql(f"DELETE FROM {NAME} WHERE id = {number}")
-    declared = body | {"delete_rewrite": {"min_input_files": 3}, "compaction": {"delete_ratio": 0.5, "run_if": {"small_files_over": 0}}}
+    declared = body | {
+        "delete_rewrite": {"min_input_files": 3},
+        "compaction": {"delete_ratio": 0.5, "run_if": {"small_files_over": 0}},
+    }
     found = duties(shared, declared)
     assert not found["compaction"].due
     as_forecast(do(found["delete_rewrite"]))
@@ -131,7 +136,10 @@ def test_rewrites_of_deleted_rows(shared: Lake, spark: Any, do: Do) -> None:
 
 def four_with_deletes(lake: Lake, spark: Any) -> dict[str, Any]:
     """A table of four data files with a file of deletes each; returns its block."""
-    body = ORDERS | {"properties": {"write.delete.mode": "merge-on-read"}, "delete_rewrite": {"min_input_files": 3}}
+    body = ORDERS | {
+        "properties": {"write.delete.mode": "merge-on-read"},
+        "delete_rewrite": {"min_input_files": 3},
+    }
     lake.apply("table.t", body)
     for _ in range(4):
         spark.sql(f"INSERT INTO {NAME} SELECT id, current_timestamp() FROM range(100)")
@@ -141,7 +149,9 @@ def four_with_deletes(lake: Lake, spark: Any) -> dict[str, Any]:
 
 def test_deletes_of_data_files_that_are_gone_go(shared: Lake, spark: Any, do: Do) -> None:
     body = four_with_deletes(shared, spark)
-    spark.sql(f"CALL lake.system.rewrite_data_files(table => '{NAME}', options => map('rewrite-all', 'true'))")
+    spark.sql(
+        f"CALL lake.system.rewrite_data_files(table => '{NAME}', options => map('rewrite-all', 'true'))"
+    )
     duty = duties(shared, body)["delete_rewrite"]
     assert (duty.due, duty.forecast["rewritten_delete_files"]) == (True, 4), duty.summary
     as_forecast(do(duty))
@@ -152,7 +162,10 @@ def test_delete_files_of_one_data_file_each_are_left_as_they_are(shared: Lake, s
     """As Spark writes them of itself, a rewrite makes as many of them again."""
     body = four_with_deletes(shared, spark)
     duty = duties(shared, body)["delete_rewrite"]
-    assert (duty.due, duty.summary) == (False, "4 position delete files, one for each data file: a rewrite would leave as many")
+    assert (duty.due, duty.summary) == (
+        False,
+        "4 position delete files, one for each data file: a rewrite would leave as many",
+    )
     spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
     together = duties(shared, body)["delete_rewrite"]
     assert together.summary.endswith(") become about 1")
@@ -184,7 +197,13 @@ def test_old_rows_go(shared: Lake, spark: Any, do: Do, partitioned: bool) -> Non
         {"where": f"ts < '{(NOW - timedelta(days=3)).isoformat()}'"},
         {"partial_progress": {"max_commits": 2, "max_failed_commits": 1}, "max_concurrent_groups": 2},
         {"rewrite_all": True, "every": "1d", "delete_file_threshold": 9, "max_file_group_size": "1GB"},
-        {"options": {"remove-dangling-deletes": "true", "rewrite-job-order": "bytes-asc", "use-starting-sequence-number": "false"}},
+        {
+            "options": {
+                "remove-dangling-deletes": "true",
+                "rewrite-job-order": "bytes-asc",
+                "use-starting-sequence-number": "false",
+            }
+        },
     ],
     ids=["sort", "zorder", "where", "partial", "all", "options"],
 )
@@ -192,7 +211,9 @@ def test_every_way_of_compaction(shared: Lake, spark: Any, do: Do, compaction: d
     shared.apply("table.t", ORDERS)
     for number in range(6):
         shared.append("n.t", rows(number))
-    declared = ORDERS | {"compaction": {"min_input_files": 2, "run_if": {"small_files_over": 1}, **compaction}}
+    declared = ORDERS | {
+        "compaction": {"min_input_files": 2, "run_if": {"small_files_over": 1}, **compaction}
+    }
     duty = duties(shared, declared)["compaction"]
     assert duty.forecast["rewritten_files"] == (2 if "where" in compaction else 6)
     as_forecast(do(duty))
@@ -200,8 +221,14 @@ def test_every_way_of_compaction(shared: Lake, spark: Any, do: Do, compaction: d
 
 
 @pytest.mark.parametrize("strategy", ["binpack", "sort", "zorder", "delete_rewrite"])
-def test_every_option_that_may_be_set_is_known_to_iceberg(shared: Lake, spark: Any, do: Do, strategy: str) -> None:
-    values = {"rewrite-job-order": "files-desc", "use-starting-sequence-number": "true", "remove-dangling-deletes": "false"}
+def test_every_option_that_may_be_set_is_known_to_iceberg(
+    shared: Lake, spark: Any, do: Do, strategy: str
+) -> None:
+    values = {
+        "rewrite-job-order": "files-desc",
+        "use-starting-sequence-number": "true",
+        "remove-dangling-deletes": "false",
+    }
     options = {name: values.get(name, "0" if name == "output-spec-id" else "4") for name in OPTIONS[strategy]}
     properties = {"write.delete.mode": "merge-on-read", "write.delete.granularity": "partition"}
     shared.apply("table.t", ORDERS | {"properties": properties})
@@ -210,7 +237,13 @@ def test_every_option_that_may_be_set_is_known_to_iceberg(shared: Lake, spark: A
         shared.append("n.t", rows(number))
         spark.sql(f"DELETE FROM {NAME} WHERE id = {number + 10}")
     columns = {"sort": {"sort_by": ["id"]}, "zorder": {"zorder_by": ["id", "ts"]}}.get(strategy, {})
-    compaction = {"strategy": strategy, "min_input_files": 2, "run_if": {"small_files_over": 1}, "options": options, **columns}
+    compaction = {
+        "strategy": strategy,
+        "min_input_files": 2,
+        "run_if": {"small_files_over": 1},
+        "options": options,
+        **columns,
+    }
     partial = {"partial_progress": {"max_commits": 2}}
     upkeep: dict[str, Any] = {"compaction": compaction}
     if strategy == "delete_rewrite":
@@ -221,7 +254,8 @@ def test_every_option_that_may_be_set_is_known_to_iceberg(shared: Lake, spark: A
 
 
 def test_orphans_are_found(shared: Lake, spark: Any, do: Do) -> None:
-    # The tables of other tests left their metadata in this folder, and metadata of another table stops the removal.
+    # The tables of other tests left their metadata in this folder, and metadata of another table stops the
+    # removal.
     shutil.rmtree(shared.project.root / ".flareiac/lake/default/warehouse/n/t", ignore_errors=True)
     shared.apply("table.t", ORDERS)
     shared.append("n.t", rows(1))

@@ -21,7 +21,10 @@ def query(folder: Path, batches: list[list[int]], begun: list[int] | None = None
     for log in ("offsets", "commits"):
         (folder / log).mkdir(parents=True)
     for number, ids in enumerate([*batches, *([begun] if begun else [])]):
-        sources = [json.dumps({"version": 1, "snapshot_id": each, "position": 1, "scan_all_files": False}) for each in ids]
+        sources = [
+            json.dumps({"version": 1, "snapshot_id": each, "position": 1, "scan_all_files": False})
+            for each in ids
+        ]
         header = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": moved + number, "conf": {}})
         (folder / "offsets" / str(number)).write_text("\n".join(["v1", header, *sources]))
         (folder / "offsets" / f".{number}.crc").write_text("x")
@@ -32,7 +35,9 @@ def query(folder: Path, batches: list[list[int]], begun: list[int] | None = None
 
 def looked(lake: Lake, checkpoint: str) -> dict[str, Any]:
     catalog = spec_of(CATALOG, lake.references[CATALOG].attributes)
-    found: dict[str, Any] = positions({"reader": {"bi": {"checkpoint": checkpoint, "hold": None}}}, catalog, lake.project.root)["bi"]
+    found: dict[str, Any] = positions(
+        {"reader": {"bi": {"checkpoint": checkpoint, "hold": None}}}, catalog, lake.project.root
+    )["bi"]
     return found
 
 
@@ -96,7 +101,12 @@ def test_an_age_keeps_what_is_younger() -> None:
 
 @pytest.mark.parametrize(
     ("body", "code"),
-    [({}, "FII190"), ({"checkpoint": "a", "hold": "10d"}, "FII190"), ({"hold": "ten"}, "FII086"), ({"hold": "0s"}, "FII086")],
+    [
+        ({}, "FII190"),
+        ({"checkpoint": "a", "hold": "10d"}, "FII190"),
+        ({"hold": "ten"}, "FII086"),
+        ({"hold": "0s"}, "FII086"),
+    ],
 )
 def test_a_reader_has_one_of_the_two(lake: Lake, body: dict[str, str], code: str) -> None:
     reader = {"bi": dict.fromkeys(("checkpoint", "hold")) | body}
@@ -106,7 +116,9 @@ def test_a_reader_has_one_of_the_two(lake: Lake, body: dict[str, str], code: str
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_checkpoint_in_s3_is_read_with_the_keys_of_the_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_in_s3_is_read_with_the_keys_of_the_catalog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
     local = query(tmp_path / "bi", [[1], [2]])
@@ -116,7 +128,9 @@ def test_a_checkpoint_in_s3_is_read_with_the_keys_of_the_catalog(tmp_path: Path,
         client.create_bucket(Bucket="others")
         for path in local.rglob("*"):
             if path.is_file():
-                client.put_object(Bucket="others", Key=f"jobs/{path.relative_to(tmp_path)}", Body=path.read_bytes())
+                client.put_object(
+                    Bucket="others", Key=f"jobs/{path.relative_to(tmp_path)}", Body=path.read_bytes()
+                )
         assert looked(lake, "s3://others/jobs/bi") == {"ids": [2], "moved_ms": 1001, "trouble": ""}
         assert looked(lake, "s3://others/jobs/none")["trouble"]
         assert looked(lake, "s3://nowhere/bi")["trouble"]

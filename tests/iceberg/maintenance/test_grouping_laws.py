@@ -7,7 +7,9 @@ from flareiac_iceberg.maintenance.rewrite_groups import Candidate, grouped, outp
 
 MB = 1024**2
 LIMITS = sizing(target=512 * MB, least=None, most=None, min_input_files=5, max_group=100 * 1024 * MB)
-FILES = st.lists(st.builds(Candidate, st.integers(1, 2000).map(lambda size: size * MB), st.booleans()), max_size=40)
+FILES = st.lists(
+    st.builds(Candidate, st.integers(1, 2000).map(lambda size: size * MB), st.booleans()), max_size=40
+)
 
 
 def small(count: int, size: int = MB) -> list[Candidate]:
@@ -38,7 +40,9 @@ def test_groups_end_where_they_are_full() -> None:
 
 
 def test_everything_is_taken_where_that_is_asked_for() -> None:
-    limits = sizing(target=512 * MB, least=None, most=None, min_input_files=5, max_group=100 * 1024 * MB, everything=True)
+    limits = sizing(
+        target=512 * MB, least=None, most=None, min_input_files=5, max_group=100 * 1024 * MB, everything=True
+    )
     assert grouped([Candidate(512 * MB)], limits).files == 1
 
 

@@ -1,4 +1,6 @@
-"""Deciding about a large table opens its metadata, then the manifest list, then manifests, each only when needed, and no data file."""
+"""Deciding about a large table opens its metadata, then the manifest list, then manifests, each only when
+needed, and no data file.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -24,13 +26,17 @@ def metadata(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, A
     return str(path), load(str(path))
 
 
-def decide(lake: Lake, metadata: tuple[str, dict[str, Any]], body: dict[str, Any]) -> tuple[dict[str, Duty], Counter[str]]:
+def decide(
+    lake: Lake, metadata: tuple[str, dict[str, Any]], body: dict[str, Any]
+) -> tuple[dict[str, Duty], Counter[str]]:
     """What is due, and how many files of each kind were opened for it."""
     opened: Counter[str] = Counter()
 
     def read(location: str) -> bytes:
         path = Path(location.removeprefix("file://"))
-        opened["list" if path.name.startswith("snap-") else "manifest" if path.suffix == ".avro" else "other"] += 1
+        opened[
+            "list" if path.name.startswith("snap-") else "manifest" if path.suffix == ".avro" else "other"
+        ] += 1
         return path.read_bytes()
 
     attributes = declared(lake, body)
@@ -55,24 +61,41 @@ def test_expiry_reads_nothing_but_the_metadata(lake: Lake, metadata: tuple[str, 
 
 
 def test_manifests_are_judged_by_their_list_alone(lake: Lake, metadata: tuple[str, dict[str, Any]]) -> None:
-    found, opened = decide(lake, metadata, {"manifest_rewrite": {"run_if": {"manifests_over": 10}}, "delete_rewrite": {}})
+    found, opened = decide(
+        lake, metadata, {"manifest_rewrite": {"run_if": {"manifests_over": 10}}, "delete_rewrite": {}}
+    )
     assert opened == {"list": 1}
     assert found["manifest_rewrite"].forecast["rewritten_manifests"] == MANIFESTS
     assert not found["delete_rewrite"].due
 
 
-def test_compaction_and_retention_read_each_manifest_once(lake: Lake, metadata: tuple[str, dict[str, Any]]) -> None:
-    body = {"compaction": {}, "retention": {"column": "ts", "keep": "300d"}, "manifest_rewrite": {}, "delete_rewrite": {}}
+def test_compaction_and_retention_read_each_manifest_once(
+    lake: Lake, metadata: tuple[str, dict[str, Any]]
+) -> None:
+    body = {
+        "compaction": {},
+        "retention": {"column": "ts", "keep": "300d"},
+        "manifest_rewrite": {},
+        "delete_rewrite": {},
+    }
     found, opened = decide(lake, metadata, body)
     assert opened == {"list": 1, "manifest": MANIFESTS}
     files = MANIFESTS * FILES
     assert found["compaction"].forecast["rewritten_files"] == files
-    assert found["compaction"].summary.endswith(f" become about {large_table.DAYS:,}")  # 250 files of 1 MB in each day
-    # Today is the first of the 400 days; those that are kept are the 300 before it, and the day that the cutoff falls into.
-    assert found["retention"].forecast["deleted_rows"] == (large_table.DAYS - 301) * files // large_table.DAYS * 100
+    assert found["compaction"].summary.endswith(
+        f" become about {large_table.DAYS:,}"
+    )  # 250 files of 1 MB in each day
+    # Today is the first of the 400 days; those that are kept are the 300 before it, and the day that the
+    # cutoff falls into.
+    assert (
+        found["retention"].forecast["deleted_rows"]
+        == (large_table.DAYS - 301) * files // large_table.DAYS * 100
+    )
 
 
-def test_a_threshold_that_the_summary_rules_out_opens_nothing(lake: Lake, metadata: tuple[str, dict[str, Any]]) -> None:
+def test_a_threshold_that_the_summary_rules_out_opens_nothing(
+    lake: Lake, metadata: tuple[str, dict[str, Any]]
+) -> None:
     found, opened = decide(lake, metadata, {"compaction": {"run_if": {"small_files_over": 100_000}}})
     assert not opened
     assert not found["compaction"].due

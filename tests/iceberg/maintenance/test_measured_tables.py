@@ -65,9 +65,13 @@ def test_files_of_several_partitions_are_not_put_together(lake: Lake) -> None:
     lake.apply("table.t", body)
     for number in range(4):
         lake.append("n.t", rows(number, number, 1))
-    duty = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 4}})["compaction"]
+    duty = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 4}})[
+        "compaction"
+    ]
     assert duty.forecast["rewritten_files"] == 4  # only yesterday has four
-    few = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 5}})["compaction"]
+    few = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 5}})[
+        "compaction"
+    ]
     assert not few.due
     assert few.summary == "7 small files (limit 3), but no partition has 5 of them: nothing to rewrite"
 
@@ -81,7 +85,9 @@ def test_a_filter_leaves_files_out(lake: Lake) -> None:
     compaction = {"run_if": {"small_files_over": 2}, "min_input_files": 2}
     plain = duties(lake, body | {"compaction": compaction | {"where": f"ts < '{cut}'"}})["compaction"]
     assert plain.forecast["rewritten_files"] == 3
-    other = duties(lake, body | {"compaction": compaction | {"where": "ts < date_sub(current_date(), 5)"}})["compaction"]
+    other = duties(lake, body | {"compaction": compaction | {"where": "ts < date_sub(current_date(), 5)"}})[
+        "compaction"
+    ]
     assert other.due
     assert not other.forecast
     assert "at most 6 files" in other.summary
@@ -92,12 +98,18 @@ def test_old_snapshots_expire(written: Lake) -> None:
     young = duties(written, body)["snapshot_expiry"]
     assert not young.due
     assert (
-        young.summary == "0 snapshots to expire of at least 1 (the oldest of 6 is 0s old, keeping 1d)" or "old, keeping 1d" in young.summary
+        young.summary == "0 snapshots to expire of at least 1 (the oldest of 6 is 0s old, keeping 1d)"
+        or "old, keeping 1d" in young.summary
     )
     later = measured(written, body)["measured_ms"] + 2 * DAY
     duty = duties(written, body, now=later)["snapshot_expiry"]
     head = written.table("n.t").metadata.current_snapshot_id
-    assert duty.forecast == {"expired_snapshots": 4, "snapshot_before": head, "deleted_data_files": 0, "deleted_delete_files": 0}
+    assert duty.forecast == {
+        "expired_snapshots": 4,
+        "snapshot_before": head,
+        "deleted_data_files": 0,
+        "deleted_delete_files": 0,
+    }
     assert duty.work == ExpireSnapshots(older_than_ms=later - DAY, retain_last=2)
 
 
@@ -154,7 +166,9 @@ def test_figures_that_are_used_again_grow_old(written: Lake, monkeypatch: pytest
     for minutes in range(0, 9 * 24 * 60, 55):
         monkeypatch.setattr(time, "time", lambda at=real + minutes * 60: at)
         known = measured(written, body, known)
-    assert [item[2] for item in known["rows"]["ranges"]] == [item[2] for item in measured(written, body)["rows"]["ranges"]]
+    assert [item[2] for item in known["rows"]["ranges"]] == [
+        item[2] for item in measured(written, body)["rows"]["ranges"]
+    ]
 
 
 def test_a_block_that_is_added_is_measured_though_nobody_wrote(written: Lake) -> None:
@@ -166,7 +180,10 @@ def test_a_block_that_is_added_is_measured_though_nobody_wrote(written: Lake) ->
 def test_files_that_are_small_and_have_deletes_count_once() -> None:
     found = {"unfit": 15, "worn": 15, "small": 15, "files": 15, "rewritten_files": 15}
     settings = Compaction(run_if={"small_files_over": 20, "small_file_share_over": 0.3})
-    told = "15 files small or with many deleted rows (limit 20), 100% small or with many deleted rows (limit 30%)"
+    told = (
+        "15 files small or with many deleted rows (limit 20), 100% small or with many deleted rows "
+        "(limit 30%)"
+    )
     assert _reason(found, settings) == (told, True)
     assert not _reason(found, Compaction())[1]
 
@@ -189,12 +206,19 @@ def test_settings_are_recorded_and_nothing_is_written(written: Lake) -> None:
     assert added.action is Action.UPDATE
     assert [change.path for change in added.changes] == [("compaction",), ("snapshot_expiry",)]
     assert written.plan("table.t", body).action is Action.NO_OP
-    changed = written.apply("table.t", ORDERS | {"compaction": {"min_input_files": 4, "target_file_size": "256MB"}})
+    changed = written.apply(
+        "table.t", ORDERS | {"compaction": {"min_input_files": 4, "target_file_size": "256MB"}}
+    )
     assert [(change.path, change.old, change.new) for change in changed.changes[:2]] == [
         (("compaction", "target_file_size"), changed.changes[0].old, "256MB"),
         (("compaction", "min_input_files"), 3, 4),
     ]
     assert changed.changes[2].path == ("snapshot_expiry",)
     assert not changed.steps
-    assert written.plan("table.t", ORDERS | {"compaction": {"min_input_files": 4, "target_file_size": "256MB"}}).action is Action.NO_OP
+    assert (
+        written.plan(
+            "table.t", ORDERS | {"compaction": {"min_input_files": 4, "target_file_size": "256MB"}}
+        ).action
+        is Action.NO_OP
+    )
     assert written.table("n.t").metadata_location == before

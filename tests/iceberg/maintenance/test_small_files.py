@@ -27,7 +27,9 @@ def append(lake: Lake, times: int) -> None:
 def share(lake: Lake, known: Attributes | None = None) -> tuple[int | None, int | None, int | None]:
     driver = lake.session.driver("table")
     assert isinstance(driver, Surveying)
-    request = SurveyRequest(address="table.t", recorded=lake.state["table.t"], references=lake.references, known=known or {})
+    request = SurveyRequest(
+        address="table.t", recorded=lake.state["table.t"], references=lake.references, known=known or {}
+    )
     found = driver.survey(request)
     return found["small_files"], found["looked_at_files"], found["looked_at"]
 

@@ -1,4 +1,6 @@
-"""Tables with maintenance for tests: what is measured and due of one in a small lake, and figures made by hand."""
+"""Tables with maintenance for tests: what is measured and due of one in a small lake, and figures made by
+hand.
+"""
 
 import threading
 from collections.abc import Mapping
@@ -20,7 +22,9 @@ def declared(lake: Lake, body: Mapping[str, Any]) -> Attributes:
     return lake.canonical("table", "t", {**ORDERS, **body})
 
 
-def measured(lake: Lake, body: Mapping[str, Any], known: Attributes | None = None, *, address: str = "table.t") -> Attributes:
+def measured(
+    lake: Lake, body: Mapping[str, Any], known: Attributes | None = None, *, address: str = "table.t"
+) -> Attributes:
     """The figures of the table as it is now."""
     attributes = declared(lake, body)
     observed = lake.read(address, attributes)
@@ -28,7 +32,13 @@ def measured(lake: Lake, body: Mapping[str, Any], known: Attributes | None = Non
     driver = lake.session.driver("table")
     assert isinstance(driver, Measuring)
     return driver.measure(
-        MeasureRequest(address=address, attributes=attributes, identity=observed.identity, references=lake.references, known=known or {})
+        MeasureRequest(
+            address=address,
+            attributes=attributes,
+            identity=observed.identity,
+            references=lake.references,
+            known=known or {},
+        )
     )
 
 

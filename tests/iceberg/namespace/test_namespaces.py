@@ -20,7 +20,9 @@ def test_made_changed_and_dropped(lake: Lake) -> None:
     assert lake.apply(ADDRESS, changed).action is Action.UPDATE
     assert lake.plan(ADDRESS, changed).action is Action.NO_OP
     other = lake.other()
-    assert {name: value for name, value in other.load_namespace_properties("sales").items() if name != "exists"}["owner"] == "c"
+    assert {
+        name: value for name, value in other.load_namespace_properties("sales").items() if name != "exists"
+    }["owner"] == "c"
     assert "team" not in other.load_namespace_properties("sales")
     other.close()
     assert lake.apply(ADDRESS, None).action is Action.DELETE

@@ -1,4 +1,6 @@
-"""Columns that somebody else dropped, and perhaps added again: under the same name they are other columns, and the plan says so."""
+"""Columns that somebody else dropped, and perhaps added again: under the same name they are other columns,
+and the plan says so.
+"""
 
 from typing import Any
 
@@ -16,7 +18,11 @@ STOPPED = {Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP}
 
 
 def stopped(lake: Lake) -> set[Relation]:
-    return {item.relation for item in lake.plan("table.t", WANTED).disturbs if item.reaction is Reaction.STOPS_FIRST}
+    return {
+        item.relation
+        for item in lake.plan("table.t", WANTED).disturbs
+        if item.reaction is Reaction.STOPS_FIRST
+    }
 
 
 def test_a_dropped_column_comes_back_as_another_one(lake: Lake) -> None:

@@ -1,4 +1,6 @@
-"""Branches and tags from blocks to refs: made, kept, moved and dropped in the table's one commit, and never somebody else's."""
+"""Branches and tags from blocks to refs: made, kept, moved and dropped in the table's one commit, and never
+somebody else's.
+"""
 
 from typing import Any
 
@@ -60,8 +62,16 @@ def test_a_branch_and_a_tag_come_with_a_column_in_one_commit(made: Lake) -> None
     assert len(made.table("n.t").metadata.metadata_log) == versions + 1
     found = refs(made)
     kept = {"min-snapshots-to-keep": 5, "max-snapshot-age-ms": 36 * 3_600_000, "max-ref-age-ms": 7 * DAY}
-    assert found["audit"].model_dump(exclude_none=True, by_alias=True) == {"snapshot-id": second, "type": "branch", **kept}
-    assert found["first"].model_dump(exclude_none=True, by_alias=True) == {"snapshot-id": first, "type": "tag", "max-ref-age-ms": 365 * DAY}
+    assert found["audit"].model_dump(exclude_none=True, by_alias=True) == {
+        "snapshot-id": second,
+        "type": "branch",
+        **kept,
+    }
+    assert found["first"].model_dump(exclude_none=True, by_alias=True) == {
+        "snapshot-id": first,
+        "type": "tag",
+        "max-ref-age-ms": 365 * DAY,
+    }
     assert found["now"].snapshot_id == second
     assert found["main"].snapshot_id == second
     assert made.plan("table.t", body).action is Action.NO_OP
@@ -88,7 +98,9 @@ def as_a_server_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SqliteWriter, "_commit_staged", RestWriter._commit_staged, raising=False)
 
 
-def test_a_create_on_a_server_that_stages_no_tables_goes_on_after_a_kill(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_create_on_a_server_that_stages_no_tables_goes_on_after_a_kill(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(*_: Any) -> None:
         raise BadRequestError("BadRequestException: stage-create is not supported")
 
@@ -110,7 +122,9 @@ def test_a_create_on_a_server_that_stages_no_tables_goes_on_after_a_kill(lake: L
     assert lake.plan("table.u", body | {"name": "u"}).action is Action.NO_OP
 
 
-def test_a_server_makes_a_table_with_a_branch_in_one_commit(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_makes_a_table_with_a_branch_in_one_commit(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     as_a_server_does(monkeypatch)
     body = BODY | {"branch": {"audit": branch("7d")}}
     lake.apply("table.t", body)
@@ -118,14 +132,19 @@ def test_a_server_makes_a_table_with_a_branch_in_one_commit(lake: Lake, monkeypa
     assert lake.plan("table.t", body).action is Action.NO_OP
 
 
-def test_a_server_keeps_the_table_that_appears_while_one_is_staged(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_keeps_the_table_that_appears_while_one_is_staged(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def overtaken(*arguments: Any) -> None:
         other = lake.other_made()
         other.create_table("n.t", lake_schema)
         other.close()
         original(*arguments)
 
-    original, lake_schema = RestWriter._commit_staged, Schema(NestedField(1, "theirs", LongType(), required=False))
+    original, lake_schema = (
+        RestWriter._commit_staged,
+        Schema(NestedField(1, "theirs", LongType(), required=False)),
+    )
     as_a_server_does(monkeypatch)
     monkeypatch.setattr(SqliteWriter, "_commit_staged", overtaken)
     planned = lake.plan("table.t", BODY | {"branch": {"audit": branch()}})
@@ -135,7 +154,9 @@ def test_a_server_keeps_the_table_that_appears_while_one_is_staged(lake: Lake, m
     assert lake.table("n.t").schema().column_names == ["theirs"]
 
 
-def test_a_create_that_died_before_its_entry_left_no_table(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_create_that_died_before_its_entry_left_no_table(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     body = BODY | {"format_version": 3, "branch": {"audit": branch()}}
     request = lake.request("table.t", lake.plan("table.t", body))
     driver = lake.session.driver("table")
@@ -153,13 +174,17 @@ def test_options_change_and_what_is_not_named_stays(made: Lake) -> None:
     made.apply("table.t", BODY | {"branch": {"audit": branch("7d", 5)}, "tag": {"x": tag()}})
     body = BODY | {"branch": {"audit": branch("168h", None, "1d")}, "tag": {"x": tag(None, "2d")}}
     planned = made.plan("table.t", body)
-    assert {change.path: (change.old, change.new) for change in planned.changes if change.path[-1] == "retain"} == {
-        ("tag", "x", "retain"): (planned.changes[-1].old, "2d")
-    }
+    assert {
+        change.path: (change.old, change.new) for change in planned.changes if change.path[-1] == "retain"
+    } == {("tag", "x", "retain"): (planned.changes[-1].old, "2d")}
     assert all(change.origin is Origin.CONFIG for change in planned.changes)
     made.carry_out("table.t", planned)
     found = refs(made)
-    assert (found["audit"].max_ref_age_ms, found["audit"].min_snapshots_to_keep, found["audit"].max_snapshot_age_ms) == (7 * DAY, 5, DAY)
+    assert (
+        found["audit"].max_ref_age_ms,
+        found["audit"].min_snapshots_to_keep,
+        found["audit"].max_snapshot_age_ms,
+    ) == (7 * DAY, 5, DAY)
     assert found["x"].max_ref_age_ms == 2 * DAY
     assert made.plan("table.t", body).action is Action.NO_OP
 
@@ -169,7 +194,9 @@ def test_a_tag_moves_to_the_declared_snapshot(made: Lake) -> None:
     made.apply("table.t", BODY | {"tag": {"x": tag(first, "9d")}})
     body = BODY | {"tag": {"x": tag(second, "9d")}}
     proposal = made.apply("table.t", body)
-    assert [step.text for step in proposal.steps] == [f"move tag x from snapshot {first} to snapshot {second}"]
+    assert [step.text for step in proposal.steps] == [
+        f"move tag x from snapshot {first} to snapshot {second}"
+    ]
     assert (refs(made)["x"].snapshot_id, refs(made)["x"].max_ref_age_ms) == (second, 9 * DAY)
     made.apply("table.t", BODY | {"tag": {"x": tag(first, "3d")}})
     assert (refs(made)["x"].snapshot_id, refs(made)["x"].max_ref_age_ms) == (first, 3 * DAY)
@@ -178,7 +205,9 @@ def test_a_tag_moves_to_the_declared_snapshot(made: Lake) -> None:
 def test_what_is_no_longer_declared_goes_and_what_others_made_stays(made: Lake) -> None:
     (first, _), body = heads(made), BODY | {"branch": {"audit": branch()}, "tag": {"x": tag()}}
     made.apply("table.t", body)
-    made.table("n.t").manage_snapshots().create_tag(first, "theirs").create_branch(first, "also_theirs").commit()
+    made.table("n.t").manage_snapshots().create_tag(first, "theirs").create_branch(
+        first, "also_theirs"
+    ).commit()
     seen = made.read("table.t", made.canonical("table", "t", body))
     assert isinstance(seen, Present)
     assert set(seen.unmanaged) == {'tag "theirs"', 'branch "also_theirs"'}
@@ -206,7 +235,11 @@ def test_what_others_dropped_or_moved_is_drift_and_put_back(made: Lake) -> None:
     }
     made.carry_out("table.t", proposal)
     found = refs(made)
-    assert (found["x"].snapshot_id, found["y"].snapshot_id, found["audit"].max_ref_age_ms) == (first, second, 7 * DAY)
+    assert (found["x"].snapshot_id, found["y"].snapshot_id, found["audit"].max_ref_age_ms) == (
+        first,
+        second,
+        7 * DAY,
+    )
 
 
 def test_a_tag_whose_time_ran_out_needs_nothing(made: Lake) -> None:
@@ -217,7 +250,9 @@ def test_a_tag_whose_time_ran_out_needs_nothing(made: Lake) -> None:
     made.table("n.t").maintenance.expire_snapshots().by_id(first).commit()
     proposal = made.plan("table.t", body)
     assert (proposal.action, proposal.blockers, proposal.changes) == (Action.NO_OP, (), ())
-    assert proposal.reasons == ("the time of tag x ran out, and its snapshot expired; its block can be removed",)
+    assert proposal.reasons == (
+        "the time of tag x ran out, and its snapshot expired; its block can be removed",
+    )
 
 
 def test_a_change_that_another_one_contradicts_is_not_made(made: Lake) -> None:
@@ -246,7 +281,9 @@ def test_refusals_name_the_way_out(made: Lake) -> None:
     assert refused({"tag": {"side": tag()}}) == ["FII080"]
     assert refused({"tag": {"x": tag(7)}}) == ["FII071"]
     made.apply("table.t", BODY | {"branch": {"audit": branch()}})
-    writer = Claim(subject="table.t", holder="job.j", relation=Relation.WRITES, reason="output o", part="audit")
+    writer = Claim(
+        subject="table.t", holder="job.j", relation=Relation.WRITES, reason="output o", part="audit"
+    )
     assert refused({}, (writer,)) == ["FII083"]
     assert refused({"branch": {"audit": branch()}}, (writer,)) == []
 

@@ -15,14 +15,26 @@ from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 
 ORDERS: dict[str, Any] = {
     "namespace": "sales",
-    "column": columns(id="long not null", ts="timestamptz", address="struct<street: string, zip: string>", amount="decimal(10,2)", n="int"),
+    "column": columns(
+        id="long not null",
+        ts="timestamptz",
+        address="struct<street: string, zip: string>",
+        amount="decimal(10,2)",
+        n="int",
+    ),
     "partition_by": [CALLS["day"]("ts"), CALLS["bucket"](4, "id")],
     "sort_by": [CALLS["asc"]("ts")],
     "identifier": ["id"],
     "properties": {"write.target-file-size-bytes": "1000000"},
     "comment": "orders",
 }
-ROW = {"id": 1, "ts": dt.datetime(2026, 1, 2, tzinfo=dt.UTC), "address": {"street": "a", "zip": "1"}, "amount": None, "n": 7}
+ROW = {
+    "id": 1,
+    "ts": dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
+    "address": {"street": "a", "zip": "1"},
+    "amount": None,
+    "n": 7,
+}
 
 
 def orders(**changes: Any) -> dict[str, Any]:
@@ -59,7 +71,10 @@ def test_created_as_declared_in_one_commit(lake: Lake) -> None:
 
 CHANGES: list[tuple[dict[str, Any], list[str]]] = [
     (with_columns(note="string"), ["add column note string"]),
-    (orders(column=columns(id="long not null", note="list<string>") | without("id")), ["add column note list<string> after id"]),
+    (
+        orders(column=columns(id="long not null", note="list<string>") | without("id")),
+        ["add column note list<string> after id"],
+    ),
     (orders(column=without("n")), ["drop column n"]),
     (orders(column=without("n", m="int"), renamed={"n": "m"}), ["rename column n to m"]),
     (
@@ -74,7 +89,11 @@ CHANGES: list[tuple[dict[str, Any], list[str]]] = [
     (
         orders(
             column=columns(
-                id="long not null", ts="timestamptz", addr="struct<street: string, post: string>", amount="decimal(10,2)", n="int"
+                id="long not null",
+                ts="timestamptz",
+                addr="struct<street: string, post: string>",
+                amount="decimal(10,2)",
+                n="int",
             ),
             renamed={"address": "addr", "address.zip": "addr.post"},
         ),
@@ -88,19 +107,27 @@ CHANGES: list[tuple[dict[str, Any], list[str]]] = [
         orders(partition_by=[CALLS["hour"]("ts", "h"), CALLS["bucket"](4, "id")]),
         ['no longer partition by day("ts")', 'partition by hour("ts")'],
     ),
-    (orders(partition_by=[CALLS["bucket"](4, "id"), CALLS["day"]("ts", "the_day")]), ['name the partition field day("ts") the_day']),
+    (
+        orders(partition_by=[CALLS["bucket"](4, "id"), CALLS["day"]("ts", "the_day")]),
+        ['name the partition field day("ts") the_day'],
+    ),
     (orders(partition_by=[]), ['no longer partition by day("ts")', 'no longer partition by bucket(4, "id")']),
     (orders(sort_by=[CALLS["desc"]("n", "first"), "id"]), ['sort by desc("n", "first"), asc("id")']),
     (orders(sort_by=[]), ["no longer sort"]),
     (orders(distribution="hash"), ["distribute rows by hash before writing"]),
-    (orders(properties={"a": "b"}), ['set property a to "b"', "remove property write.target-file-size-bytes"]),
+    (
+        orders(properties={"a": "b"}),
+        ['set property a to "b"', "remove property write.target-file-size-bytes"],
+    ),
     (orders(comment="", tags={"team": "x"}), ["set the table's comment", 'set tag team to "x"']),
     (with_columns(id="long") | {"identifier": []}, ["make column id optional", "identify rows by nothing"]),
 ]
 
 
 @pytest.mark.parametrize(("after", "steps"), CHANGES, ids=[", ".join(steps) for _, steps in CHANGES])
-def test_each_change_is_one_commit_and_rows_stay(filled: Lake, after: dict[str, Any], steps: list[str]) -> None:
+def test_each_change_is_one_commit_and_rows_stay(
+    filled: Lake, after: dict[str, Any], steps: list[str]
+) -> None:
     before = len(filled.table("sales.orders").metadata.metadata_log)
     proposal = filled.apply("table.orders", after)
     assert proposal.action is Action.UPDATE
@@ -159,8 +186,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("after", "code"), REFUSED, ids=[f"{code}-{index}" for index, (_, code) in enumerate(REFUSED)])
-def test_what_can_not_be_done_is_refused_with_a_way_out(filled: Lake, after: dict[str, Any], code: str) -> None:
+@pytest.mark.parametrize(
+    ("after", "code"), REFUSED, ids=[f"{code}-{index}" for index, (_, code) in enumerate(REFUSED)]
+)
+def test_what_can_not_be_done_is_refused_with_a_way_out(
+    filled: Lake, after: dict[str, Any], code: str
+) -> None:
     proposal = filled.plan("table.orders", after)
     assert code in [item.code for item in proposal.blockers]
     assert all(item.why and item.ways_out for item in proposal.blockers)
@@ -176,7 +207,10 @@ def test_keys_of_maps_and_names_of_partition_fields_stay(lake: Lake) -> None:
     lake.append("n.t", [{"ts": ROW["ts"], "m": [(1, "a")]}])
     wider = body | {"column": columns(ts="timestamptz", m="map<long, string>")}
     assert [item.code for item in lake.plan("table.t", wider).blockers] == ["FII034"]
-    named = body | {"column": columns(ts="timestamptz", m="map<int, string>", ts_day="date"), "partition_by": None}
+    named = body | {
+        "column": columns(ts="timestamptz", m="map<int, string>", ts_day="date"),
+        "partition_by": None,
+    }
     assert [item.code for item in lake.plan("table.t", named).blockers] == ["FII039"]
 
 
@@ -191,7 +225,9 @@ def test_a_required_column_fits_an_empty_table_only(lake: Lake) -> None:
 
 
 def test_an_empty_table_is_empty_by_an_earlier_state_too(lake: Lake) -> None:
-    """What was recorded before it told whether rows were ever written stands for the table under -refresh=false."""
+    """What was recorded before it told whether rows were ever written stands for the table under
+    -refresh=false.
+    """
     lake.apply("table.orders", ORDERS)
     recorded = lake.state["table.orders"]
     identity = {name: value for name, value in recorded.identity.items() if name != "written"}
@@ -358,7 +394,10 @@ def test_purge_deletes_the_files(filled: Lake) -> None:
         (orders(sort_by=["address"]), "FII064"),
         (orders(properties={"comment": "x"}), "FII065"),
         (orders(format_version=4), "FII067"),
-        (orders(partition_by=[{"transform": "zorder", "column": "id", "param": None, "name": None}]), "FII063"),
+        (
+            orders(partition_by=[{"transform": "zorder", "column": "id", "param": None, "name": None}]),
+            "FII063",
+        ),
         (orders(partition_by=[{"transform": "bucket", "column": "id", "param": 0, "name": None}]), "FII063"),
         (orders(partition_by=[{"transform": "day", "column": "ts", "param": 3, "name": None}]), "FII063"),
         (with_columns(_file="string"), "FII092"),
@@ -394,7 +433,9 @@ def mapped(lake: Lake) -> Lake:
 
 
 def names_of(lake: Lake) -> dict[str, list[str]]:
-    """The names of each field in a table's mapping, by the field's path, or by its id where the column is gone."""
+    """The names of each field in a table's mapping, by the field's path, or by its id where the column is
+    gone.
+    """
     table = lake.table("n.t")
     mapping = table.name_mapping()
     assert mapping is not None
@@ -411,11 +452,20 @@ def names_of(lake: Lake) -> dict[str, list[str]]:
 def test_names_in_files_without_ids_follow_the_columns(mapped: Lake) -> None:
     body = {
         "namespace": "n",
-        "column": columns(id="long", b="struct<post: string, city: string>", n="int", l="list<int>", m="map<string, int>"),
+        "column": columns(
+            id="long", b="struct<post: string, city: string>", n="int", l="list<int>", m="map<string, int>"
+        ),
         "renamed": {"a": "b", "a.zip": "b.post"},
     }
     mapped.apply("table.t", body)
-    rest = {"id": ["id"], "l": ["l"], "l.element": ["element"], "m": ["m"], "m.key": ["key"], "m.value": ["value"]}
+    rest = {
+        "id": ["id"],
+        "l": ["l"],
+        "l.element": ["element"],
+        "m": ["m"],
+        "m.key": ["key"],
+        "m.value": ["value"],
+    }
     assert names_of(mapped) == rest | {"b": ["a", "A", "b"], "b.post": ["zip", "post"], "b.city": ["city"]}
     assert mapped.plan("table.t", body).action is Action.NO_OP
 
@@ -431,7 +481,10 @@ def test_names_in_files_without_ids_keep_their_meaning(mapped: Lake) -> None:
 
 @pytest.mark.parametrize("text", ["x", "7", "[7]", json.dumps(NAMES)])
 def test_names_that_are_declared_or_no_names_are_left_alone(mapped: Lake, text: str) -> None:
-    body: dict[str, Any] = {"namespace": "n", "column": columns(id="long", a="struct<zip: string>", n="int", l="list<int>")}
+    body: dict[str, Any] = {
+        "namespace": "n",
+        "column": columns(id="long", a="struct<zip: string>", n="int", l="list<int>"),
+    }
     declared = body if text == "x" else body | {"properties": {MAPPING: text}}
     with mapped.table("n.t").transaction() as change:
         change.set_properties({MAPPING: text})

@@ -1,4 +1,6 @@
-"""Another program commits to the same table all the time: both get through, and neither loses what it wrote."""
+"""Another program commits to the same table all the time: both get through, and neither loses what it
+wrote.
+"""
 
 import subprocess
 import sys
@@ -15,7 +17,11 @@ from flareiac_iceberg.catalogs import pointer_writer
 from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
 
-BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string"), "properties": {"k": "0"}}
+BODY: dict[str, Any] = {
+    "namespace": "n",
+    "column": columns(id="long", name="string"),
+    "properties": {"k": "0"},
+}
 WRITER = """
 import sys, time
 from pathlib import Path
@@ -51,7 +57,9 @@ class Writer:
         self.told, self.stop_file, script = folder / "told", folder / "stop", folder / "writer.py"
         script.write_text(WRITER)
         place = (attributes["name"], attributes["uri"], attributes["warehouse"])
-        self.process = subprocess.Popen([sys.executable, str(script), *place, str(self.told), str(self.stop_file)])
+        self.process = subprocess.Popen(
+            [sys.executable, str(script), *place, str(self.told), str(self.stop_file)]
+        )
 
     @property
     def count(self) -> int:
@@ -122,10 +130,14 @@ def test_a_property_that_they_set_to_another_value_is_not_overwritten(lake: Lake
 
 
 @pytest.mark.parametrize("moment", ["before the file", "before the row"])
-def test_a_commit_in_the_very_middle_is_seen(lake: Lake, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+def test_a_commit_in_the_very_middle_is_seen(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
     lake.apply("table.t", BODY)
     request = lake.request("table.t", lake.plan("table.t", BODY | {"comment": "x"}))
-    place, name = (pointer_writer, "write_metadata") if moment == "before the file" else (SqliteWriter, "move")
+    place, name = (
+        (pointer_writer, "write_metadata") if moment == "before the file" else (SqliteWriter, "move")
+    )
     original, pending = getattr(place, name), [True]
 
     def disturbed(*arguments: Any) -> Any:
@@ -142,5 +154,9 @@ def test_a_commit_in_the_very_middle_is_seen(lake: Lake, monkeypatch: pytest.Mon
     assert (properties["theirs"], properties["comment"]) == ("1", "x")
     files = {Path(item.metadata_file).name for item in lake.table("n.t").metadata.metadata_log}
     folder = next((lake.project.root / ".flareiac").rglob("metadata"))
-    left = {path.name for path in folder.glob("*.metadata.json")} - files - {Path(lake.table("n.t").metadata_location).name}
+    left = (
+        {path.name for path in folder.glob("*.metadata.json")}
+        - files
+        - {Path(lake.table("n.t").metadata_location).name}
+    )
     assert left == set()

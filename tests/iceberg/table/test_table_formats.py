@@ -1,4 +1,6 @@
-"""Format versions and what comes with them: tables of version 1, upgrades, and column defaults of version 3."""
+"""Format versions and what comes with them: tables of version 1, upgrades, and column defaults of version
+3.
+"""
 
 import json
 from pathlib import Path
@@ -12,7 +14,11 @@ from flareiac.sdk.changes import Action, Effect
 from flareiac_iceberg.format.default_value import DoesNotFit, default_value, same_form
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 
-BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string"), "partition_by": [CALLS["bucket"](4, "id")]}
+BODY: dict[str, Any] = {
+    "namespace": "n",
+    "column": columns(id="long", name="string"),
+    "partition_by": [CALLS["bucket"](4, "id")],
+}
 
 
 def block(kind: str, default: Any = None) -> dict[str, Any]:
@@ -32,7 +38,10 @@ def field(lake: Lake, name: str) -> Attributes:
 
 
 def test_a_new_table_of_version_3(lake: Lake) -> None:
-    body = BODY | {"format_version": 3, "column": columns(id="long not null") | {"kind": block("string", "web")}}
+    body = BODY | {
+        "format_version": 3,
+        "column": columns(id="long not null") | {"kind": block("string", "web")},
+    }
     proposal = lake.apply("table.t", body)
     assert proposal.action is Action.CREATE
     found = metadata(lake)
@@ -65,7 +74,9 @@ def test_a_default_that_changes_holds_for_new_rows(lake: Lake) -> None:
     body = BODY | {"format_version": 3, "column": {**BODY["column"], "n": block("int", 8)}}
     proposal = lake.apply("table.t", body)
     assert [step.text for step in proposal.steps] == ["set the default of column n to 8"]
-    assert [(change.path, change.old, change.new) for change in proposal.changes] == [(("column", "n", "default"), 7, 8)]
+    assert [(change.path, change.old, change.new) for change in proposal.changes] == [
+        (("column", "n", "default"), 7, 8)
+    ]
     assert field(lake, "n")["write-default"] == 8
     left_out = BODY | {"format_version": 3, "column": {**BODY["column"], **columns(n="int")}}
     assert not lake.plan("table.t", left_out).steps
@@ -82,11 +93,18 @@ def test_what_a_library_does_not_know_stays_in_the_metadata(lake: Lake) -> None:
 
 
 def test_a_branch_of_an_empty_table_of_version_3(lake: Lake) -> None:
-    body = BODY | {"format_version": 3, "branch": {"audit": {"retain": None, "min_snapshots_to_keep": None, "max_snapshot_age": None}}}
+    body = BODY | {
+        "format_version": 3,
+        "branch": {"audit": {"retain": None, "min_snapshots_to_keep": None, "max_snapshot_age": None}},
+    }
     lake.apply("table.t", body)
     found = metadata(lake)
     (snapshot,) = found["snapshots"]
-    assert (snapshot["first-row-id"], snapshot["added-rows"], found["last-sequence-number"]) == (0, 0, snapshot["sequence-number"])
+    assert (snapshot["first-row-id"], snapshot["added-rows"], found["last-sequence-number"]) == (
+        0,
+        0,
+        snapshot["sequence-number"],
+    )
     assert lake.table("n.t").scan(snapshot_id=snapshot["snapshot-id"]).to_arrow().num_rows == 0
 
 
@@ -121,8 +139,20 @@ def test_metadata_of_an_early_writer_is_completed(lake: Lake) -> None:
     lake.append("n.t", [{"id": 1, "name": "a"}])
     location = Path(urlparse(lake.table("n.t").metadata_location).path)
     found = metadata(lake)
-    dropped = {"schemas", "partition-specs", "sort-orders", "refs", "last-partition-id", "current-schema-id", "default-spec-id"}
-    location.write_text(json.dumps({name: value for name, value in found.items() if name not in dropped | {"default-sort-order-id"}}))
+    dropped = {
+        "schemas",
+        "partition-specs",
+        "sort-orders",
+        "refs",
+        "last-partition-id",
+        "current-schema-id",
+        "default-spec-id",
+    }
+    location.write_text(
+        json.dumps(
+            {name: value for name, value in found.items() if name not in dropped | {"default-sort-order-id"}}
+        )
+    )
     body = BODY | {
         "format_version": 1,
         "column": columns(id="long", name="string", more="int"),
@@ -142,7 +172,11 @@ FORMS: list[tuple[str, Any, Any]] = [
     ("decimal(5,2)", "14.2", "14.20"),
     ("decimal(5,2)", -0.5, "-0.50"),
     ("decimal(5,0)", 1200, "1200"),
-    ("decimal(38,10)", "-1234567890123456789012345678.0123456789", "-1234567890123456789012345678.0123456789"),
+    (
+        "decimal(38,10)",
+        "-1234567890123456789012345678.0123456789",
+        "-1234567890123456789012345678.0123456789",
+    ),
     ("date", "2026-01-31", "2026-01-31"),
     ("time", "13:45", "13:45:00"),
     ("timestamptz", "2026-01-31T13:45:00+02:00", "2026-01-31T11:45:00+00:00"),

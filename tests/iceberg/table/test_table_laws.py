@@ -1,4 +1,6 @@
-"""Laws: what is applied is what was desired, whatever was there before; and nothing is left to do afterwards."""
+"""Laws: what is applied is what was desired, whatever was there before; and nothing is left to do
+afterwards.
+"""
 
 import itertools
 import tempfile
@@ -73,7 +75,10 @@ def tables(draw: st.DrawFn, versions: tuple[int | None, ...] = (None, 2)) -> dic
         "sort_by": draw(st.none() | _some(sortable)),
         "identifier": draw(st.none() | _some(required)),
         "properties": draw(
-            st.none() | st.dictionaries(st.sampled_from(["k1", "k2", "commit.retry.num-retries"]), st.sampled_from(["7", "20"]))
+            st.none()
+            | st.dictionaries(
+                st.sampled_from(["k1", "k2", "commit.retry.num-retries"]), st.sampled_from(["7", "20"])
+            )
         ),
         "tags": draw(st.none() | st.dictionaries(st.sampled_from(["t1", "t2"]), WORDS)),
         "comment": draw(st.none() | WORDS),
@@ -100,7 +105,9 @@ COUNTER = itertools.count()
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(before=tables(), after=tables(), rows=st.booleans())
-def test_applying_the_difference_gives_what_is_desired(shared: Lake, before: dict[str, Any], after: dict[str, Any], rows: bool) -> None:
+def test_applying_the_difference_gives_what_is_desired(
+    shared: Lake, before: dict[str, Any], after: dict[str, Any], rows: bool
+) -> None:
     address, name = f"table.t{next(COUNTER)}", f"n.t{next(COUNTER)}"
     block = {"name": name.removeprefix("n.")}
     shared.apply(address, before | block)
@@ -115,7 +122,9 @@ def test_applying_the_difference_gives_what_is_desired(shared: Lake, before: dic
     assert len(table.metadata.metadata_log) - versions <= 1
     again = shared.plan(address, after | block)
     assert again.action is Action.NO_OP, (planned.steps, again.steps, again.changes)
-    assert [field.name for field in table.schema().fields if field.name in after["column"]] == list(after["column"])
+    assert [field.name for field in table.schema().fields if field.name in after["column"]] == list(
+        after["column"]
+    )
     assert len(shared.rows(name)) == int(rows)
     shared.append(name, [_row(after)])
     assert len(shared.rows(name)) == int(rows) + 1
@@ -123,7 +132,9 @@ def test_applying_the_difference_gives_what_is_desired(shared: Lake, before: dic
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(before=tables((None, 1, 2, 3)), after=tables((None, 1, 2, 3)))
-def test_there_and_back_leaves_nothing_to_do(shared: Lake, before: dict[str, Any], after: dict[str, Any]) -> None:
+def test_there_and_back_leaves_nothing_to_do(
+    shared: Lake, before: dict[str, Any], after: dict[str, Any]
+) -> None:
     address, block = f"table.b{next(COUNTER)}", {"name": f"b{next(COUNTER)}"}
     for body in (before, after, before):
         planned = shared.plan(address, body | block)
@@ -134,7 +145,9 @@ def test_there_and_back_leaves_nothing_to_do(shared: Lake, before: dict[str, Any
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(body=tables((None, 1, 2, 3)))
-def test_a_new_table_has_one_metadata_file_and_nothing_is_left_to_do(shared: Lake, body: dict[str, Any]) -> None:
+def test_a_new_table_has_one_metadata_file_and_nothing_is_left_to_do(
+    shared: Lake, body: dict[str, Any]
+) -> None:
     address, name = f"table.c{next(COUNTER)}", f"c{next(COUNTER)}"
     planned = shared.plan(address, body | {"name": name})
     assume(not planned.blockers)

@@ -65,7 +65,9 @@ def blocked(lake: Lake, body: dict[str, Any], **options: Any) -> list[str]:
         ({"sort_by": ["a"]}, "FII064"),
     ],
 )
-def test_a_layout_must_fit_columns_that_are_not_managed_too(adopted: Lake, layout: dict[str, Any], code: str) -> None:
+def test_a_layout_must_fit_columns_that_are_not_managed_too(
+    adopted: Lake, layout: dict[str, Any], code: str
+) -> None:
     assert blocked(adopted, PLACE | layout) == [code]
 
 
@@ -88,8 +90,14 @@ def test_an_identifier_that_is_not_managed_keeps_its_columns_required(lake: Lake
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (SetIdentifier(old=(), new=("price",)), "price is double: identifier columns are not float or double"),
-        (AddColumn(path="was", type="long", required=False, comment=None, after=None), "column was has the name of a partition field"),
+        (
+            SetIdentifier(old=(), new=("price",)),
+            "price is double: identifier columns are not float or double",
+        ),
+        (
+            AddColumn(path="was", type="long", required=False, comment=None, after=None),
+            "column was has the name of a partition field",
+        ),
     ],
 )
 def test_what_nobody_could_load_is_not_committed(adopted: Lake, change: Change, told: str) -> None:
@@ -149,7 +157,9 @@ def test_a_dropped_partition_column_leaves_its_name(lake: Lake) -> None:
 
 def test_nobody_is_advised_to_drop_a_column_that_can_not_be_dropped(lake: Lake) -> None:
     lake.apply("table.t", PLACE | {"column": columns(id="long", d="string"), "sort_by": ["d"]})
-    (refused,) = lake.plan("table.t", PLACE | {"column": columns(id="long", d="date"), "sort_by": []}).blockers
+    (refused,) = lake.plan(
+        "table.t", PLACE | {"column": columns(id="long", d="date"), "sort_by": []}
+    ).blockers
     assert refused.code == "FII036"
     assert not any("drop d" in way for way in refused.ways_out)
 
@@ -157,10 +167,16 @@ def test_nobody_is_advised_to_drop_a_column_that_can_not_be_dropped(lake: Lake) 
 def test_a_column_keeps_the_name_of_its_own_partition_field(lake: Lake) -> None:
     body = PLACE | {"column": columns(id="long", d="string"), "partition_by": ["d"]}
     lake.apply("table.t", body)
-    lake.apply("table.t", PLACE | {"column": columns(id="long", e="string"), "renamed": {"d": "e"}, "partition_by": ["e"]})
+    lake.apply(
+        "table.t",
+        PLACE | {"column": columns(id="long", e="string"), "renamed": {"d": "e"}, "partition_by": ["e"]},
+    )
     another = PLACE | {"column": columns(id="long", e="string", d="string"), "partition_by": ["e"]}
     assert blocked(lake, another) == ["FII039"]
-    lake.apply("table.t", PLACE | {"column": columns(id="long", d="string"), "renamed": {"e": "d"}, "partition_by": ["d"]})
+    lake.apply(
+        "table.t",
+        PLACE | {"column": columns(id="long", d="string"), "renamed": {"e": "d"}, "partition_by": ["d"]},
+    )
     lake.append("n.t", [{"id": 1, "d": "x"}])
 
 
@@ -185,9 +201,11 @@ def test_names_of_former_partition_fields(lake: Lake) -> None:
     for column in ("ts_day", "p"):
         wider = body | {"column": {**body["column"], **columns(**{column: "date"})}, "partition_by": []}
         assert blocked(lake, wider) == ["FII039"]
-        assert blocked(lake, body | {"column": columns(id="long", ts="timestamptz", **{column: "long"}), "renamed": {"o": column}}) == [
-            "FII039"
-        ]
+        assert blocked(
+            lake,
+            body
+            | {"column": columns(id="long", ts="timestamptz", **{column: "long"}), "renamed": {"o": column}},
+        ) == ["FII039"]
     other = lake.plan("table.t", body | {"partition_by": [CALLS["bucket"](4, "o", "p")]})
     assert [item.code for item in other.blockers] == ["FII061"]
     assert other.blockers[0].ways_out == ('give it a name as last argument: bucket(4, "o", "p_2")',)
@@ -200,12 +218,19 @@ def test_columns_that_differ_in_case_only(lake: Lake) -> None:
     catalog = lake.other_made()
     catalog.create_namespace("n")
     inner = StructType(NestedField(3, "Zip", StringType(), required=False))
-    catalog.create_table("n.t", Schema(NestedField(1, "ID", LongType()), NestedField(2, "a", inner), NestedField(4, "n", LongType())))
+    catalog.create_table(
+        "n.t",
+        Schema(NestedField(1, "ID", LongType()), NestedField(2, "a", inner), NestedField(4, "n", LongType())),
+    )
     catalog.close()
     lower = lake.plan("table.t", PLACE | {"column": columns(id="long")}, importing=True)
     assert [item.code for item in lower.blockers] == ["FII055"]
-    assert blocked(lake, PLACE | {"column": columns(ID="long", a="struct<zip: string>")}, importing=True) == ["FII055"]
-    assert blocked(lake, PLACE | {"column": columns(id="long"), "renamed": {"n": "id"}}, importing=True) == ["FII055"]
+    assert blocked(lake, PLACE | {"column": columns(ID="long", a="struct<zip: string>")}, importing=True) == [
+        "FII055"
+    ]
+    assert blocked(lake, PLACE | {"column": columns(id="long"), "renamed": {"n": "id"}}, importing=True) == [
+        "FII055"
+    ]
     renamed = PLACE | {"column": columns(id="long"), "renamed": {"ID": "id"}}
     lake.apply("table.t", renamed, importing=True)
     assert [item.name for item in lake.table("n.t").schema().fields] == ["id", "a", "n"]
@@ -218,8 +243,14 @@ def test_partition_fields_without_ids_of_an_early_writer(lake: Lake) -> None:
     lake.apply("table.t", body | {"partition_by": [CALLS["bucket"](4, "id"), "name"]})
     file = Path(urlparse(lake.table("n.t").metadata_location).path)
     found = json.loads(file.read_text())
-    early = {name: value for name, value in found.items() if name not in ("partition-specs", "default-spec-id", "last-partition-id")}
-    early["partition-spec"] = [{name: item[name] for name in item if name != "field-id"} for item in found["partition-spec"]]
+    early = {
+        name: value
+        for name, value in found.items()
+        if name not in ("partition-specs", "default-spec-id", "last-partition-id")
+    }
+    early["partition-spec"] = [
+        {name: item[name] for name in item if name != "field-id"} for item in found["partition-spec"]
+    ]
     file.write_text(json.dumps(early))
     changed = body | {"partition_by": ["name", CALLS["truncate"](2, "name")]}
     lake.apply("table.t", changed)
@@ -231,7 +262,9 @@ def test_partition_fields_without_ids_of_an_early_writer(lake: Lake) -> None:
 
 @pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
 def test_a_partition_field_that_another_tool_removed_comes_back_to_its_place(lake: Lake, again: bool) -> None:
-    """Other tools leave the name with the place. Some take a new place for the field when they add it again."""
+    """Other tools leave the name with the place. Some take a new place for the field when they add it
+    again.
+    """
     body = PLACE | {"column": columns(id="long", region="string"), "format_version": 1}
     lake.apply("table.t", body | {"partition_by": ["region"]})
     file = Path(urlparse(lake.table("n.t").metadata_location).path)
@@ -241,23 +274,33 @@ def test_a_partition_field_that_another_tool_removed_comes_back_to_its_place(lak
     if again:
         first, second = gone | {"name": "region_1000"}, gone | {"field-id": 1001}
         specs = [[first], [first, second | {"transform": "identity"}], [first, second]]
-    found["partition-specs"] += [{"spec-id": number, "fields": fields} for number, fields in enumerate(specs, 1)]
+    found["partition-specs"] += [
+        {"spec-id": number, "fields": fields} for number, fields in enumerate(specs, 1)
+    ]
     found["default-spec-id"], found["partition-spec"] = len(specs), specs[-1]
     found["last-partition-id"] = 1001 if again else 1000
     file.write_text(json.dumps(found))
     lake.apply("table.u", body | {"name": "t"}, importing=True)
     lake.apply("table.u", body | {"name": "t", "partition_by": ["region"]})
-    assert [(item.name, str(item.transform)) for item in lake.table("n.t").spec().fields if str(item.transform) != "void"] == [
-        ("region", "identity")
-    ]
+    assert [
+        (item.name, str(item.transform))
+        for item in lake.table("n.t").spec().fields
+        if str(item.transform) != "void"
+    ] == [("region", "identity")]
     assert len({item.name for item in lake.table("n.t").spec().fields}) == len(specs[-1])
 
 
 def test_a_partition_field_of_a_column_that_no_path_says_goes(lake: Lake) -> None:
     catalog = lake.other_made()
     catalog.create_namespace("n")
-    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "a.b", StringType(), required=True), identifier_field_ids=[2])
-    catalog.create_table("n.t", schema, partition_spec=PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "ab")))
+    schema = Schema(
+        NestedField(1, "id", LongType()),
+        NestedField(2, "a.b", StringType(), required=True),
+        identifier_field_ids=[2],
+    )
+    catalog.create_table(
+        "n.t", schema, partition_spec=PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "ab"))
+    )
     catalog.close()
     lake.apply("table.t", PLACE | {"partition_by": [], "identifier": []}, importing=True)
     assert lake.table("n.t").spec().is_unpartitioned()

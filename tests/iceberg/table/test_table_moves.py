@@ -22,7 +22,9 @@ def made(lake: Lake) -> Lake:
 def names(lake: Lake) -> list[str]:
     catalog = lake.other()
     found = [".".join(item) for space in catalog.list_namespaces() for item in catalog.list_tables(space)]
-    found += [".".join(item) for item in catalog.list_tables("m.o")] if catalog.namespace_exists("m.o") else []
+    found += (
+        [".".join(item) for item in catalog.list_tables("m.o")] if catalog.namespace_exists("m.o") else []
+    )
     catalog.close()
     return sorted(set(found))
 
@@ -32,8 +34,14 @@ def test_the_table_keeps_its_rows_and_its_uuid_and_changes_in_the_same_apply(mad
     after = THERE | {"column": columns(id="long", name="string", more="int")}
     proposal = made.apply("table.t", after)
     assert proposal.action is Action.UPDATE
-    assert [step.text for step in proposal.steps] == ["rename the table n.t to m.o.u in its catalog", "add column more int"]
-    assert {(change.path, change.old, change.new) for change in proposal.changes} >= {(("namespace",), "n", "m.o"), (("name",), "t", "u")}
+    assert [step.text for step in proposal.steps] == [
+        "rename the table n.t to m.o.u in its catalog",
+        "add column more int",
+    ]
+    assert {(change.path, change.old, change.new) for change in proposal.changes} >= {
+        (("namespace",), "n", "m.o"),
+        (("name",), "t", "u"),
+    }
     assert {item.reaction for item in proposal.disturbs} == {Reaction.STOPS_FIRST}
     assert made.rows("m.o.u") == [{"id": 1, "name": "a", "more": None}]
     assert made.state["table.t"].identity["uuid"] == uuid

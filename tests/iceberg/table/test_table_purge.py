@@ -18,7 +18,13 @@ BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long"), "on_dest
 
 
 def files(lake: Lake) -> set[Path]:
-    return {item for item in Path(urlparse(str(lake.references["catalog.lake"].attributes["warehouse"])).path).rglob("*") if item.is_file()}
+    return {
+        item
+        for item in Path(urlparse(str(lake.references["catalog.lake"].attributes["warehouse"])).path).rglob(
+            "*"
+        )
+        if item.is_file()
+    }
 
 
 def set_property(lake: Lake, name: str, value: str) -> None:
@@ -63,7 +69,9 @@ def test_what_is_declared_so_is_not_purged_either(lake: Lake) -> None:
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"no Avro")])
 @pytest.mark.parametrize("pattern", ["snap-*.avro", "*-m0.avro"])
-def test_when_not_all_files_can_be_found_none_is_deleted(made: Lake, pattern: str, damage: Callable[[Path], object]) -> None:
+def test_when_not_all_files_can_be_found_none_is_deleted(
+    made: Lake, pattern: str, damage: Callable[[Path], object]
+) -> None:
     broken = next(item for item in files(made) if item.match(pattern))
     damage(broken)
     before = files(made)

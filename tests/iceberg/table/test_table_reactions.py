@@ -60,10 +60,20 @@ VERDICTS: list[tuple[Change, Reaction, Reaction, Reaction]] = [  # writes, strea
 
 
 @pytest.mark.parametrize(("change", "writes", "streams_from", "looks_up"), VERDICTS)
-def test_the_verdict_of_each_change(change: Change, writes: Reaction, streams_from: Reaction, looks_up: Reaction) -> None:
+def test_the_verdict_of_each_change(
+    change: Change, writes: Reaction, streams_from: Reaction, looks_up: Reaction
+) -> None:
     found = verdict(change)
-    assert (found.writes.reaction, found.streams_from.reaction, found.looks_up.reaction) == (writes, streams_from, looks_up)
-    assert [item.relation for item in found.all() if not item.tolerance] == [Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP]
+    assert (found.writes.reaction, found.streams_from.reaction, found.looks_up.reaction) == (
+        writes,
+        streams_from,
+        looks_up,
+    )
+    assert [item.relation for item in found.all() if not item.tolerance] == [
+        Relation.WRITES,
+        Relation.STREAMS_FROM,
+        Relation.LOOKS_UP,
+    ]
 
 
 def test_another_table_ends_its_streams() -> None:
@@ -78,7 +88,12 @@ def test_another_table_ends_its_streams() -> None:
 def test_the_hardest_of_several_changes_counts(pair: tuple[Change, Change]) -> None:
     found = disturbances(pair)
     for relation in (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP):
-        wanted = {item.reaction for change in pair for item in verdict(change).all() if item.relation is relation and not item.tolerance}
-        assert {item.reaction for item in found if item.relation is relation and not item.tolerance} == wanted - (
-            {RUNS} if STOPS in wanted else set()
-        )
+        wanted = {
+            item.reaction
+            for change in pair
+            for item in verdict(change).all()
+            if item.relation is relation and not item.tolerance
+        }
+        assert {
+            item.reaction for item in found if item.relation is relation and not item.tolerance
+        } == wanted - ({RUNS} if STOPS in wanted else set())

@@ -1,4 +1,6 @@
-"""What of a table can still be read as a stream: what its live snapshots added, told from the metadata of real tables."""
+"""What of a table can still be read as a stream: what its live snapshots added, told from the metadata of
+real tables.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -93,7 +95,9 @@ def test_a_snapshot_that_the_current_one_does_not_descend_from_is_not_there(lake
 @given(sizes=st.lists(st.integers(1, 9), min_size=1, max_size=12), data=st.data())
 def test_what_is_missed_is_what_expired_added(sizes: list[int], data: st.DataObject) -> None:
     """Law: over appends and rewrites, what a stream reads and what it misses are the rows of the table."""
-    kinds = data.draw(st.lists(st.sampled_from(["append", "replace"]), min_size=len(sizes), max_size=len(sizes)))
+    kinds = data.draw(
+        st.lists(st.sampled_from(["append", "replace"]), min_size=len(sizes), max_size=len(sizes))
+    )
     expired = data.draw(st.integers(0, len(sizes) - 1))
     total, snapshots = 0, []
     for number, (size, kind) in enumerate(zip(sizes, kinds, strict=True), start=1):
@@ -101,7 +105,9 @@ def test_what_is_missed_is_what_expired_added(sizes: list[int], data: st.DataObj
         total += size if kind == "append" else 0
         summary = {"operation": kind, "added-records": str(added), "total-records": str(total)}
         parent = number - 1 if number > 1 else None
-        snapshots.append({"snapshot-id": number, "parent-snapshot-id": parent, "timestamp-ms": number, "summary": summary})
+        snapshots.append(
+            {"snapshot-id": number, "parent-snapshot-id": parent, "timestamp-ms": number, "summary": summary}
+        )
     metadata: dict[str, Any] = {"current-snapshot-id": len(sizes), "snapshots": snapshots[expired:]}
     found = live(metadata)
     read = sum(item.added or 0 for item in found.snapshots if item.operation == "append")
@@ -112,6 +118,8 @@ def test_what_is_missed_is_what_expired_added(sizes: list[int], data: st.DataObj
 def test_a_snapshot_without_figures_is_not_taken_for_a_whole_one() -> None:
     snapshot = {"snapshot-id": 2, "timestamp-ms": 2, "summary": {"operation": "append"}}
     for parent in ({"parent-snapshot-id": 1}, {}):
-        assert live({"current-snapshot-id": 2, "snapshots": [snapshot | parent]}).unstreamable == Unstreamable(rows=None, of=None)
+        assert live(
+            {"current-snapshot-id": 2, "snapshots": [snapshot | parent]}
+        ).unstreamable == Unstreamable(rows=None, of=None)
     assert live({"current-snapshot-id": 2, "snapshots": []}).unstreamable == Unstreamable(rows=None, of=None)
     assert live({"current-snapshot-id": None, "snapshots": []}).unstreamable is None

@@ -12,7 +12,11 @@ def body(renamed: dict[str, str] | None = None, **types: str) -> dict[str, Any]:
     return {"namespace": "n", "column": columns(**types), "renamed": renamed or {}}
 
 
-DEEP = {"id": "long", "items": "list<struct<sku: string, n: int>>", "by": "map<string, struct<x: int, y: list<struct<z: int>>>>"}
+DEEP = {
+    "id": "long",
+    "items": "list<struct<sku: string, n: int>>",
+    "by": "map<string, struct<x: int, y: list<struct<z: int>>>>",
+}
 ROW = {"id": 1, "items": [{"sku": "s", "n": 2}], "by": [("k", {"x": 3, "y": [{"z": 4}]})]}
 
 
@@ -64,7 +68,9 @@ def test_names_over_time_lead_to_the_last_one_from_wherever_a_table_stands(lake:
         lake.append(f"n.{name}", [{"id": 1, start: "kept"}])
         after = body(history, id="long", c="string")
         proposal = lake.apply(f"table.{name}", after)
-        assert [step.text for step in proposal.steps] == ([] if start == "c" else [f"rename column {start} to c"])
+        assert [step.text for step in proposal.steps] == (
+            [] if start == "c" else [f"rename column {start} to c"]
+        )
         assert lake.rows(f"n.{name}") == [{"id": 1, "c": "kept"}]
         assert lake.plan(f"table.{name}", after).action is Action.NO_OP
 
@@ -106,7 +112,9 @@ def test_the_key_of_a_map_keeps_its_names(lake: Lake) -> None:
         ({"items.element": "items.part"}, {"items": "list<int>"}),
     ],
 )
-def test_what_can_not_be_told_apart_later_is_refused(lake: Lake, renamed: dict[str, str], types: dict[str, str]) -> None:
+def test_what_can_not_be_told_apart_later_is_refused(
+    lake: Lake, renamed: dict[str, str], types: dict[str, str]
+) -> None:
     with pytest.raises(Rejected) as found:
         lake.canonical("table", "t", body(renamed, id="long", **types))
     assert set(found.value.codes) == {"FII068"}

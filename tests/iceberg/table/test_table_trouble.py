@@ -22,7 +22,11 @@ from flareiac_iceberg.table import driver as driver_of_tables
 from flareiac_iceberg.table.driver import TableDriver
 from tests.iceberg.lake import Lake, Rejected, columns
 
-BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string"), "properties": {"k": "1"}}
+BODY: dict[str, Any] = {
+    "namespace": "n",
+    "column": columns(id="long", name="string"),
+    "properties": {"k": "1"},
+}
 WIDER = BODY | {"column": columns(id="long", name="string", more="int")}
 
 
@@ -118,7 +122,9 @@ def unconfirmed(patch: pytest.MonkeyPatch, name: str) -> None:
     patch.setattr(SqliteWriter, name, lost)
 
 
-def test_a_create_that_was_not_confirmed_is_found_and_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_create_that_was_not_confirmed_is_found_and_recorded(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     request = lake.request("table.t", lake.plan("table.t", BODY))
     with monkeypatch.context() as patch:
         unconfirmed(patch, "create")
@@ -131,7 +137,9 @@ def test_a_create_that_was_not_confirmed_is_found_and_recorded(lake: Lake, monke
     assert lake.plan("table.t", BODY).action is Action.NO_OP
 
 
-def test_a_new_table_that_can_not_be_read_back_is_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_table_that_can_not_be_read_back_is_recorded(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     planned = lake.plan("table.t", BODY)
     looks = iter([Failure(error(CATALOG_UNREADABLE, "gone"))])
     real = pointers.tables_in
@@ -146,7 +154,9 @@ def test_a_new_table_that_can_not_be_read_back_is_recorded(lake: Lake, monkeypat
     assert lake.plan("table.t", BODY).action is Action.NO_OP
 
 
-def test_a_drop_that_was_not_confirmed_keeps_the_way_back(made: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drop_that_was_not_confirmed_keeps_the_way_back(
+    made: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made.apply("table.t", BODY | {"on_destroy": "drop"})
     made.append("n.t", [{"id": 1, "name": "a"}])
     last = made.table("n.t").metadata_location
@@ -161,7 +171,9 @@ def test_a_drop_that_was_not_confirmed_keeps_the_way_back(made: Lake, monkeypatc
     assert settled.identity["metadata_location"] == last
 
 
-def test_a_catalog_that_can_not_be_opened_was_asked_nothing(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_catalog_that_can_not_be_opened_was_asked_nothing(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     planned = lake.plan("table.t", BODY)
 
     def closed(*_arguments: Any) -> Any:
@@ -173,7 +185,9 @@ def test_a_catalog_that_can_not_be_opened_was_asked_nothing(lake: Lake, monkeypa
 
 
 @pytest.mark.parametrize("wanted", [WIDER, BODY | {"name": "u"}])
-def test_a_table_that_can_not_be_read_before_its_change_was_not_changed(made: Lake, wanted: dict[str, Any]) -> None:
+def test_a_table_that_can_not_be_read_before_its_change_was_not_changed(
+    made: Lake, wanted: dict[str, Any]
+) -> None:
     """Nothing was asked for, so nothing is left to be found out: that would stop every later apply."""
     request = made.request("table.t", made.plan("table.t", wanted))
     file = Path(made.table("n.t").metadata_location.removeprefix("file://"))
@@ -225,7 +239,9 @@ def back(made: Lake) -> ApplyRequest:
     return replace(request, payload=driver_of(made).way_back(request).payload)
 
 
-def test_a_way_back_that_was_not_confirmed_is_looked_for(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_back_that_was_not_confirmed_is_looked_for(
+    made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = SqliteWriter.commit
 
     def lost(*arguments: Any) -> None:
@@ -237,7 +253,9 @@ def test_a_way_back_that_was_not_confirmed_is_looked_for(made: Lake, back: Apply
     assert [row["id"] for row in made.rows("n.t")] == [1]
 
 
-def test_a_way_back_of_which_nothing_is_known_stays_open(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_back_of_which_nothing_is_known_stays_open(
+    made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patch:
         unconfirmed(patch, "commit")
         with pytest.raises(Failure):
@@ -245,7 +263,9 @@ def test_a_way_back_of_which_nothing_is_known_stays_open(made: Lake, back: Apply
     assert isinstance(made.settle("table.t", back), Applied)
 
 
-def test_a_way_back_that_was_refused_is_not_taken(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_back_that_was_refused_is_not_taken(
+    made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(*_arguments: Any) -> None:
         raise Failure(error(CHANGE_NOT_CONFIRMED, "no"))
 
@@ -266,7 +286,9 @@ def test_a_table_that_became_another_is_never_dropped(made: Lake) -> None:
     assert made.rows("n.t") == []
 
 
-def test_unchanged_tables_are_read_with_one_query_and_no_file(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unchanged_tables_are_read_with_one_query_and_no_file(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = [f"t{index}" for index in range(5)]
     for name in names:
         lake.apply(f"table.{name}", BODY)
@@ -305,11 +327,16 @@ def test_a_damaged_catalog_is_unreadable(made: Lake) -> None:
     assert unreadable(made) == "FII010"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format-version": 2}', b"\xff\xfe", b'{"format-version": 2, "schemas": 3}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b'{"format-version": 2}', b"\xff\xfe", b'{"format-version": 2, "schemas": 3}'],
+)
 def test_damaged_metadata_is_unreadable_and_named(made: Lake, content: bytes) -> None:
     location = Path(made.table("n.t").metadata_location.removeprefix("file://"))
     location.write_bytes(content)
-    made.state["table.t"] = Recorded(attributes=made.state["table.t"].attributes, identity={"uuid": "x", "metadata_location": "older"})
+    made.state["table.t"] = Recorded(
+        attributes=made.state["table.t"].attributes, identity={"uuid": "x", "metadata_location": "older"}
+    )
     found = made.read("table.t", None)
     assert isinstance(found, Unreadable)
     assert found.diagnostic.code == "FII012"
@@ -389,17 +416,27 @@ def test_a_catalog_is_the_same_for_spark(tmp_path: Path) -> None:
     assert attributes["uri"] == f"sqlite:///{tmp_path}/db/c.db"
     assert attributes["warehouse"] == f"file://{tmp_path}/wh"
     conf = attributes["spark_conf"]
-    assert conf["spark.sql.catalog.main.uri"] == f"jdbc:sqlite:{tmp_path}/db/c.db?journal_mode=WAL&busy_timeout=15000"
+    assert (
+        conf["spark.sql.catalog.main.uri"]
+        == f"jdbc:sqlite:{tmp_path}/db/c.db?journal_mode=WAL&busy_timeout=15000"
+    )
     assert conf["spark.sql.catalog.main.warehouse"] == attributes["warehouse"]
     lake.close()
 
 
 @pytest.mark.parametrize(("written", "meant"), [({}, "true"), ({"s3.path-style-access": False}, "false")])
-def test_a_place_that_is_not_of_aws_is_addressed_alike_by_spark(tmp_path: Path, written: dict[str, bool], meant: str) -> None:
-    lake = Lake(tmp_path, {"warehouse": "s3://bucket/x", "properties": {"s3.endpoint": "http://localhost:9000", **written}})
+def test_a_place_that_is_not_of_aws_is_addressed_alike_by_spark(
+    tmp_path: Path, written: dict[str, bool], meant: str
+) -> None:
+    lake = Lake(
+        tmp_path,
+        {"warehouse": "s3://bucket/x", "properties": {"s3.endpoint": "http://localhost:9000", **written}},
+    )
     conf = lake.references["catalog.lake"].attributes["spark_conf"]
     assert conf["spark.sql.catalog.lake.s3.path-style-access"] == meant
-    assert "s3.path-style-access" not in str(Lake(tmp_path, {"warehouse": "s3://bucket/x"}).references["catalog.lake"].attributes)
+    assert "s3.path-style-access" not in str(
+        Lake(tmp_path, {"warehouse": "s3://bucket/x"}).references["catalog.lake"].attributes
+    )
     lake.close()
 
 

@@ -30,7 +30,9 @@ def dropped(lake: Lake, request: pytest.FixtureRequest) -> tuple[Lake, ApplyRequ
     assert outcome.revivable
     del lake.state["table.t"]
     recorded = Recorded(attributes=outcome.attributes, identity=outcome.identity)
-    return lake, replace(asked, action="revive", planned=outcome.attributes, recorded=recorded, payload={"then": {}})
+    return lake, replace(
+        asked, action="revive", planned=outcome.attributes, recorded=recorded, payload={"then": {}}
+    )
 
 
 def revive(lake: Lake, request: ApplyRequest) -> Outcome:
@@ -114,14 +116,21 @@ def test_under_another_name_it_is_not_entered_twice(dropped: tuple[Lake, ApplyRe
 
 
 def test_what_was_never_committed_does_not_come_back(dropped: tuple[Lake, ApplyRequest]) -> None:
-    """Two writers wrote their next metadata when the table went; their commits failed, and they will try again."""
+    """Two writers wrote their next metadata when the table went; their commits failed, and they will try
+    again.
+    """
     lake, request = dropped
     last = known(request)
     number = int(last.name.partition("-")[0]) + 1
     found = json.loads(last.read_text())
-    found["metadata-log"] = [*found["metadata-log"], {"timestamp-ms": found["last-updated-ms"], "metadata-file": last.as_uri()}]
+    found["metadata-log"] = [
+        *found["metadata-log"],
+        {"timestamp-ms": found["last-updated-ms"], "metadata-file": last.as_uri()},
+    ]
     for name in ("one", "two"):
-        (last.parent / f"{number:05d}-{name}.metadata.json").write_text(json.dumps(found | {"properties": {"theirs": name}}))
+        (last.parent / f"{number:05d}-{name}.metadata.json").write_text(
+            json.dumps(found | {"properties": {"theirs": name}})
+        )
     assert isinstance(revive(lake, request), Applied)
     assert "theirs" not in lake.table("n.t").properties
 
@@ -206,7 +215,9 @@ def test_a_table_without_its_files_does_not_come_back(dropped: tuple[Lake, Apply
     assert refused(lake, request) == ["FII096"]
 
 
-def test_a_catalog_that_means_another_place_by_now_is_not_touched(dropped: tuple[Lake, ApplyRequest], tmp_path: Path) -> None:
+def test_a_catalog_that_means_another_place_by_now_is_not_touched(
+    dropped: tuple[Lake, ApplyRequest], tmp_path: Path
+) -> None:
     lake, request = dropped
     then = request.references[CATALOG].attributes
     moved = {**then, "uri": f"sqlite:///{tmp_path}/other.db", "place": f"sqlite:///{tmp_path}/other.db#lake"}

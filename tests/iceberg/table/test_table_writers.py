@@ -1,4 +1,6 @@
-"""Who writes a table: read from the summaries of its snapshots, compact, and with what came since the last apply as news."""
+"""Who writes a table: read from the summaries of its snapshots, compact, and with what came since the last
+apply as news.
+"""
 
 from typing import Any
 
@@ -23,7 +25,11 @@ def metadata(*summaries: dict[str, str], first_parent: int | None = None) -> dic
 
 
 def epoch(query: str, number: int) -> dict[str, str]:
-    return {"spark.sql.streaming.queryId": query, "spark.sql.streaming.epochId": str(number), "spark.app.id": "app-1"}
+    return {
+        "spark.sql.streaming.queryId": query,
+        "spark.sql.streaming.epochId": str(number),
+        "spark.app.id": "app-1",
+    }
 
 
 def marked(query: str, output: str, number: int) -> dict[str, str]:
@@ -31,11 +37,25 @@ def marked(query: str, output: str, number: int) -> dict[str, str]:
 
 
 def test_an_empty_table_has_no_writers() -> None:
-    assert writers(metadata()) == {"since": None, "at": None, "complete": True, "queries": {}, "runs": {}, "others": [], "undone": {}}
+    assert writers(metadata()) == {
+        "since": None,
+        "at": None,
+        "complete": True,
+        "queries": {},
+        "runs": {},
+        "others": [],
+        "undone": {},
+    }
 
 
 def test_batches_that_a_rollback_took_away_are_counted() -> None:
-    table = metadata(epoch("q-1", 0), epoch("q-1", 1), marked("q-2", "hourly", 3), epoch("q-1", 2), {"wap.id": "w", **epoch("q-1", 9)})
+    table = metadata(
+        epoch("q-1", 0),
+        epoch("q-1", 1),
+        marked("q-2", "hourly", 3),
+        epoch("q-1", 2),
+        {"wap.id": "w", **epoch("q-1", 9)},
+    )
     for item in table["snapshots"]:
         item["summary"]["added-records"] = "5"
     assert writers({**table, "current-snapshot-id": 4})["undone"] == {}
@@ -44,7 +64,9 @@ def test_batches_that_a_rollback_took_away_are_counted() -> None:
         "q-2": {"first": 3, "last": 3, "rows": 5},
     }
     kept = {"refs": {"main": {"snapshot-id": 1}, "before": {"snapshot-id": 3}}}
-    assert writers({**table, **kept, "current-snapshot-id": 1})["undone"] == {"q-1": {"first": 2, "last": 2, "rows": 5}}
+    assert writers({**table, **kept, "current-snapshot-id": 1})["undone"] == {
+        "q-1": {"first": 2, "last": 2, "rows": 5}
+    }
 
 
 def test_a_batch_that_was_written_again_after_a_rollback_is_not_missing() -> None:
@@ -71,7 +93,9 @@ def test_each_kind_of_writer_is_told_apart() -> None:
         "q-2": {"epoch": 4, "at": 5000, "outputs": {"daily": 4, "hourly": 4}},
     }
     assert found["runs"] == {"r-1": 6000}
-    assert found["others"] == [{"engine": "spark", "app": "local-7", "operation": "append", "count": 2, "at": 8000, "snapshot_id": 8}]
+    assert found["others"] == [
+        {"engine": "spark", "app": "local-7", "operation": "append", "count": 2, "at": 8000, "snapshot_id": 8}
+    ]
     assert found["at"] == 8000
 
 
@@ -93,7 +117,9 @@ def test_what_is_later_than_the_recorded_snapshot_is_news() -> None:
     assert since({"uuid": "u"}, None) == {"uuid": "u"}
 
 
-def test_a_row_written_by_another_program_is_seen_by_the_next_read_and_is_no_news_once_recorded(lake: Lake) -> None:
+def test_a_row_written_by_another_program_is_seen_by_the_next_read_and_is_no_news_once_recorded(
+    lake: Lake,
+) -> None:
     body = {"namespace": "demo", "column": columns(id="long")}
     lake.apply("table.orders", body)
     lake.append("demo.orders", [{"id": 1}])
@@ -142,4 +168,6 @@ def test_the_queries_that_declared_writers_run_and_have_run_are_no_strangers() -
 
 def test_compaction_is_no_stranger() -> None:
     empty = {"writers": writers(metadata())}
-    assert not unacknowledged(since({"writers": writers(metadata({"operation": "replace"}))}, empty), empty, (), 1)
+    assert not unacknowledged(
+        since({"writers": writers(metadata({"operation": "replace"}))}, empty), empty, (), 1
+    )

@@ -40,12 +40,16 @@ def identities(status: Status) -> tuple[ProcessIdentity, ProcessIdentity]:
     about = status.application
     assert about.jvm_pid is not None
     assert about.jvm_pid_started is not None
-    return ProcessIdentity(pid=about.pid, started=about.pid_started), ProcessIdentity(pid=about.jvm_pid, started=about.jvm_pid_started)
+    return ProcessIdentity(pid=about.pid, started=about.pid_started), ProcessIdentity(
+        pid=about.jvm_pid, started=about.jvm_pid_started
+    )
 
 
 def fill(lake: Lake, count: int) -> None:
     for number in range(count):
-        lake.drop_file("in", f"f{number:03d}", [{"ts": "2026-01-01T00:00:00Z", "carrier": "AA", "delay": number}])
+        lake.drop_file(
+            "in", f"f{number:03d}", [{"ts": "2026-01-01T00:00:00Z", "carrier": "AA", "delay": number}]
+        )
 
 
 def check_exact(lake: Lake, count: int) -> None:
@@ -58,7 +62,9 @@ def check_exact(lake: Lake, count: int) -> None:
 
 @pytest.mark.jvm
 @pytest.mark.parametrize("point", ["driver.after-batch:2", "driver.after-start", "driver.lease-taken"])
-def test_a_driver_killed_at_a_point_loses_and_repeats_nothing(own_lake: Lake, point: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_killed_at_a_point_loses_and_repeats_nothing(
+    own_lake: Lake, point: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lake = own_lake
     lake.table("numbers", *COLUMNS)
     fill(lake, 8)
@@ -75,7 +81,9 @@ def test_a_driver_killed_at_a_point_loses_and_repeats_nothing(own_lake: Lake, po
 
 
 @pytest.mark.jvm
-def test_a_process_killed_while_it_wrote_its_first_offsets_does_not_keep_the_job_from_starting(own_lake: Lake) -> None:
+def test_a_process_killed_while_it_wrote_its_first_offsets_does_not_keep_the_job_from_starting(
+    own_lake: Lake,
+) -> None:
     lake = own_lake
     lake.table("numbers", *COLUMNS)
     fill(lake, 4)
@@ -108,7 +116,9 @@ def test_driver_and_jvm_killed_amid_batches_lose_and_repeat_nothing(own_lake: La
 
 @pytest.mark.jvm
 def test_a_driver_paused_beyond_its_lease_gives_way_and_what_it_left_is_exact(own_lake: Lake) -> None:
-    """The paused one's JVM goes on alone; its successor starts nothing until that is gone. Awake again, the old one leaves by itself."""
+    """The paused one's JVM goes on alone; its successor starts nothing until that is gone. Awake again, the
+    old one leaves by itself.
+    """
     lake = own_lake
     lake.table("numbers", *COLUMNS)
     fill(lake, 40)
@@ -136,7 +146,11 @@ def test_a_second_driver_is_refused_and_the_end_leaves_nothing_behind(own_lake: 
     status = lake.start()
     again = lake.start()
     assert again.application.id == status.application.id
-    second = subprocess.run([sys.executable, "-m", "flareiac_spark.driver", str(lake.control.path)], capture_output=True, text=True)
+    second = subprocess.run(
+        [sys.executable, "-m", "flareiac_spark.driver", str(lake.control.path)],
+        capture_output=True,
+        text=True,
+    )
     assert second.returncode == 3
     assert "another driver runs this application" in second.stderr
     assert is_alive(lake.control.read_status())

@@ -1,4 +1,6 @@
-"""``flareiac driver``: a folder that is no control directory starts nothing, and the driver finds its jars by the project's lock file."""
+"""``flareiac driver``: a folder that is no control directory starts nothing, and the driver finds its jars by
+the project's lock file.
+"""
 
 import subprocess
 import sys
@@ -12,7 +14,9 @@ from flareiac_spark.application.serve import launch_of, serve
 from flareiac_spark.control import ApplicationSettings, ControlDirectory
 from flareiac_spark.runtime import launch as runtime
 
-SETTINGS = ApplicationSettings(conf={"spark.flareiac.packages": "g:a:1,g:b:2"}, master="local[3]", memory="2g", root="/elsewhere")
+SETTINGS = ApplicationSettings(
+    conf={"spark.flareiac.packages": "g:a:1,g:b:2"}, master="local[3]", memory="2g", root="/elsewhere"
+)
 
 
 @pytest.fixture
@@ -22,14 +26,18 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, list[str]]]:
 
     def prepare(project: Path, packages: list[str]) -> SimpleNamespace:
         found.append((project, packages))
-        return SimpleNamespace(java=SimpleNamespace(home=Path("/java")), jars=(Path("/a.jar"),), java_options=("-Xshare:auto",))
+        return SimpleNamespace(
+            java=SimpleNamespace(home=Path("/java")), jars=(Path("/a.jar"),), java_options=("-Xshare:auto",)
+        )
 
     monkeypatch.setattr(runtime, "prepare", prepare)
     return found
 
 
 def test_a_mistyped_folder_is_told_and_not_made(tmp_path: Path) -> None:
-    ControlDirectory(tmp_path / ".flareiac/runtime/default/local").update_desired(lambda now: now, lineage="l", workspace="default")
+    ControlDirectory(tmp_path / ".flareiac/runtime/default/local").update_desired(
+        lambda now: now, lineage="l", workspace="default"
+    )
     with pytest.raises(Failure) as failure:
         serve(tmp_path / "status", tmp_path)
     (said,) = failure.value.diagnostics

@@ -1,4 +1,6 @@
-"""An application on another host that fell silent is gone exactly when its lease stays unchanged for its whole term."""
+"""An application on another host that fell silent is gone exactly when its lease stays unchanged for its
+whole term.
+"""
 
 import threading
 from collections.abc import Callable
@@ -19,7 +21,16 @@ def status(heartbeat: float = 0.0, *, host: str = "other0") -> Status:
 
 
 def lease(renewed: float = 0.0, *, epoch: int = 3) -> Lease:
-    return Lease(owner="a", host="other0", pid=12407, pid_started="boot.1", epoch=epoch, seconds=TERM, uptime=5.0, renewed=renewed)
+    return Lease(
+        owner="a",
+        host="other0",
+        pid=12407,
+        pid_started="boot.1",
+        epoch=epoch,
+        seconds=TERM,
+        uptime=5.0,
+        renewed=renewed,
+    )
 
 
 @pytest.fixture
@@ -39,7 +50,9 @@ def put_lease(control: ControlDirectory, found: Lease) -> None:
     write_json(control.path / "lease.json", encode(found))
 
 
-def watched(control: ControlDirectory, meanwhile: Callable[[], object] = lambda: None) -> tuple[bool, list[str]]:
+def watched(
+    control: ControlDirectory, meanwhile: Callable[[], object] = lambda: None
+) -> tuple[bool, list[str]]:
     """``meanwhile`` happens once the watch has begun."""
     said: list[str] = []
 
@@ -55,14 +68,18 @@ def test_a_lease_that_stays_unchanged_is_taken_over_and_released(control: Contro
     assert is_elsewhere_and_silent(before)
     ended, said = watched(control)
     assert ended
-    assert said == ["watching the lease of process 12407 on other0 for 0 s: it is taken over if it stays unchanged"]
+    assert said == [
+        "watching the lease of process 12407 on other0 for 0 s: it is taken over if it stays unchanged"
+    ]
     after, left = control.read_status(), control.read_lease()
     assert after is not None
     assert left is not None
     assert liveness(after) is Liveness.GONE
     assert "process 12407 on other0 is gone: its lease stayed unchanged" in after.application.reason
     assert (left.epoch, left.seconds) == (4, 0.0)
-    assert control.renew_lease(lease(), now=moment(), seconds=TERM) is None, "a driver that comes back finds its lease lost"
+    assert control.renew_lease(lease(), now=moment(), seconds=TERM) is None, (
+        "a driver that comes back finds its lease lost"
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +91,9 @@ def test_a_lease_that_stays_unchanged_is_taken_over_and_released(control: Contro
     ],
     ids=["renewed", "taken by another driver", "a heartbeat"],
 )
-def test_any_sign_of_life_ends_the_watch(control: ControlDirectory, sign: Callable[[ControlDirectory], None]) -> None:
+def test_any_sign_of_life_ends_the_watch(
+    control: ControlDirectory, sign: Callable[[ControlDirectory], None]
+) -> None:
     ended, _said = watched(control, lambda: sign(control))
     assert not ended
     after = control.read_status()

@@ -1,4 +1,6 @@
-"""What a change of a job's definition does to its query: nothing, a restart, or a refusal that says the ways out."""
+"""What a change of a job's definition does to its query: nothing, a restart, or a refusal that says the ways
+out.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,17 @@ from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.job.driver import left_behind
 from flareiac_spark.observation.job import JobFacts, OutputFacts
-from tests.spark.declared import BATCH, LAKE, NOT_LOOKED_AT, QUERY, STATEFUL, STATELESS, loaded, proposal, running
+from tests.spark.declared import (
+    BATCH,
+    LAKE,
+    NOT_LOOKED_AT,
+    QUERY,
+    STATEFUL,
+    STATELESS,
+    loaded,
+    proposal,
+    running,
+)
 
 AGGREGATES = ("stateStoreSave",)
 Edit = tuple[str, str]
@@ -52,8 +64,14 @@ def test_what_is_no_part_of_what_runs_is_only_recorded(edit: Edit, tmp_path: Pat
 @pytest.mark.parametrize(
     "edit",
     [
-        ('column "unread" { type = "string" }', 'column "unread" { type = "int" }\n  column "another" { type = "date" }'),
-        ('column "n" { type = "long" }', 'column "n" { type = "long" }\n  column "later" { type = "string" }'),
+        (
+            'column "unread" { type = "string" }',
+            'column "unread" { type = "int" }\n  column "another" { type = "date" }',
+        ),
+        (
+            'column "n" { type = "long" }',
+            'column "n" { type = "long" }\n  column "later" { type = "string" }',
+        ),
     ],
 )
 def test_columns_that_the_job_does_not_touch_are_no_change_of_it(edit: Edit, tmp_path: Path) -> None:
@@ -68,8 +86,10 @@ def test_columns_that_the_job_does_not_touch_are_no_change_of_it(edit: Edit, tmp
         ('format = "json"', 'format = "json"\n    max_files_per_trigger = 5'),
         ('column "id" { type = "long" }', 'column "id" { type = "int" }'),
         ('delay = "10m"', 'delay = "20m"'),
-        ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.ansi.enabled" = "false" }'),
-        ("{ table = table.orders }", '{\n    table = table.orders\n    options = { "fanout-enabled" = "true" }\n  }'),
+        ("checkpoint = checkpoint.x", ('checkpoint = checkpoint.x\n  conf = { "spark.sql.ansi.enabled" = '
+            '"false" }')),
+        ("{ table = table.orders }", ('{\n    table = table.orders\n    options = { "fanout-enabled" = '
+            '"true" }\n  }')),
         ("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  restart_nonce = 1"),
     ],
 )  # fmt: skip
@@ -83,7 +103,10 @@ def test_what_runs_restarts_on_its_checkpoint(edit: Edit, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("edit", "what"),
     [
-        (('column "ts" { type = "timestamptz" }', 'column "ts" { type = "timestamp_ntz" }'), "The type of ts of orders"),
+        (
+            ('column "ts" { type = "timestamptz" }', 'column "ts" { type = "timestamp_ntz" }'),
+            "The type of ts of orders",
+        ),
         (('path   = "landing"', 'path   = "elsewhere"'), "What a stream reads"),
         (('output "hourly"', 'output "other"'), "The name of output hourly"),
         (("SELECT window", "SELECT max(id) AS id, window"), "An aggregate more"),
@@ -101,7 +124,12 @@ def test_what_state_refuses_needs_a_new_generation(edit: Edit, what: str, tmp_pa
 
 
 def test_another_checkpoint_is_no_way_on(tmp_path: Path) -> None:
-    found = change(tmp_path, STATEFUL, ('checkpoint "x" {}', 'checkpoint "x" { location = "elsewhere" }'), running(operators=AGGREGATES))
+    found = change(
+        tmp_path,
+        STATEFUL,
+        ('checkpoint "x" {}', 'checkpoint "x" { location = "elsewhere" }'),
+        running(operators=AGGREGATES),
+    )
     assert "nother checkpoint" in found.blockers[0].why
     assert not any("generation" in way for way in found.blockers[0].ways_out)
 
@@ -113,12 +141,23 @@ def test_another_checkpoint_is_no_way_on(tmp_path: Path) -> None:
         (("count(*) AS n", "count_if(id > 3) AS n"), "an aggregate"),
         (("FROM orders GROUP", "FROM orders WHERE id > 0 GROUP"), "a filter before the state"),
         (('delay = "10m"', 'delay = "20m"'), "the watermark of orders"),
-        (("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.session.timeZone" = "CET" }'), "timeZone"),
+        (
+            (
+                "checkpoint = checkpoint.x",
+                'checkpoint = checkpoint.x\n  conf = { "spark.sql.session.timeZone" = "CET" }',
+            ),
+            "timeZone",
+        ),
         (("FROM orders GROUP", "FROM orders LATERAL ? ODD GROUP"), "the query"),
-        (('format = "json"', 'format = "json"\n    options = { timestampFormat = "yyyy" }'), "how orders is read"),
+        (
+            ('format = "json"', 'format = "json"\n    options = { timestampFormat = "yyyy" }'),
+            "how orders is read",
+        ),
     ],
 )
-def test_what_state_takes_in_silence_needs_a_word_for_exactly_it(edit: Edit, what: str, tmp_path: Path) -> None:
+def test_what_state_takes_in_silence_needs_a_word_for_exactly_it(
+    edit: Edit, what: str, tmp_path: Path
+) -> None:
     facts = running(operators=AGGREGATES)
     blocker = change(tmp_path, STATEFUL, edit, facts).blockers[0]
     assert blocker.code == "FIK063"
@@ -129,7 +168,9 @@ def test_what_state_takes_in_silence_needs_a_word_for_exactly_it(edit: Edit, wha
     accepted = proposal(loaded((LAKE + STATEFUL).replace(*edit).replace(*word), tmp_path), before, facts)
     assert accepted.blockers == ()
     assert {Effect.RESTART, Effect.RESULTS_CHANGE} <= set(effects(accepted))
-    other = proposal(loaded((LAKE + STATEFUL).replace("'1 hour'", "'3 hours'").replace(*word), tmp_path), before, facts)
+    other = proposal(
+        loaded((LAKE + STATEFUL).replace("'1 hour'", "'3 hours'").replace(*word), tmp_path), before, facts
+    )
     assert [item.code for item in other.blockers] == ["FIK063"]
 
 
@@ -140,7 +181,9 @@ def test_state_of_a_definition_that_was_not_recorded_is_not_gone_on_from_in_sile
     found = proposal(same, same, facts)
     assert [item.code for item in found.blockers] == ["FIK093"]
     token = next(way.split('"')[1] for way in found.blockers[0].ways_out if "accept_result_change" in way)
-    accepted = loaded((LAKE + STATEFUL).replace("  output", f'  accept_result_change = "{token}"\n  output'), tmp_path)
+    accepted = loaded(
+        (LAKE + STATEFUL).replace("  output", f'  accept_result_change = "{token}"\n  output'), tmp_path
+    )
     assert proposal(accepted, same, facts).blockers == ()
     wanted = query_digest(spec_of("job.x", same.attributes(), same.references(), same.project, analysis=True))
     assert proposal(same, same, running(operators=AGGREGATES, digest="another", query=wanted)).blockers == ()
@@ -165,9 +208,13 @@ job "x" {
 def test_python_may_read_any_column_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "steps.py").write_text("def enriched(spark, inputs, params):\n    return inputs\n")
     job = STATELESS.replace(
-        'step "clean" { sql = "SELECT id, region FROM orders WHERE id > 0" }', 'step "clean" { python = "steps:enriched" }'
+        'step "clean" { sql = "SELECT id, region FROM orders WHERE id > 0" }',
+        'step "clean" { python = "steps:enriched" }',
     ).replace("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  code       = "."')
-    edit = ('column "unread" { type = "string" }', 'column "unread" { type = "string" }\n  column "more" { type = "string" }')
+    edit = (
+        'column "unread" { type = "string" }',
+        'column "unread" { type = "string" }\n  column "more" { type = "string" }',
+    )
     before, after = loaded(LAKE + job, tmp_path), loaded((LAKE + job).replace(*edit), tmp_path)
     found = proposal(after, before, running())
     assert effects(found) == [Effect.RESTART]
@@ -216,7 +263,10 @@ def test_other_sources_are_refused_without_state_too(tmp_path: Path) -> None:
 def test_a_raised_generation_lifts_the_refusal(tmp_path: Path) -> None:
     before = loaded(LAKE + STATEFUL, tmp_path)
     text = (LAKE + STATEFUL).replace("'1 hour'", "'2 hours'")
-    after = loaded(text.replace('checkpoint "x" {}', 'checkpoint "x" {\n  generation = 2\n  start_from = "earliest"\n}'), tmp_path)
+    after = loaded(
+        text.replace('checkpoint "x" {}', 'checkpoint "x" {\n  generation = 2\n  start_from = "earliest"\n}'),
+        tmp_path,
+    )
     found = proposal(after, before, running(operators=AGGREGATES))
     assert found.blockers == ()
     assert {Effect.RESTART, Effect.NEW_GENERATION, Effect.RESULTS_CHANGE} <= set(effects(found))
@@ -226,20 +276,30 @@ def test_a_raised_generation_lifts_the_refusal(tmp_path: Path) -> None:
 
 def test_a_generation_only_goes_up(tmp_path: Path) -> None:
     before = loaded(LAKE + STATEFUL, tmp_path)
-    after = loaded((LAKE + STATEFUL).replace('checkpoint "x" {}', 'checkpoint "x" { generation = 2 }'), tmp_path)
+    after = loaded(
+        (LAKE + STATEFUL).replace('checkpoint "x" {}', 'checkpoint "x" { generation = 2 }'), tmp_path
+    )
     assert proposal(after, before, JobFacts(), address="checkpoint.x").blockers == ()
-    assert [item.code for item in proposal(before, after, JobFacts(), address="checkpoint.x").blockers] == ["FIK022"]
+    assert [item.code for item in proposal(before, after, JobFacts(), address="checkpoint.x").blockers] == [
+        "FIK022"
+    ]
 
 
 def test_pinned_settings_have_no_effect(tmp_path: Path) -> None:
-    edit = ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.shuffle.partitions" = "9" }')
+    edit = (
+        "checkpoint = checkpoint.x",
+        'checkpoint = checkpoint.x\n  conf = { "spark.sql.shuffle.partitions" = "9" }',
+    )
     found = change(tmp_path, STATEFUL, edit, running(operators=AGGREGATES))
     assert (found.action, effects(found)) == (Action.NO_OP, [Effect.NO_EFFECT])
 
 
 def test_an_engine_setting_restarts_the_application(tmp_path: Path) -> None:
     engine = 'engine "local" { driver = { memory = "2g" } }\n'
-    before, after = loaded(engine + LAKE + STATEFUL, tmp_path), loaded(engine.replace("2g", "3g") + LAKE + STATEFUL, tmp_path)
+    before, after = (
+        loaded(engine + LAKE + STATEFUL, tmp_path),
+        loaded(engine.replace("2g", "3g") + LAKE + STATEFUL, tmp_path),
+    )
     found = proposal(after, before, running(operators=AGGREGATES))
     assert effects(found) == [Effect.RESTART]
     assert "all its jobs" in found.steps[0].why
@@ -253,7 +313,12 @@ def test_a_finite_job_runs_again_when_its_definition_changes(tmp_path: Path) -> 
 
 def test_stopping_and_starting(tmp_path: Path) -> None:
     runs = loaded(LAKE + STATELESS, tmp_path)
-    stopped = loaded((LAKE + STATELESS).replace("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  stopped = true"), tmp_path)
+    stopped = loaded(
+        (LAKE + STATELESS).replace(
+            "checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  stopped = true"
+        ),
+        tmp_path,
+    )
     assert effects(proposal(stopped, runs, running())) == [Effect.STOPS]
     at_rest = running(state="stopped", alive=False)
     assert effects(proposal(runs, stopped, at_rest)) == [Effect.STARTS]
@@ -302,17 +367,30 @@ def test_a_new_job_must_fit_the_checkpoint_it_finds(tmp_path: Path) -> None:
     new = loaded(LAKE + STATELESS, tmp_path)
     assert proposal(new, None, running()).blockers == ()
     rate = new.attributes()
-    rate["inputs"]["orders"]["source"] = {"kind": "rate", "rows_per_second": 1, "ramp_up": None, "partitions": None}
+    rate["inputs"]["orders"]["source"] = {
+        "kind": "rate",
+        "rows_per_second": 1,
+        "ramp_up": None,
+        "partitions": None,
+    }
     assert [item.code for item in proposal(new, None, running()).blockers] == ["FIK061"]
 
 
 @pytest.mark.parametrize(
     ("reaction", "action"),
-    [(Reaction.STOPS_FIRST, Action.UPDATE), (Reaction.RESTARTS, Action.UPDATE), (Reaction.RUNS_ON, Action.NO_OP)],
+    [
+        (Reaction.STOPS_FIRST, Action.UPDATE),
+        (Reaction.RESTARTS, Action.UPDATE),
+        (Reaction.RUNS_ON, Action.NO_OP),
+    ],
 )
-def test_changes_of_tables_reach_the_queries_on_them(reaction: Reaction, action: Action, tmp_path: Path) -> None:
+def test_changes_of_tables_reach_the_queries_on_them(
+    reaction: Reaction, action: Action, tmp_path: Path
+) -> None:
     same = loaded(LAKE + STATELESS, tmp_path)
-    disturbance = Disturbance(relation=Relation.WRITES, reaction=reaction, reason="a written column is dropped")
+    disturbance = Disturbance(
+        relation=Relation.WRITES, reaction=reaction, reason="a written column is dropped"
+    )
     found = proposal(same, same, running(), disturbances=(disturbance,))
     assert found.action is action
 
@@ -339,13 +417,22 @@ def test_only_what_the_plan_leaves_is_said_to_stay(going: tuple[str, ...], said:
 
 def test_the_fingerprint_does_not_move_with_the_stream(tmp_path: Path) -> None:
     same = loaded(LAKE + STATEFUL, tmp_path)
-    early, late = running(committed=3, operators=AGGREGATES), running(committed=9, operators=AGGREGATES, phase="idle")
+    early, late = (
+        running(committed=3, operators=AGGREGATES),
+        running(committed=9, operators=AGGREGATES, phase="idle"),
+    )
     assert proposal(same, same, early).fingerprint == proposal(same, same, late).fingerprint
-    assert proposal(same, same, early).fingerprint != proposal(same, same, running(operators=(*AGGREGATES, "dedupe"))).fingerprint
+    assert (
+        proposal(same, same, early).fingerprint
+        != proposal(same, same, running(operators=(*AGGREGATES, "dedupe"))).fingerprint
+    )
 
 
 def test_what_was_not_looked_at_is_assumed_to_hold_state(tmp_path: Path) -> None:
-    before, after = loaded(LAKE + STATEFUL, tmp_path), loaded((LAKE + STATEFUL).replace("'1 hour'", "'2 hours'"), tmp_path)
+    before, after = (
+        loaded(LAKE + STATEFUL, tmp_path),
+        loaded((LAKE + STATEFUL).replace("'1 hour'", "'2 hours'"), tmp_path),
+    )
     identity = {"queries": {"hourly": {"id": QUERY}}}
     assert proposal(after, before, NOT_LOOKED_AT, identity=identity).blockers
     assert proposal(before, before, NOT_LOOKED_AT, identity=identity).action is Action.NO_OP
@@ -367,7 +454,8 @@ table "others" {
 }
 """
 BOTH = STATELESS.replace("  step", '  input "b" { stream = stream.other }\n  step').replace(
-    "SELECT id, region FROM orders WHERE id > 0", "SELECT id, region FROM orders UNION ALL SELECT id, region FROM b"
+    "SELECT id, region FROM orders WHERE id > 0",
+    "SELECT id, region FROM orders UNION ALL SELECT id, region FROM b",
 )
 
 
@@ -384,26 +472,45 @@ BOTH = STATELESS.replace("  step", '  input "b" { stream = stream.other }\n  ste
 )
 def test_offsets_belong_to_the_streams_in_their_order(edit: Edit, tmp_path: Path) -> None:
     found = change(tmp_path, OTHER + BOTH, edit, running())
-    assert [item.why.partition(": ")[0] for item in found.blockers] == ["Which streams output orders reads, in their order (inputs)"]
-    assert change(tmp_path, OTHER + BOTH, edit, JobFacts(digest="d", state="running", alive=True, phase="running")).blockers == ()
+    assert [item.why.partition(": ")[0] for item in found.blockers] == [
+        "Which streams output orders reads, in their order (inputs)"
+    ]
+    assert (
+        change(
+            tmp_path, OTHER + BOTH, edit, JobFacts(digest="d", state="running", alive=True, phase="running")
+        ).blockers
+        == ()
+    )
 
 
 def test_two_streams_in_the_same_order_may_be_read_otherwise(tmp_path: Path) -> None:
-    edit = ("SELECT id, region FROM orders UNION", "WITH o AS (SELECT * FROM orders) SELECT id, region FROM o WHERE id > 0 UNION")
+    edit = (
+        "SELECT id, region FROM orders UNION",
+        "WITH o AS (SELECT * FROM orders) SELECT id, region FROM o WHERE id > 0 UNION",
+    )
     found = change(tmp_path, OTHER + BOTH, edit, running())
     assert (effects(found), found.blockers) == ([Effect.RESTART], ())
 
 
 def test_a_stream_does_not_become_a_batch_job_on_what_it_has_read(tmp_path: Path) -> None:
-    batch = STATELESS.replace("checkpoint = checkpoint.x", 'mode = "batch"').replace('  trigger    = { processing_time = "30s" }\n', "")
-    batch = batch.replace("{ stream = stream.orders }", "{ table = table.hourly }").replace("id, region", "n AS id, 'x' AS region")
+    batch = STATELESS.replace("checkpoint = checkpoint.x", 'mode = "batch"').replace(
+        '  trigger    = { processing_time = "30s" }\n', ""
+    )
+    batch = batch.replace("{ stream = stream.orders }", "{ table = table.hourly }").replace(
+        "id, region", "n AS id, 'x' AS region"
+    )
     batch = batch.replace("WHERE id > 0", "")
     found = change(tmp_path, STATELESS, (STATELESS, batch), running())
     assert any("The mode" in item.why for item in found.blockers)
 
 
 def test_a_higher_generation_of_another_checkpoint_is_no_new_generation(tmp_path: Path) -> None:
-    found = change(tmp_path, OTHER + STATEFUL, ("checkpoint = checkpoint.x", "checkpoint = checkpoint.y"), running(operators=AGGREGATES))
+    found = change(
+        tmp_path,
+        OTHER + STATEFUL,
+        ("checkpoint = checkpoint.x", "checkpoint = checkpoint.y"),
+        running(operators=AGGREGATES),
+    )
     assert any("nother checkpoint" in item.why for item in found.blockers)
 
 
@@ -411,22 +518,37 @@ def test_state_is_not_mixed_with_rows_of_another_table(tmp_path: Path) -> None:
     joined = STATEFUL.replace("  step", '  input "r" { table = table.regions }\n  step').replace(
         "FROM orders GROUP", "FROM orders JOIN r USING (region) GROUP"
     )
-    found = change(tmp_path, OTHER + joined, ("{ table = table.regions }", "{ table = table.others }"), running(operators=AGGREGATES))
+    found = change(
+        tmp_path,
+        OTHER + joined,
+        ("{ table = table.regions }", "{ table = table.others }"),
+        running(operators=AGGREGATES),
+    )
     (blocker,) = found.blockers
     assert blocker.why.splitlines()[0] == "Results would change their meaning halfway: the table of input r."
 
 
 def test_state_of_whole_rows_keeps_its_columns(tmp_path: Path) -> None:
-    query = "SELECT window(ts, '1 hour').start AS hour, count(*) AS n FROM orders GROUP BY window(ts, '1 hour')"
+    query = (
+        "SELECT window(ts, '1 hour').start AS hour, count(*) AS n FROM orders GROUP BY window(ts, '1 hour')"
+    )
     distinct = STATEFUL.replace(query, "SELECT ts AS hour, id AS n FROM (SELECT DISTINCT * FROM orders)")
-    edit = ('column "unread" { type = "string" }', 'column "unread" { type = "string" }\n  column "new" { type = "string" }')
+    edit = (
+        'column "unread" { type = "string" }',
+        'column "unread" { type = "string" }\n  column "new" { type = "string" }',
+    )
     assert len(change(tmp_path, distinct, edit, running(operators=("dedupe",))).blockers) == 1
 
 
 @pytest.mark.parametrize("line", ["stopped = true", 'run = "manual"'])
 def test_a_changed_job_that_does_not_start_is_not_said_to_start(line: str, tmp_path: Path) -> None:
     job = BATCH.replace('mode = "batch"', f'mode = "batch"\n  {line}')
-    found = change(tmp_path, job, ("SELECT region, name", "SELECT region, upper(name) AS name"), running(state="stopped", phase="stopped"))
+    found = change(
+        tmp_path,
+        job,
+        ("SELECT region, name", "SELECT region, upper(name) AS name"),
+        running(state="stopped", phase="stopped"),
+    )
     assert effects(found) == [Effect.METADATA]
 
 
@@ -454,7 +576,9 @@ job "x" {
 
 
 def test_of_two_outputs_the_one_that_keeps_rows_decides(tmp_path: Path) -> None:
-    found = change(tmp_path, TWO_OUTPUTS, ("count(*) AS n", "count(*) * 2 AS n"), running(operators=AGGREGATES))
+    found = change(
+        tmp_path, TWO_OUTPUTS, ("count(*) AS n", "count(*) * 2 AS n"), running(operators=AGGREGATES)
+    )
     assert [item.code for item in found.blockers] == ["FIK063"]
 
 
@@ -472,9 +596,14 @@ def test_a_first_batch_that_was_begun_has_pinned_the_shape_of_the_state(
     before: str, after: str, code: str | None, operators: tuple[str, ...], tmp_path: Path
 ) -> None:
     """None: refused or not known, never just a restart."""
-    output = OutputFacts(query_id=QUERY, started=0, committed=None, sources=(("files", ()),), operators=operators)
+    output = OutputFacts(
+        query_id=QUERY, started=0, committed=None, sources=(("files", ()),), operators=operators
+    )
     found = change(
-        tmp_path, STATEFUL.replace("count(*) AS n", before), (before, after), running(checkpoints={"hourly": output}, phase="failed")
+        tmp_path,
+        STATEFUL.replace("count(*) AS n", before),
+        (before, after),
+        running(checkpoints={"hourly": output}, phase="failed"),
     )
     if code == "":
         assert not found.blockers

@@ -1,4 +1,6 @@
-"""Changes that neither the text of a query nor its columns show, and generations that would begin at the wrong place."""
+"""Changes that neither the text of a query nor its columns show, and generations that would begin at the
+wrong place.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +67,9 @@ AHEAD = {"since": 1, "queries": {QUERY: {"epoch": 9, "at": 1, "outputs": {}}}}
 OTHER = Claim(subject="table.orders", holder="job.other", relation=Relation.WRITES, reason="output y")
 
 
-def changed(root: Path, before: str, *edits: tuple[str, str], facts: JobFacts, identity: Attributes | None = None) -> Proposal:
+def changed(
+    root: Path, before: str, *edits: tuple[str, str], facts: JobFacts, identity: Attributes | None = None
+) -> Proposal:
     after = before
     for edit in edits:
         assert edit[0] in after, "the edit changes something"
@@ -73,8 +77,17 @@ def changed(root: Path, before: str, *edits: tuple[str, str], facts: JobFacts, i
     return proposal(loaded(after, root), loaded(before, root), facts, identity=identity)
 
 
-def planned(root: Path, hcl: str, facts: JobFacts | None, *edits: tuple[str, str], replacing: bool = False, new: bool = False) -> Proposal:
-    """With what the tables' writers have written, and another job that writes there. ``facts`` None: nothing was looked at."""
+def planned(
+    root: Path,
+    hcl: str,
+    facts: JobFacts | None,
+    *edits: tuple[str, str],
+    replacing: bool = False,
+    new: bool = False,
+) -> Proposal:
+    """With what the tables' writers have written, and another job that writes there. ``facts`` None: nothing
+    was looked at.
+    """
     before, after = loaded(hcl, root), hcl
     for edit in edits:
         after = after.replace(*edit)
@@ -82,7 +95,9 @@ def planned(root: Path, hcl: str, facts: JobFacts | None, *edits: tuple[str, str
     references = project.references()
     references["table.orders"] = replace(references["table.orders"], identity={"uuid": "u", "writers": AHEAD})
     was = Recorded(attributes=before.attributes(), identity={"digest": "d", **KNOWN})
-    observed: Observation = Present(attributes=was.attributes, identity={**was.identity, **({KEY: encode(facts)} if facts else {})})
+    observed: Observation = Present(
+        attributes=was.attributes, identity={**was.identity, **({KEY: encode(facts)} if facts else {})}
+    )
     planner = installed().registry.types["job"].planner
     assert planner is not None, "jobs are planned"
     return planner.plan(
@@ -105,7 +120,9 @@ def codes(found: Proposal) -> list[str]:
 
 def test_how_long_seen_keys_are_remembered_is_a_change(tmp_path: Path) -> None:
     edit = ("within_watermark = true", "within_watermark = false")
-    assert codes(changed(tmp_path, LAKE + DEDUP, edit, facts=running(operators=("dedupeWithinWatermark",)))) == ["FIK062"]
+    assert codes(
+        changed(tmp_path, LAKE + DEDUP, edit, facts=running(operators=("dedupeWithinWatermark",)))
+    ) == ["FIK062"]
     fresh = changed(tmp_path, LAKE + DEDUP, edit, facts=running(committed=None))
     assert (fresh.action, codes(fresh)) == (Action.UPDATE, [])
 
@@ -120,16 +137,30 @@ def test_a_watermark_is_seen_also_on_a_step_of_another_name(tmp_path: Path) -> N
 
 def test_the_order_of_columns_counts_where_files_have_no_names(tmp_path: Path) -> None:
     assert changed(tmp_path, LAKE + STATELESS, MOVED, facts=running()).action is Action.NO_OP
-    assert [step.effect for step in changed(tmp_path, CSV + STATELESS, MOVED, facts=running()).steps] == [Effect.RESTART]
+    assert [step.effect for step in changed(tmp_path, CSV + STATELESS, MOVED, facts=running()).steps] == [
+        Effect.RESTART
+    ]
     assert codes(changed(tmp_path, CSV + STATEFUL, MOVED, facts=running(operators=AGGREGATES))) == ["FIK063"]
-    between = ('column "ts" { type = "timestamptz" }', 'column "new" { type = "long" }\n  column "ts" { type = "timestamptz" }')
-    behind = ('column "unread" { type = "string" }', 'column "unread" { type = "string" }\n  column "new" { type = "long" }')
-    assert codes(changed(tmp_path, CSV + STATEFUL, between, facts=running(operators=AGGREGATES))) == ["FIK063"]
+    between = (
+        'column "ts" { type = "timestamptz" }',
+        'column "new" { type = "long" }\n  column "ts" { type = "timestamptz" }',
+    )
+    behind = (
+        'column "unread" { type = "string" }',
+        'column "unread" { type = "string" }\n  column "new" { type = "long" }',
+    )
+    assert codes(changed(tmp_path, CSV + STATEFUL, between, facts=running(operators=AGGREGATES))) == [
+        "FIK063"
+    ]
     assert codes(changed(tmp_path, CSV + STATEFUL, behind, facts=running(operators=AGGREGATES))) == []
     columns = 'column "region" { type = "string" }\n      column "name" { type = "string" }'
-    batch = LAKE + BATCH.replace('"json"', '"csv"').replace('columns = { region = "string", name = "string" }', columns)
+    batch = LAKE + BATCH.replace('"json"', '"csv"').replace(
+        'columns = { region = "string", name = "string" }', columns
+    )
     turned = (columns, 'column "name" { type = "string" }\n      column "region" { type = "string" }')
-    assert [step.effect for step in changed(tmp_path, batch, turned, facts=running()).steps] == [Effect.STARTS]
+    assert [step.effect for step in changed(tmp_path, batch, turned, facts=running()).steps] == [
+        Effect.STARTS
+    ]
 
 
 def test_settings_of_the_engine_decide_about_values_too(tmp_path: Path) -> None:
@@ -137,19 +168,31 @@ def test_settings_of_the_engine_decide_about_values_too(tmp_path: Path) -> None:
     edit = ('engine "main" {}', 'engine "main" { conf = { "spark.sql.session.timeZone" = "CET" } }')
     facts = running(operators=AGGREGATES)
     assert codes(changed(tmp_path, before, edit, facts=facts)) == ["FIK063"]
-    own = before.replace("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.session.timeZone" = "UTC" }')
+    own = before.replace(
+        "checkpoint = checkpoint.x",
+        'checkpoint = checkpoint.x\n  conf = { "spark.sql.session.timeZone" = "UTC" }',
+    )
     assert codes(changed(tmp_path, own, edit, facts=facts)) == []
 
 
-@pytest.mark.parametrize("edit", [('keys = ["id"]', 'keys = ["region"]'), ('from  = "fn"', 'from  = "clean"')])
-def test_beside_python_steps_dedup_and_source_of_an_output_are_changes(edit: tuple[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "edit", [('keys = ["id"]', 'keys = ["region"]'), ('from  = "fn"', 'from  = "clean"')]
+)
+def test_beside_python_steps_dedup_and_source_of_an_output_are_changes(
+    edit: tuple[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "mod.py").write_text("def f(spark, inputs, params):\n    return inputs['clean']\n", encoding="utf-8")
+    (tmp_path / "code" / "mod.py").write_text(
+        "def f(spark, inputs, params):\n    return inputs['clean']\n", encoding="utf-8"
+    )
     assert codes(changed(tmp_path, LAKE + PYTHON, edit, facts=running(operators=("dedupe",)))) == ["FIK063"]
 
 
 def test_code_that_reads_several_streams_may_read_them_in_another_order(tmp_path: Path) -> None:
-    more = 'stream "more" {\n  files {\n    path = "more"\n    format = "json"\n  }\n  column "id" { type = "long" }\n}\n'
+    more = (
+        'stream "more" {\n  files {\n    path = "more"\n    format = "json"\n  }\n  column "id" { type '
+        '= "long" }\n}\n'
+    )
     one = LAKE + more + PYTHON.replace('    dedup = { keys = ["id"] }\n', "")
     two = one.replace('  step "clean"', '  input "more" { stream = stream.more }\n  step "clean"')
     (tmp_path / "code").mkdir()
@@ -184,7 +227,10 @@ def test_where_nobody_looked_nothing_was_set_back(tmp_path: Path) -> None:
     assert planned(tmp_path, LAKE + STATELESS, None).action is Action.NO_OP
 
 
-@pytest.mark.parametrize("edit", [('output "orders"', 'output "new"'), ("checkpoint.x\n", "checkpoint.x\n  foreach_batch = true\n")])
+@pytest.mark.parametrize(
+    "edit",
+    [('output "orders"', 'output "new"'), ("checkpoint.x\n", "checkpoint.x\n  foreach_batch = true\n")],
+)
 def test_queries_of_another_name_carry_nothing_over(edit: tuple[str, str], tmp_path: Path) -> None:
     before = LAKE + STATELESS
     assert codes(changed(tmp_path, before, edit, GENERATION, facts=running(), identity=KNOWN)) == ["FIK062"]
@@ -193,9 +239,22 @@ def test_queries_of_another_name_carry_nothing_over(edit: tuple[str, str], tmp_p
 
 @pytest.mark.parametrize("how", ["stopped", "replaced", "new"])
 def test_a_table_is_never_emptied_without_a_word(how: str, tmp_path: Path) -> None:
-    stopped = (("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  stopped = true"),) if how == "stopped" else ()
+    stopped = (
+        (("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  stopped = true"),)
+        if how == "stopped"
+        else ()
+    )
     facts = running(checkpoints={}, digest=None) if how == "new" else running()
-    found = planned(tmp_path, LAKE + STATELESS, facts, ANEW, EMPTIED, *stopped, replacing=how == "replaced", new=how == "new")
+    found = planned(
+        tmp_path,
+        LAKE + STATELESS,
+        facts,
+        ANEW,
+        EMPTIED,
+        *stopped,
+        replacing=how == "replaced",
+        new=how == "new",
+    )
     assert Effect.LOSES_DATA in [step.effect for step in found.steps]
     assert "FIK066" in codes(found)
 
@@ -203,7 +262,9 @@ def test_a_table_is_never_emptied_without_a_word(how: str, tmp_path: Path) -> No
 def test_a_token_is_used_up_by_its_change(tmp_path: Path) -> None:
     facts, edit = running(operators=AGGREGATES), ("count(*)", "count_if(id > 3)")
     token = token_in(changed(tmp_path, LAKE + STATEFUL, edit, facts=facts))
-    again = (LAKE + STATEFUL).replace('  output "hourly"', f'  accept_result_change = "{token}"\n  output "hourly"')
+    again = (LAKE + STATEFUL).replace(
+        '  output "hourly"', f'  accept_result_change = "{token}"\n  output "hourly"'
+    )
     found = changed(tmp_path, again, edit, facts=facts)
     assert codes(found) == ["FIK063"]
     assert codes(changed(tmp_path, again, edit, (token, token_in(found)), facts=facts)) == []
@@ -211,11 +272,17 @@ def test_a_token_is_used_up_by_its_change(tmp_path: Path) -> None:
 
 def test_a_token_tells_apart_what_is_shown_alike(tmp_path: Path) -> None:
     facts = running(operators=AGGREGATES)
-    hcl = LAKE + STATEFUL.replace('  step "hourly"', '  input "regions" { table = table.regions }\n  step "hourly"')
+    hcl = LAKE + STATEFUL.replace(
+        '  step "hourly"', '  input "regions" { table = table.regions }\n  step "hourly"'
+    )
     filters = ("region IN (SELECT region FROM regions)", "region IN (SELECT name FROM regions)")
     edits = [("FROM orders GROUP", f"FROM orders WHERE {each} GROUP") for each in filters]
     edits += [
-        ("FROM orders GROUP", f"FROM orders WHERE {' OR '.join(f'id = {n}' for n in range(1000, 1030))} OR id = {n} GROUP") for n in (1, 2)
+        (
+            "FROM orders GROUP",
+            f"FROM orders WHERE {' OR '.join(f'id = {n}' for n in range(1000, 1030))} OR id = {n} GROUP",
+        )
+        for n in (1, 2)
     ]
     tokens = [token_in(changed(tmp_path, hcl, edit, facts=facts)) for edit in edits]
     assert len(set(tokens)) == len(tokens)
@@ -224,8 +291,14 @@ def test_a_token_tells_apart_what_is_shown_alike(tmp_path: Path) -> None:
 
 
 def test_a_filter_on_another_column_of_a_distinct_query_is_no_other_state(tmp_path: Path) -> None:
-    hcl = LAKE + STATELESS.replace("SELECT id, region FROM orders WHERE id > 0", "SELECT DISTINCT region FROM orders")
-    assert codes(changed(tmp_path, hcl, ('FROM orders"', 'FROM orders WHERE id > 3"'), facts=running(operators=AGGREGATES))) == ["FIK063"]
+    hcl = LAKE + STATELESS.replace(
+        "SELECT id, region FROM orders WHERE id > 0", "SELECT DISTINCT region FROM orders"
+    )
+    assert codes(
+        changed(
+            tmp_path, hcl, ('FROM orders"', 'FROM orders WHERE id > 3"'), facts=running(operators=AGGREGATES)
+        )
+    ) == ["FIK063"]
 
 
 @pytest.mark.parametrize(("before", "after"), [("50", "5"), ("5", "50")], ids=["lowered", "raised"])
@@ -237,7 +310,10 @@ def test_a_limit_is_no_mere_restart_where_written_rows_stay(tmp_path: Path, befo
     assert "Results may change" in found.blockers[0].why
     assert "rows beyond a lower limit stay in the table" in found.blockers[0].why
     assert any('rebuild = "truncate"' in way for way in found.blockers[0].ways_out)
-    accepted = (f"LIMIT {before}", f"LIMIT {after}"), ("  output", f'  accept_result_change = "{token_in(found)}"\n  output')
+    accepted = (
+        (f"LIMIT {before}", f"LIMIT {after}"),
+        ("  output", f'  accept_result_change = "{token_in(found)}"\n  output'),
+    )
     assert codes(changed(tmp_path, hcl, *accepted, facts=facts)) == []
     fresh = changed(tmp_path, hcl, (f"LIMIT {before}", f"LIMIT {after}"), facts=running(committed=None))
     assert (fresh.action, codes(fresh)) == (Action.UPDATE, [])
@@ -252,4 +328,6 @@ def test_a_limit_of_rows_that_are_all_written_again_restarts(tmp_path: Path) -> 
 
 
 def token_in(found: Proposal) -> str:
-    return next(way.split('"')[1] for item in found.blockers for way in item.ways_out if "accept_result_change" in way)
+    return next(
+        way.split('"')[1] for item in found.blockers for way in item.ways_out if "accept_result_change" in way
+    )

@@ -1,4 +1,6 @@
-"""What is recorded is what runs: whatever is edited and applied in between, an edit is judged against the query that was started."""
+"""What is recorded is what runs: whatever is edited and applied in between, an edit is judged against the
+query that was started.
+"""
 
 import random
 from dataclasses import dataclass, replace
@@ -42,11 +44,17 @@ SAME = (
 ASIDE = (
     ("  checkpoint = checkpoint.x", '  checkpoint = checkpoint.x\n  comment = "c"'),
     ("  checkpoint = checkpoint.x", "  checkpoint = checkpoint.x\n  restart = { max_failures = 9 }"),
-    ("  checkpoint = checkpoint.x", '  checkpoint = checkpoint.x\n  conf = { "spark.sql.shuffle.partitions" = "9" }'),
+    (
+        "  checkpoint = checkpoint.x",
+        '  checkpoint = checkpoint.x\n  conf = { "spark.sql.shuffle.partitions" = "9" }',
+    ),
     ('    mode  = "complete"', '    mode  = "complete"\n    rebuild = "truncate"'),
     ('column "unread" { type = "string" }', 'column "unread" { type = "int" }'),
 )
-RESTART = (('"30s"', '"45s"'), ("SELECT window(ts, '1 hour').start", "SELECT date_trunc('DAY', window(ts, '1 hour').start)"))
+RESTART = (
+    ('"30s"', '"45s"'),
+    ("SELECT window(ts, '1 hour').start", "SELECT date_trunc('DAY', window(ts, '1 hour').start)"),
+)
 WORD = (("sum(amount)", "max(amount)"), ("id > 0", "id > 1"), ('delay = "10m"', 'delay = "20m"'))
 REFUSED = (("sum(amount) AS n", "sum(amount) AS n, count(*) AS c"), ("sum(amount) AS n", "avg(amount) AS n"))
 EDITS = (*SAME, *ASIDE, *RESTART, *WORD, *REFUSED)
@@ -83,7 +91,9 @@ def planned(request: PlanRequest) -> Proposal:
 
 
 def applied(found: Proposal, world: World) -> World:
-    """What an apply leaves: the driver sets a definition to run only where a step says so, or where it stays the same."""
+    """What an apply leaves: the driver sets a definition to run only where a step says so, or where it stays
+    the same.
+    """
     assert found.planned is not None
     if any(step.effect in RESTARTS for step in found.steps):
         return World(recorded=found.planned, runs=found.planned)
@@ -92,7 +102,11 @@ def applied(found: Proposal, world: World) -> World:
 
 def told(found: tuple[JobChange, ...]) -> set[str]:
     """What is said of the query."""
-    return {f"{type(change).__name__} {change.path} {change.text}" for change in found if not isinstance(change, Noted | Live)}
+    return {
+        f"{type(change).__name__} {change.path} {change.text}"
+        for change in found
+        if not isinstance(change, Noted | Live)
+    }
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -109,24 +123,32 @@ def test_the_verdict_on_an_edit_is_that_of_comparing_it_with_what_runs(seed: int
             text = text.replace(*edit)
         wanted = loaded(text, tmp_path)
         assert not wanted.diagnostics
-        assert told(changes(world.recorded, wanted.attributes(), facts)) == told(changes(world.runs, wanted.attributes(), facts))
+        assert told(changes(world.recorded, wanted.attributes(), facts)) == told(
+            changes(world.runs, wanted.attributes(), facts)
+        )
         found = planned(asked(wanted, world, facts, disturbed=chance.random() < 0.2))
         if found.blockers:
             continue
         world = applied(found, world)
-        assert digest(wanted, world.recorded) == digest(wanted, world.runs), "the recorded definition is the one that runs"
+        assert digest(wanted, world.recorded) == digest(wanted, world.runs), (
+            "the recorded definition is the one that runs"
+        )
         again = planned(asked(wanted, world, facts))
         assert again.action is Action.NO_OP, "an apply leaves nothing to do"
 
 
 def digest(wanted: Loaded, attributes: Attributes) -> str:
     """Of all that a query is started with."""
-    return digest_of(spec_of("job.x", attributes, wanted.references(), wanted.project, analysis=True), attributes)
+    return digest_of(
+        spec_of("job.x", attributes, wanted.references(), wanted.project, analysis=True), attributes
+    )
 
 
 @pytest.mark.parametrize("same", SAME)
 @pytest.mark.parametrize("later", RESTART)
-def test_a_restart_takes_the_text_that_was_judged(same: tuple[str, str], later: tuple[str, str], tmp_path: Path) -> None:
+def test_a_restart_takes_the_text_that_was_judged(
+    same: tuple[str, str], later: tuple[str, str], tmp_path: Path
+) -> None:
     facts, start = running(operators=AGGREGATES), loaded(LAKE + JOB, tmp_path)
     world = World(recorded=start.attributes(), runs=start.attributes())
     other = loaded((LAKE + JOB).replace(*same), tmp_path)
@@ -152,7 +174,12 @@ def test_another_block_of_the_same_source_is_recorded_beside_the_text_that_runs(
     """The old block may be gone from the configuration: nothing that is recorded refers to it."""
     facts, start = running(operators=AGGREGATES), loaded(LAKE + JOB, tmp_path)
     world = World(recorded=start.attributes(), runs=start.attributes())
-    text = (LAKE + JOB).replace('stream "orders"', 'stream "again"').replace("stream.orders", "stream.again").replace(*SAME[1])
+    text = (
+        (LAKE + JOB)
+        .replace('stream "orders"', 'stream "again"')
+        .replace("stream.orders", "stream.again")
+        .replace(*SAME[1])
+    )
     moved = loaded(text, tmp_path)
     found = planned(asked(moved, world, facts))
     assert found.action is Action.RECORD

@@ -1,4 +1,6 @@
-"""Over state a setting or an option restarts a query only where it is known to leave every value as it is; any other needs a word."""
+"""Over state a setting or an option restarts a query only where it is known to leave every value as it is;
+any other needs a word.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +13,15 @@ from hypothesis import strategies as st
 from flareiac.sdk.changes import Effect
 from flareiac_spark.change.changes import JobChange, Mixed, Pinned, Restarted
 from flareiac_spark.change.diff import changes
-from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, Harmless, harmless
+from flareiac_spark.settings import (
+    INPUT_SETTINGS,
+    OUTPUT_OPTIONS,
+    READER_OPTIONS,
+    SETTINGS,
+    VALUES,
+    Harmless,
+    harmless,
+)
 from tests.spark.declared import LAKE, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)
@@ -19,7 +29,10 @@ PINNED = "spark.sql.shuffle.partitions"
 NAMES = st.one_of(
     st.sampled_from([item.name + ("" if not item.name.endswith(".") else "some") for item in SETTINGS]),
     st.sampled_from(VALUES),
-    st.from_regex(r"spark\.(sql\.|sql\.legacy\.|sql\.streaming\.|hadoop\.|shuffle\.|)[a-zA-Z]{1,12}(\.[a-zA-Z]{1,8})?", fullmatch=True),
+    st.from_regex(
+        r"spark\.(sql\.|sql\.legacy\.|sql\.streaming\.|hadoop\.|shuffle\.|)[a-zA-Z]{1,12}(\.[a-zA-Z]{1,8})?",
+        fullmatch=True,
+    ),
     st.text(min_size=1, max_size=20),
 )
 """Names of settings, with and without an entry."""
@@ -40,43 +53,75 @@ def right(found: list[JobChange], listed: bool) -> bool:
 
 
 @given(name=NAMES)
-def test_a_setting_of_a_job_without_an_entry_never_just_restarts(stateful: Mapping[str, Any], name: str) -> None:
+def test_a_setting_of_a_job_without_an_entry_never_just_restarts(
+    stateful: Mapping[str, Any], name: str
+) -> None:
     found = judged(stateful, {**stateful, "conf": {**stateful["conf"], name: "other"}})
-    assert any(isinstance(change, Pinned) for change in found) if name == PINNED else right(found, harmless(name, SETTINGS) is not None)
+    assert (
+        any(isinstance(change, Pinned) for change in found)
+        if name == PINNED
+        else right(found, harmless(name, SETTINGS) is not None)
+    )
 
 
 @given(name=NAMES)
-def test_a_setting_of_an_engine_without_an_entry_never_just_restarts(stateful: Mapping[str, Any], name: str) -> None:
+def test_a_setting_of_an_engine_without_an_entry_never_just_restarts(
+    stateful: Mapping[str, Any], name: str
+) -> None:
     application = stateful["application"]
-    found = judged(stateful, {**stateful, "application": {**application, "conf": {**application["conf"], name: "other"}}})
+    found = judged(
+        stateful, {**stateful, "application": {**application, "conf": {**application["conf"], name: "other"}}}
+    )
     assert right(found, name == PINNED or harmless(name, SETTINGS) is not None)
 
 
 def test_removing_a_setting_is_changing_it(stateful: Mapping[str, Any]) -> None:
-    for name in (*VALUES, "spark.sql.legacy.castComplexTypesToString.enabled", "spark.sql.streaming.noDataMicroBatches.enabled"):
+    for name in (
+        *VALUES,
+        "spark.sql.legacy.castComplexTypesToString.enabled",
+        "spark.sql.streaming.noDataMicroBatches.enabled",
+    ):
         before = {**stateful, "conf": {name: "true"}}
         assert [type(change) for change in judged(before, {**stateful, "conf": {}})] == [Mixed]
 
 
-def test_the_same_setting_moved_from_the_job_to_its_engine_is_not_taken_for_harmless(stateful: Mapping[str, Any]) -> None:
+def test_the_same_setting_moved_from_the_job_to_its_engine_is_not_taken_for_harmless(
+    stateful: Mapping[str, Any],
+) -> None:
     application = {**stateful["application"], "conf": {"spark.sql.timestampType": "TIMESTAMP_NTZ"}}
-    found = judged(stateful, {**stateful, "application": application, "conf": {"spark.sql.timestampType": "TIMESTAMP_LTZ"}})
+    found = judged(
+        stateful,
+        {**stateful, "application": application, "conf": {"spark.sql.timestampType": "TIMESTAMP_LTZ"}},
+    )
     assert any(isinstance(change, Mixed) for change in found)
 
 
 @pytest.mark.parametrize("table", [READER_OPTIONS, INPUT_SETTINGS])
-@given(name=st.one_of(st.sampled_from([item.name for item in (*READER_OPTIONS, *INPUT_SETTINGS)]), st.text(min_size=1, max_size=12)))
-def test_what_a_stream_reads_by_never_just_restarts(stateful: Mapping[str, Any], table: tuple[Harmless, ...], name: str) -> None:
+@given(
+    name=st.one_of(
+        st.sampled_from([item.name for item in (*READER_OPTIONS, *INPUT_SETTINGS)]),
+        st.text(min_size=1, max_size=12),
+    )
+)
+def test_what_a_stream_reads_by_never_just_restarts(
+    stateful: Mapping[str, Any], table: tuple[Harmless, ...], name: str
+) -> None:
     stream = stateful["inputs"]["orders"]
     if name in ("kind", "path", "format", "options", "start_from"):
         return
     source = stream["source"]
-    source = {**source, name: "9"} if table is INPUT_SETTINGS else {**source, "options": {**source["options"], name: "9"}}
+    source = (
+        {**source, name: "9"}
+        if table is INPUT_SETTINGS
+        else {**source, "options": {**source["options"], name: "9"}}
+    )
     found = judged(stateful, {**stateful, "inputs": {"orders": {**stream, "source": source}}})
     assert right(found, harmless(name, table) is not None)
 
 
-@given(name=st.one_of(st.sampled_from([item.name for item in OUTPUT_OPTIONS]), st.text(min_size=1, max_size=12)))
+@given(
+    name=st.one_of(st.sampled_from([item.name for item in OUTPUT_OPTIONS]), st.text(min_size=1, max_size=12))
+)
 def test_an_option_of_an_output_never_just_restarts(stateful: Mapping[str, Any], name: str) -> None:
     output = stateful["outputs"]["hourly"]
     found = judged(stateful, {**stateful, "outputs": {"hourly": {**output, "options": {name: "9"}}}})
@@ -84,7 +129,14 @@ def test_an_option_of_an_output_never_just_restarts(stateful: Mapping[str, Any],
 
 
 def test_files_that_are_looked_up_from_elsewhere_are_a_change_over_state(stateful: Mapping[str, Any]) -> None:
-    lookup = {"kind": "files", "path": "a", "format": "csv", "options": {}, "columns": {"k": "string"}, "column_order": ["k"]}
+    lookup = {
+        "kind": "files",
+        "path": "a",
+        "format": "csv",
+        "options": {},
+        "columns": {"k": "string"},
+        "column_order": ["k"],
+    }
     before = {**stateful, "inputs": {**stateful["inputs"], "lookup": lookup}}
     for other in ({"path": "b"}, {"format": "json"}, {"options": {"header": "true"}}):
         after = {**stateful, "inputs": {**stateful["inputs"], "lookup": {**lookup, **other}}}
@@ -105,14 +157,24 @@ def test_without_state_a_setting_restarts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["spark.sql.session.timezone", "spark.SQL.ansi.enabled", " spark.sql.caseSensitive", "spark.sql.shuffle.Partitions"]
+    "name",
+    [
+        "spark.sql.session.timezone",
+        "spark.SQL.ansi.enabled",
+        " spark.sql.caseSensitive",
+        "spark.sql.shuffle.Partitions",
+    ],
 )
 @pytest.mark.parametrize("place", ["job", "engine"])
 def test_another_spelling_of_a_known_setting_is_an_error(name: str, place: str, tmp_path: Path) -> None:
     """Spark takes no notice of it: the writer would believe that it counts."""
     conf = f'conf = {{ "{name}" = "true" }}'
     engine = f'engine "local" {{ {conf if place == "engine" else ""} }}\n'
-    job = STATEFUL.replace("checkpoint = checkpoint.x", f"checkpoint = checkpoint.x\n  {conf}") if place == "job" else STATEFUL
+    job = (
+        STATEFUL.replace("checkpoint = checkpoint.x", f"checkpoint = checkpoint.x\n  {conf}")
+        if place == "job"
+        else STATEFUL
+    )
     found = loaded(engine + LAKE + job, tmp_path)
     assert found.codes == ["FIK161"]
     assert "Write spark.sql" in found.diagnostics[0].detail
@@ -137,9 +199,16 @@ def test_the_name_of_a_setting_is_not_spelled_in_another_way(tmp_path: Path) -> 
 
 def test_the_token_of_one_job_fits_no_other(tmp_path: Path) -> None:
     """One setting of the engine changes several jobs, each of which needs a word of its own."""
-    both = STATEFUL + STATEFUL.replace('job "x"', 'job "y"').replace("checkpoint.x", "checkpoint.y") + 'checkpoint "y" {}\n'
+    both = (
+        STATEFUL
+        + STATEFUL.replace('job "x"', 'job "y"').replace("checkpoint.x", "checkpoint.y")
+        + 'checkpoint "y" {}\n'
+    )
     engine = 'engine "local" { conf = { "spark.sql.session.timeZone" = "UTC" } }\n'
-    before, after = loaded(engine + LAKE + both, tmp_path), loaded(engine.replace("UTC", "CET") + LAKE + both, tmp_path)
+    before, after = (
+        loaded(engine + LAKE + both, tmp_path),
+        loaded(engine.replace("UTC", "CET") + LAKE + both, tmp_path),
+    )
     words = [
         way
         for job in ("job.x", "job.y")

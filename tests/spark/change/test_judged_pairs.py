@@ -19,7 +19,9 @@ from tests.verdicts.product import Verdict, told, verdict
 
 FOLDER: Final = Path(__file__).parent / "judged"
 RESTARTS: Final[Mapping[str, str]] = {}
-"""Pairs over state that restart although rows of both meanings stand side by side afterwards, with the reason."""
+"""Pairs over state that restart although rows of both meanings stand side by side afterwards, with the
+reason.
+"""
 NONE_OF_EQUAL: Final = 0.95
 """The share of equal pairs that are called "none", at least. It only rises."""
 
@@ -84,7 +86,9 @@ def test_pairs_that_are_kept_are_added_once_to_the_file_of_their_family(tmp_path
     assert keep(tmp_path, judged) == len(judged) - 20
     kept = {path.stem: list(read(path)) for path in tmp_path.glob("*.jsonl")}
     assert {name.replace("_", " ") for name in kept} == {item.pair.family for item in judged}
-    assert sorted(item.pair.id for items in kept.values() for item in items) == sorted(item.pair.id for item in judged)
+    assert sorted(item.pair.id for items in kept.values() for item in items) == sorted(
+        item.pair.id for item in judged
+    )
     again = [replace(item, pair=replace(item.pair, id=f"other {item.pair.id}")) for item in judged]
     assert keep(tmp_path, again) == 0
 

@@ -1,4 +1,6 @@
-"""A file source still covers the folders that its checkpoint has seen, or the plan names the one that it does not."""
+"""A file source still covers the folders that its checkpoint has seen, or the plan names the one that it does
+not.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""A name that certainly is no column of what a query reads is an error before any system is asked; Spark judges the rest."""
+"""A name that certainly is no column of what a query reads is an error before any system is asked; Spark
+judges the rest.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +41,13 @@ KNOWN = {"orders": ["id", "ts", "Region", "st"], "names": ["region", "name"], "m
         ("SELECT transform(array(1), x -> x + 1) AS n, _metadata.file_path AS f FROM orders", []),
         ("SELECT window.start FROM orders GROUP BY window(ts, '1 hour')", []),
         ("SELECT current_date, current_timestamp, current_user FROM orders", []),
-        ("SELECT date_add(DAY, 1, ts) AS a, timestampdiff(HOUR, ts, ts) AS b, extract(YEAR FROM ts) AS c FROM orders", []),
+        (
+            (
+                "SELECT date_add(DAY, 1, ts) AS a, timestampdiff(HOUR, ts, ts) AS b, extract(YEAR FROM ts) "
+                "AS c FROM orders"
+            ),
+            [],
+        ),
         ("SELECT /*+ BROADCAST(names) */ id FROM orders JOIN names USING (region)", []),
         ("SELECT * EXCEPT (id) FROM orders", []),
         ("SELECT id FROM orders ORDER BY ALL", []),
@@ -63,7 +71,9 @@ def test_no_query_that_spark_accepts_is_refused() -> None:
     for path in sorted((Path(__file__).parent / "judged").glob("*.jsonl")):
         for item in read(path):
             for side in (item.pair.old, item.pair.new):
-                known: dict[str, Sequence[str] | None] = {name: [*columns, *side.gained.get(name, ())] for name, columns in COLUMNS.items()}
+                known: dict[str, Sequence[str] | None] = {
+                    name: [*columns, *side.gained.get(name, ())] for name, columns in COLUMNS.items()
+                }
                 for name, sql in side.steps.items():
                     asked += 1
                     assert unknown_columns(sql, known) == (), (item.pair.id, sql)
@@ -80,6 +90,9 @@ def test_a_guess_is_made(tmp_path: Path) -> None:
 
 
 def test_columns_of_earlier_steps_are_known(tmp_path: Path) -> None:
-    more = 'step "more" { sql = "SELECT id, ts FROM clean" }\n  output "orders" {\n    table = table.orders\n    from = "more"\n  }'
+    more = (
+        'step "more" { sql = "SELECT id, ts FROM clean" }\n  output "orders" {\n    table = '
+        'table.orders\n    from = "more"\n  }'
+    )
     found = loaded((LAKE + STATELESS).replace('output "orders" { table = table.orders }', more), tmp_path)
     assert "FIK158" in found.codes

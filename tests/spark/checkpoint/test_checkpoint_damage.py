@@ -1,4 +1,6 @@
-"""Whatever happened to a checkpoint's files, it is told as damage; who looks beside a running query is not fooled."""
+"""Whatever happened to a checkpoint's files, it is told as damage; who looks beside a running query is not
+fooled.
+"""
 
 import json
 import shutil
@@ -84,7 +86,9 @@ def test_folders_are_spelled_as_people_do(tmp_path: Path) -> None:
     assert read(folder).sources[0].folders == ("/data/in here/café",)
 
 
-@pytest.mark.parametrize(("name", "version"), [("offsets/3", "v2"), ("commits/3", "v3"), ("offsets/3", "v17")])
+@pytest.mark.parametrize(
+    ("name", "version"), [("offsets/3", "v2"), ("commits/3", "v3"), ("offsets/3", "v17")]
+)
 def test_a_newer_spark_is_named(tmp_path: Path, name: str, version: str) -> None:
     """And is no damage: the query runs on, with the Spark that wrote it."""
     location = tmp_path / "x"
@@ -132,7 +136,9 @@ def test_who_may_not_read_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyP
         read_checkpoint(folder)
 
 
-def test_a_batch_that_ends_while_one_looks_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_ends_while_one_looks_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The newest commit is listed first; by then the query may be two batches on."""
     folder = sample(tmp_path / "g0001", committed=3, started=3)
     real, moved = reader._newest, False
@@ -146,7 +152,9 @@ def test_a_batch_that_ends_while_one_looks_is_no_damage(tmp_path: Path, monkeypa
             sample(folder, committed=6, started=6)
         return found
 
-    monkeypatch.setattr(reader, "_stand", lambda _folder: (real(folder / "offsets"), real(folder / "commits")))
+    monkeypatch.setattr(
+        reader, "_stand", lambda _folder: (real(folder / "offsets"), real(folder / "commits"))
+    )
     monkeypatch.setattr(reader, "_newest", newest)
     assert read(folder).committed == 6
 
@@ -158,10 +166,18 @@ def paths(folder: Path) -> list[Path]:
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_mutation_is_damage_or_harmless(tmp_path: Path, data: st.DataObject) -> None:
-    """Cut, overwritten, spliced, emptied, removed, or made a folder: it is read, or it is damaged; and always the same query or none."""
+    """Cut, overwritten, spliced, emptied, removed, or made a folder: it is read, or it is damaged; and always
+    the same query or none.
+    """
     folder = tmp_path / "g0001"
     shutil.rmtree(folder, ignore_errors=True)
-    sample(folder, ("files", "table"), operator="stateStoreSave", started=data.draw(st.integers(0, 3)), committed=0)
+    sample(
+        folder,
+        ("files", "table"),
+        operator="stateStoreSave",
+        started=data.draw(st.integers(0, 3)),
+        committed=0,
+    )
     for _ in range(data.draw(st.integers(1, 3))):
         known = paths(folder)
         if not known:
@@ -169,7 +185,9 @@ def test_any_mutation_is_damage_or_harmless(tmp_path: Path, data: st.DataObject)
         path = data.draw(st.sampled_from(known))
         content = path.read_bytes()
         at = data.draw(st.integers(0, len(content)))
-        match data.draw(st.sampled_from(["cut", "insert", "overwrite", "empty", "remove", "folder", "rename"])):
+        match data.draw(
+            st.sampled_from(["cut", "insert", "overwrite", "empty", "remove", "folder", "rename"])
+        ):
             case "cut":
                 path.write_bytes(content[:at])
             case "insert":

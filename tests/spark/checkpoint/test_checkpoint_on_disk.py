@@ -26,7 +26,9 @@ def test_what_it_tells(tmp_path: Path) -> None:
     assert (found.query_id, found.started, found.committed, found.in_flight) == (QUERY, 3, 3, None)
     assert found.watermark_ms == 3000
     assert found.conf == PINNED
-    assert found.sources == (SourceOnDisk(index=0, kind="files", offset='{"logOffset": 3}', folders=("/data/in/day=3",)),)
+    assert found.sources == (
+        SourceOnDisk(index=0, kind="files", offset='{"logOffset": 3}', folders=("/data/in/day=3",)),
+    )
     assert [(item.name, item.partitions) for item in found.operators] == [("stateStoreSave", 2)]
 
 
@@ -109,7 +111,9 @@ ATTRIBUTES = {
 
 
 def request(import_id: str | None = None) -> ReadRequest:
-    return ReadRequest(address="checkpoint.x", desired=ATTRIBUTES, recorded=None, references={}, import_id=import_id)
+    return ReadRequest(
+        address="checkpoint.x", desired=ATTRIBUTES, recorded=None, references={}, import_id=import_id
+    )
 
 
 def test_reading_a_checkpoint_resource(tmp_path: Path) -> None:
@@ -127,7 +131,9 @@ def test_reading_a_checkpoint_resource(tmp_path: Path) -> None:
 
 def test_a_hand_made_checkpoint_keeps_its_place(tmp_path: Path) -> None:
     sample(tmp_path / "checkpoints" / "x", operator=STATEFUL)
-    found = CheckpointDriver(Project(root=tmp_path)).read(request(import_id=f"file://{tmp_path}/checkpoints/x"))
+    found = CheckpointDriver(Project(root=tmp_path)).read(
+        request(import_id=f"file://{tmp_path}/checkpoints/x")
+    )
     assert isinstance(found, Present)
     assert (found.identity["layout"], found.identity["layout_generation"]) == ("single", 1)
 
@@ -147,7 +153,9 @@ def several(folder: Path, logs: dict[int, str], *positions: int) -> Path:
         (folder / part).mkdir(parents=True)
     (folder / "metadata").write_text(json.dumps({"id": QUERY}))
     lines = [json.dumps({"logOffset": position}) for position in positions]
-    (folder / "offsets" / "0").write_text("\n".join(["v1", json.dumps({"batchWatermarkMs": 0, "conf": {}}), *lines]))
+    (folder / "offsets" / "0").write_text(
+        "\n".join(["v1", json.dumps({"batchWatermarkMs": 0, "conf": {}}), *lines])
+    )
     for number, place in logs.items():
         (folder / "sources" / str(number)).mkdir(parents=True)
         (folder / "sources" / str(number) / "0").write_text(

@@ -17,11 +17,15 @@ from tests.spark.checkpoint_sample import SNAPSHOT, sample
 
 def recorded(generation: int, keep: int = 2, **identity: object) -> Recorded:
     attributes = {"location": "x", "generation": generation, "keep_generations": keep}
-    return Recorded(attributes=attributes, identity={"layout": "generations", "layout_generation": None, **identity})
+    return Recorded(
+        attributes=attributes, identity={"layout": "generations", "layout_generation": None, **identity}
+    )
 
 
 def job(generation: int, rebuilds: Attributes | None = None) -> Recorded:
-    return Recorded(attributes={"generation": generation}, identity={"rebuilds": rebuilds} if rebuilds else {})
+    return Recorded(
+        attributes={"generation": generation}, identity={"rebuilds": rebuilds} if rebuilds else {}
+    )
 
 
 def there(root: Path) -> list[str]:
@@ -40,7 +44,9 @@ def there(root: Path) -> list[str]:
     ],
 )
 def test_the_newest_are_kept(numbers: set[int], in_use: int, keep: int, expected: set[int]) -> None:
-    """By count and not by number, since numbers may be left out; what is newer than the one in use is never removed."""
+    """By count and not by number, since numbers may be left out; what is newer than the one in use is never
+    removed.
+    """
     assert removable(numbers, in_use, keep) == expected
 
 
@@ -50,7 +56,10 @@ def test_gc_removes_what_is_past_and_says_so(tmp_path: Path) -> None:
             sample(tmp_path / "x" / output / f"g{number:04d}")
     project = Project(root=tmp_path)
     said = list(delete_unused_generations(recorded(3), {"job.x": job(3)}, project, dry_run=True))
-    assert [line.split(" (")[0] for line in said] == ["would remove generation 1 of output a", "would remove generation 1 of output b"]
+    assert [line.split(" (")[0] for line in said] == [
+        "would remove generation 1 of output a",
+        "would remove generation 1 of output b",
+    ]
     assert len(there(tmp_path)) == 6
     list(delete_unused_generations(recorded(3), {"job.x": job(3)}, project, dry_run=False))
     assert there(tmp_path) == ["a/g0002", "a/g0003", "b/g0002", "b/g0003"]
@@ -62,18 +71,39 @@ def test_gc_keeps_what_a_job_still_runs_on(tmp_path: Path) -> None:
     """The checkpoint is a generation ahead of a job whose apply failed."""
     for number in (1, 2, 3):
         sample(tmp_path / "x" / "a" / f"g{number:04d}")
-    assert list(delete_unused_generations(recorded(3, keep=1), {"job.x": job(1)}, Project(root=tmp_path), dry_run=False)) == []
+    assert (
+        list(
+            delete_unused_generations(
+                recorded(3, keep=1), {"job.x": job(1)}, Project(root=tmp_path), dry_run=False
+            )
+        )
+        == []
+    )
     assert len(there(tmp_path)) == 3
 
 
 def test_gc_keeps_the_generation_of_a_held_snapshot(tmp_path: Path) -> None:
     for number in (1, 2):
         sample(tmp_path / "x" / "a" / f"g{number:04d}")
-    rebuilds = {"a": {"table": "table.a", "snapshot_id": 5, "generation": 2, "generation_before": 1, "at": int(time.time())}}
-    (said,) = delete_unused_generations(recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False)
+    rebuilds = {
+        "a": {
+            "table": "table.a",
+            "snapshot_id": 5,
+            "generation": 2,
+            "generation_before": 1,
+            "at": int(time.time()),
+        }
+    }
+    (said,) = delete_unused_generations(
+        recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False
+    )
     assert said.startswith("kept generation 1 of output a: the snapshot that fits it is held until")
     rebuilds["a"]["at"] = 1_600_000_000
-    list(delete_unused_generations(recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False))
+    list(
+        delete_unused_generations(
+            recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False
+        )
+    )
     assert there(tmp_path) == ["a/g0002"]
 
 
@@ -81,7 +111,9 @@ def test_gc_leaves_an_imported_folder(tmp_path: Path) -> None:
     sample(tmp_path / "x")
     sample(tmp_path / "x" / "a" / "g0002")
     layout = {"layout": "single", "layout_generation": 1}
-    (said,) = delete_unused_generations(recorded(2, keep=1, **layout), {}, Project(root=tmp_path), dry_run=False)
+    (said,) = delete_unused_generations(
+        recorded(2, keep=1, **layout), {}, Project(root=tmp_path), dry_run=False
+    )
     assert "it is the folder that was imported" in said
     assert (tmp_path / "x" / "metadata").exists()
 
@@ -98,7 +130,9 @@ def test_what_is_shown(tmp_path: Path) -> None:
         f"up to file 3 of snapshot {SNAPSHOT}",
     ]
     assert [batch["committed"] for batch in query["last_batches"]] == [True, True, True, False]
-    generations = {item["number"]: (item["in_use"], item["removable"], item["standing"]) for item in found["generations"]}
+    generations = {
+        item["number"]: (item["in_use"], item["removable"], item["standing"]) for item in found["generations"]
+    }
     assert generations == {1: (False, True, "used"), 2: (True, False, "used"), 3: (False, False, "prepared")}
     assert all(item["bytes"] > 0 for item in found["generations"] if item["standing"] == "used")
 
@@ -112,8 +146,14 @@ def test_gc_keeps_what_a_prepared_generation_goes_on_after(tmp_path: Path) -> No
     """A stopped job has never begun in it; only the older folder tells where it stands."""
     first, second = sample(tmp_path / "x" / "a" / "g0001"), tmp_path / "x" / "a" / "g0002"
     prepare(second, StartPositions(by="me", told={"after": str(first), "batch": 3}))
-    (said,) = delete_unused_generations(recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False)
+    (said,) = delete_unused_generations(
+        recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False
+    )
     assert said == f"kept generation 1 of output a: {second} goes on after it and has not begun"
     sample(second)
-    list(delete_unused_generations(recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False))
+    list(
+        delete_unused_generations(
+            recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False
+        )
+    )
     assert there(tmp_path) == ["a/g0002"]

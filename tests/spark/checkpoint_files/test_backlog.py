@@ -1,4 +1,6 @@
-"""``status`` tells how many files wait, where that can be known, and what the checkpoint keeps when nothing runs."""
+"""``status`` tells how many files wait, where that can be known, and what the checkpoint keeps when nothing
+runs.
+"""
 
 import json
 from pathlib import Path
@@ -19,7 +21,10 @@ from flareiac_spark.job.inspect import _lag, inspect_job
 def note(log: Path, name: str, *files: Path, at_ms: int = 0) -> None:
     log.mkdir(parents=True, exist_ok=True)
     number = int(name.removesuffix(".compact"))
-    entries = [json.dumps({"path": f"file://{str(file).replace(' ', '%20')}", "timestamp": at_ms, "batchId": number}) for file in files]
+    entries = [
+        json.dumps({"path": f"file://{str(file).replace(' ', '%20')}", "timestamp": at_ms, "batchId": number})
+        for file in files
+    ]
     (log / name).write_text("\n".join(["v1", *entries]))
 
 
@@ -28,7 +33,9 @@ def committed(checkpoint: Path, reads: int, batch: int = 0) -> None:
     for log in ("offsets", "commits"):
         (checkpoint / log).mkdir(exist_ok=True)
     for number, reached in ((batch, reads), (batch + 1, 99)):
-        (checkpoint / "offsets" / str(number)).write_text(f'v1\n{{"batchTimestampMs": 1, "conf": {{}}}}\n{{"logOffset": {reached}}}')
+        (checkpoint / "offsets" / str(number)).write_text(
+            f'v1\n{{"batchTimestampMs": 1, "conf": {{}}}}\n{{"logOffset": {reached}}}'
+        )
     (checkpoint / "commits" / str(batch)).write_text('v1\n{"nextBatchWatermarkMs": 0}')
 
 
@@ -69,7 +76,9 @@ def test_what_spark_would_pass_over_does_not_wait(tmp_path: Path, landing: Path)
     assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 0
 
 
-@pytest.mark.parametrize("options", [{"recursiveFileLookup": "true"}, {"PATHGLOBFILTER": "*.json"}, {"maxFileAge": "1h"}])
+@pytest.mark.parametrize(
+    "options", [{"recursiveFileLookup": "true"}, {"PATHGLOBFILTER": "*.json"}, {"maxFileAge": "1h"}]
+)
 def test_another_listing_is_not_guessed(tmp_path: Path, landing: Path, options: dict[str, str]) -> None:
     assert files_waiting(tmp_path / "g0001", 0, landing, options) is None
 
@@ -83,7 +92,12 @@ def test_folders_patterns_and_a_missing_folder_are_not_guessed(tmp_path: Path, l
 
 def test_words() -> None:
     behind = QueryStatus(output="t", id="q", run_id="r", lag={"0": {"end": 1, "latest": 2}})
-    assert [_lag((), None), _lag((), 0), _lag((), 1), _lag((behind,), 2000)] == [None, "none", "1 file", "behind, 2,000 files"]
+    assert [_lag((), None), _lag((), 0), _lag((), 1), _lag((behind,), 2000)] == [
+        None,
+        "none",
+        "1 file",
+        "behind, 2,000 files",
+    ]
 
 
 def test_a_job_that_does_not_run_shows_what_its_checkpoint_keeps(tmp_path: Path, landing: Path) -> None:
@@ -108,6 +122,8 @@ def test_a_job_that_does_not_run_shows_what_its_checkpoint_keeps(tmp_path: Path,
         "outputs": {"t": {}},
     }
     references = {"checkpoint.c": Resolved(address="checkpoint.c", type="checkpoint", attributes={})}
-    found = inspect_job("job.x", Recorded(attributes=attributes), references, Applications(Project(root=tmp_path)))
+    found = inspect_job(
+        "job.x", Recorded(attributes=attributes), references, Applications(Project(root=tmp_path))
+    )
     assert (found["batch"], found["lag"], found["watermark"]) == (0, "3 files", "2026-01-01T00:00:00.000Z")
     assert found["last_commit"] == (folder / "commits" / "0").stat().st_mtime

@@ -44,7 +44,10 @@ def test_a_missing_change_file(folder: Path, store: Path, version: int) -> None:
 
 def test_an_empty_change_file(folder: Path, store: Path) -> None:
     (store / "4.delta").write_bytes(b"")
-    assert (damage(folder).path, damage(folder).why) == (store / "4.delta", "it is empty, and the state is built from it")
+    assert (damage(folder).path, damage(folder).why) == (
+        store / "4.delta",
+        "it is empty, and the state is built from it",
+    )
 
 
 def test_what_a_snapshot_covers_is_not_needed(folder: Path, store: Path) -> None:
@@ -96,7 +99,9 @@ def test_rocksdb_without_a_changelog_needs_a_whole_snapshot(folder: Path, store:
 def test_the_tables_that_a_snapshot_of_rocksdb_lists(folder: Path, store: Path) -> None:
     for version in range(1, 5):
         (store / f"{version}.delta").unlink()
-    (store / "4.zip").write_bytes(archive('{"sstFiles":[{"localFileName":"8.sst","dfsSstFileName":"8-a.sst","sizeBytes":3}]}'))
+    (store / "4.zip").write_bytes(
+        archive('{"sstFiles":[{"localFileName":"8.sst","dfsSstFileName":"8-a.sst","sizeBytes":3}]}')
+    )
     table = store / "SSTs" / "8-a.sst"
     assert damage(folder).path == table
     table.parent.mkdir()

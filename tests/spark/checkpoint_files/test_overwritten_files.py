@@ -1,4 +1,6 @@
-"""Files that were written again after a query had read them: Spark never reads them again, so they are named."""
+"""Files that were written again after a query had read them: Spark never reads them again, so they are
+named.
+"""
 
 import json
 import os
@@ -24,12 +26,16 @@ def note(checkpoint: Path, name: str, *files: Path, at_ms: int, number: int | No
     (log / name).write_text("\n".join(["v1", *lines]), encoding="utf-8")
 
 
-def batch(checkpoint: Path, number: int, *, reads: int, begun_ms: int = 0, committed_ms: int | None = COMMITTED_MS) -> None:
+def batch(
+    checkpoint: Path, number: int, *, reads: int, begun_ms: int = 0, committed_ms: int | None = COMMITTED_MS
+) -> None:
     """A batch that reads the notes up to ``reads``."""
     for log in ("offsets", "commits"):
         (checkpoint / log).mkdir(exist_ok=True)
     header = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": begun_ms, "conf": {}})
-    (checkpoint / "offsets" / str(number)).write_text(f'v1\n{header}\n{{"logOffset":{reads}}}', encoding="utf-8")
+    (checkpoint / "offsets" / str(number)).write_text(
+        f'v1\n{header}\n{{"logOffset":{reads}}}', encoding="utf-8"
+    )
     if committed_ms is not None:
         at(checkpoint / "commits" / str(number), committed_ms, 'v1\n{"nextBatchWatermarkMs":0}')
 
@@ -62,13 +68,17 @@ def test_a_file_that_was_mended_for_a_batch_still_to_be_committed_is_read_with_i
     assert overwritten(tmp_path) == Overwritten(after=(str(read),))
 
 
-def test_of_a_file_that_was_written_while_its_batch_was_under_way_either_content_may_have_been_read(tmp_path: Path) -> None:
+def test_of_a_file_that_was_written_while_its_batch_was_under_way_either_content_may_have_been_read(
+    tmp_path: Path,
+) -> None:
     mended = at(tmp_path / "mended.json", 30_000)
     note(tmp_path, "0", mended, at_ms=10_000)
     batch(tmp_path, 0, reads=0)
     assert overwritten(tmp_path) == Overwritten(meanwhile=((str(mended), 10_000),))
     (told,) = _unread([("out", tmp_path)])
-    assert told.startswith(f"overwritten while its batch was under way: {mended}. Which of its contents was read is not known")
+    assert told.startswith(
+        f"overwritten while its batch was under way: {mended}. Which of its contents was read is not known"
+    )
     assert told.endswith(f"touch -d 1970-01-01T00:00:10Z {mended}")
     os.utime(mended, ns=(10_000_000_000, 10_000_000_000))
     assert _unread([("out", tmp_path)]) == ()
@@ -128,5 +138,7 @@ def test_a_log_that_can_not_be_read_tells_nothing(tmp_path: Path) -> None:
 
 def test_names_that_spark_escapes_are_those_of_the_file_system(tmp_path: Path) -> None:
     note(tmp_path, "0", tmp_path / "a b%é.json", at_ms=1)
-    assert [local_path(item.path) for item in noted_files(tmp_path / "sources" / "0")] == [str(tmp_path / "a b%é.json")]
+    assert [local_path(item.path) for item in noted_files(tmp_path / "sources" / "0")] == [
+        str(tmp_path / "a b%é.json")
+    ]
     assert readings(tmp_path, 0) == []

@@ -79,7 +79,9 @@ def test_a_stale_revision_is_a_conflict(control: ControlDirectory) -> None:
 
 
 @pytest.mark.parametrize(("lineage", "workspace"), [("other", "default"), ("L", "prod")])
-def test_another_project_or_workspace_is_refused(control: ControlDirectory, lineage: str, workspace: str) -> None:
+def test_another_project_or_workspace_is_refused(
+    control: ControlDirectory, lineage: str, workspace: str
+) -> None:
     put(control, "job.a")
     with pytest.raises(ControlError) as caught:
         control.update_desired(lambda desired: desired, lineage=lineage, workspace=workspace)
@@ -130,7 +132,9 @@ def test_a_directory_without_jobs_is_nobodys(control: ControlDirectory) -> None:
         ('{"version":2,"lineage":"L"}', Trouble.FUTURE_VERSION),
     ],
 )
-def test_a_desired_file_that_is_not_understood_is_named(control: ControlDirectory, content: str, kind: Trouble) -> None:
+def test_a_desired_file_that_is_not_understood_is_named(
+    control: ControlDirectory, content: str, kind: Trouble
+) -> None:
     control.prepare()
     (control.path / "desired.json").write_text(content)
     with pytest.raises(ControlError) as caught:
@@ -142,12 +146,14 @@ def test_a_desired_file_that_is_not_understood_is_named(control: ControlDirector
 
 def test_concurrent_updates_lose_nothing(control: ControlDirectory) -> None:
     program = (
-        "import sys\nfrom dataclasses import replace\n"
+        "import sys\n"
+        "from dataclasses import replace\n"
         "from flareiac_spark.control import ControlDirectory, DesiredJob\n"
         "control = ControlDirectory(sys.argv[1])\n"
         "for n in range(20):\n"
         "    job = {f'job.{sys.argv[2]}{n}': DesiredJob(digest='d', spec={})}\n"
-        "    control.update_desired(lambda d: replace(d, jobs={**d.jobs, **job}), lineage='L', workspace='w')\n"
+        "    control.update_desired(lambda d: replace(d, jobs={**d.jobs, **job}), lineage='L', "
+        "workspace='w')\n"
     )
     writers = [subprocess.Popen([sys.executable, "-c", program, str(control.path), name]) for name in "abc"]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
@@ -162,11 +168,19 @@ def test_status_comes_back_as_written(control: ControlDirectory) -> None:
         application=ApplicationStatus(id="a", name="n", host="h", pid=1, pid_started="s"),
         heartbeat=1.5,
         observed_revision=3,
-        jobs={"job.a": JobStatus(phase="failed", digest="d", last_error=ErrorSummary(error_class="X", message="m", permanent=True))},
+        jobs={
+            "job.a": JobStatus(
+                phase="failed",
+                digest="d",
+                last_error=ErrorSummary(error_class="X", message="m", permanent=True),
+            )
+        },
     )
     control.write_status(status)
     assert control.read_status() == status
-    assert json.loads((control.path / "status.json").read_text())["jobs"]["job.a"]["last_error"]["class"] == "X"
+    assert (
+        json.loads((control.path / "status.json").read_text())["jobs"]["job.a"]["last_error"]["class"] == "X"
+    )
 
 
 def test_operations_are_open_until_they_have_a_result(control: ControlDirectory) -> None:
@@ -208,10 +222,15 @@ class TestLease:
         assert control.renew_lease(mine, now=at(120), seconds=10) is None
 
     @pytest.mark.parametrize("wall", [-3_600.0, 3_600.0])
-    def test_a_clock_that_jumps_neither_frees_nor_keeps_it(self, control: ControlDirectory, wall: float) -> None:
+    def test_a_clock_that_jumps_neither_frees_nor_keeps_it(
+        self, control: ControlDirectory, wall: float
+    ) -> None:
         assert control.take_lease("a", this_process(), now=at(100, wall=1_000_000), seconds=10) is not None
         assert control.take_lease("b", this_process(), now=at(101, wall=1_000_000 + wall), seconds=10) is None
-        assert control.take_lease("b", this_process(), now=at(111, wall=1_000_000 + wall), seconds=10) is not None
+        assert (
+            control.take_lease("b", this_process(), now=at(111, wall=1_000_000 + wall), seconds=10)
+            is not None
+        )
 
     def test_is_taken_over_at_once_when_its_owner_is_gone(self, control: ControlDirectory) -> None:
         gone = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
@@ -221,7 +240,9 @@ class TestLease:
         gone.communicate(b"\n")
         assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
 
-    def test_of_this_machine_before_its_boot_is_free(self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_of_this_machine_before_its_boot_is_free(
+        self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         here = Host(name="a", machine="m", boot="b-2", namespace="pid:[4026531836]")
         before = replace(here, boot="b-1")
         monkeypatch.setattr("flareiac.kernel.host.this_host", lambda: here)
@@ -230,7 +251,11 @@ class TestLease:
         assert mine is not None
         container = replace(mine, place=replace(before, namespace="pid:[1]"))
         copied = replace(mine, renewed=booted_at() + 10)
-        assert [item.standing(at(101)) for item in (mine, container, copied)] == [LeaseState.FREE, LeaseState.UNCLEAR, LeaseState.UNCLEAR]
+        assert [item.standing(at(101)) for item in (mine, container, copied)] == [
+            LeaseState.FREE,
+            LeaseState.UNCLEAR,
+            LeaseState.UNCLEAR,
+        ]
         assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
 
     def test_of_a_container_with_the_name_of_this_host_is_watched(self, control: ControlDirectory) -> None:
@@ -240,7 +265,10 @@ class TestLease:
         assert mine is not None
         assert mine.place is not None
         assert mine.standing(at(101)) is LeaseState.FREE
-        assert replace(mine, place=replace(mine.place, namespace="pid:[1]")).standing(at(101)) is LeaseState.UNCLEAR
+        assert (
+            replace(mine, place=replace(mine.place, namespace="pid:[1]")).standing(at(101))
+            is LeaseState.UNCLEAR
+        )
 
     def test_released_is_free(self, control: ControlDirectory) -> None:
         mine = control.take_lease("a", this_process(), now=at(100), seconds=1000)
@@ -248,7 +276,9 @@ class TestLease:
         control.release_lease(mine, now=at(101))
         assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
 
-    def test_of_another_host_is_watched_for_its_whole_term(self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_of_another_host_is_watched_for_its_whole_term(
+        self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("flareiac_spark.control.directory.this_host", lambda: Host(name="elsewhere"))
         mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
         monkeypatch.undo()
@@ -292,8 +322,16 @@ def test_a_zombie_runs_no_more() -> None:
 names = st.text(min_size=1, max_size=8)
 
 
-@given(name=names, sql=st.text(), delay=st.none() | names, options=st.dictionaries(names, st.text()), required=st.booleans())
-def test_a_spec_comes_back_as_written(name: str, sql: str, delay: str | None, options: dict[str, str], required: bool) -> None:
+@given(
+    name=names,
+    sql=st.text(),
+    delay=st.none() | names,
+    options=st.dictionaries(names, st.text()),
+    required=st.booleans(),
+)
+def test_a_spec_comes_back_as_written(
+    name: str, sql: str, delay: str | None, options: dict[str, str], required: bool
+) -> None:
     columns = (SpecColumn(name=name, type="long", required=required),)
     spec = JobSpec(
         address="job.a",
@@ -336,7 +374,12 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
     travels = {
         *("flareiac", "flareiac_spark"),
         *("flareiac.kernel", "flareiac.kernel.codes", "flareiac.kernel.data", "flareiac.kernel.diagnostics"),
-        *("flareiac.kernel.host", "flareiac.kernel.paths", "flareiac.kernel.records", "flareiac.kernel.signals"),
+        *(
+            "flareiac.kernel.host",
+            "flareiac.kernel.paths",
+            "flareiac.kernel.records",
+            "flareiac.kernel.signals",
+        ),
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
         *("flareiac.sdk.references", "flareiac.sdk.secrets"),
     }

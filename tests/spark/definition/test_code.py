@@ -1,4 +1,6 @@
-"""Steps in Python: what is wrong with their code is told at validate, and an apply gets exactly the code that was planned."""
+"""Steps in Python: what is wrong with their code is told at validate, and an apply gets exactly the code that
+was planned.
+"""
 
 import os
 from dataclasses import replace
@@ -17,7 +19,9 @@ from tests.spark.declared import LAKE, STATELESS, Loaded, loaded
 
 GOOD = "def score(spark, inputs, params):\n    return inputs['orders']\n"
 SQL = 'sql = "SELECT id, region FROM orders WHERE id > 0"'
-PYTHON = STATELESS.replace('job "x" {', 'job "x" {\n  code = "jobs/"').replace(f"{{ {SQL} }}", '{ python = "score:score" }')
+PYTHON = STATELESS.replace('job "x" {', 'job "x" {\n  code = "jobs/"').replace(
+    f"{{ {SQL} }}", '{ python = "score:score" }'
+)
 
 
 def declared(root: Path, hcl: str = PYTHON, **modules: str | bytes) -> Loaded:
@@ -42,7 +46,10 @@ def step(found: Loaded) -> Attributes:
 
 
 def test_a_function_and_the_code_s_digest_are_part_of_the_definition(tmp_path: Path) -> None:
-    body = '\n    python = "score:score"\n    params = { factor = 2, names = ["a"] }\n    stateful = { state_version = 3 }\n  '
+    body = (
+        '\n    python = "score:score"\n    params = { factor = 2, names = ["a"] }\n    stateful = { '
+        "state_version = 3 }\n  "
+    )
     found = declared(tmp_path, PYTHON.replace(' python = "score:score" ', body))
     assert found.codes == []
     assert step(found)["python"] == "score:score"
@@ -53,7 +60,12 @@ def test_a_function_and_the_code_s_digest_are_part_of_the_definition(tmp_path: P
 
 
 def test_a_function_reads_every_column(tmp_path: Path) -> None:
-    assert set(declared(tmp_path).attributes()["inputs"]["orders"]["columns"]) == {"id", "ts", "region", "unread"}
+    assert set(declared(tmp_path).attributes()["inputs"]["orders"]["columns"]) == {
+        "id",
+        "ts",
+        "region",
+        "unread",
+    }
 
 
 def test_names_and_contents_make_the_digest_and_nothing_else(tmp_path: Path) -> None:
@@ -83,14 +95,20 @@ def test_names_and_contents_make_the_digest_and_nothing_else(tmp_path: Path) -> 
         (("score:score", "../score:score"), "FIK102", "module:function"),
         (("score:score", "score:"), "FIK102", "module:function"),
         (('python = "score:score"', f'\n    python = "score:score"\n    {SQL}\n  '), "FIK166", "second step"),
-        (('python = "score:score"', '\n    python = "score:score"\n    params = { t = table.orders }\n  '), "FIK182", "plain|resource"),
-        (('python = "score:score"', '\n    python = "score:score"\n    params = [1]\n  '), "FIK182", "by name"),
-        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { state_version = 0 }\n  '), "FIK183", "Begin with 1"),
-        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { ttl = "7d" }\n  '), "FIK184", "getValueState"),
+        (('python = "score:score"', ('\n    python = "score:score"\n    params = { t = table.orders }\n '
+            ' ')), "FIK182", "plain|resource"),
+        (('python = "score:score"', ('\n    python = "score:score"\n    params = [1]\n '
+            ' ')), "FIK182", "by name"),
+        (('python = "score:score"', ('\n    python = "score:score"\n    stateful = { state_version = 0 }\n '
+            ' ')), "FIK183", "Begin with 1"),
+        (('python = "score:score"', ('\n    python = "score:score"\n    stateful = { ttl = "7d" }\n '
+            ' ')), "FIK184", "getValueState"),
         (('python = "score:score"', 'params = { a = 1 }'), "FIK031", "module:function"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_step_is_told(edit: tuple[str, str], code: str, says: str, tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_step_is_told(
+    edit: tuple[str, str], code: str, says: str, tmp_path: Path
+) -> None:
     (tmp_path / "landing").mkdir()
     text = PYTHON.replace(*edit)
     assert text != PYTHON
@@ -126,7 +144,11 @@ def test_what_is_no_python_is_told_with_its_line(text: str | bytes, says: str, t
         ("\ndef score(spark, inputs, params, more):\n    pass\n", "FIK181", "jobs/score.py:2"),
         ("def score(spark, inputs, params, *, more):\n    pass\n", "FIK181", "jobs/score.py:1"),
         ("async def score(spark, inputs, params):\n    pass\n", "FIK181", "asynchronous"),
-        ("def other():\n    def score(spark, inputs, params):\n        pass\n", "FIK102", "no function score"),
+        (
+            "def other():\n    def score(spark, inputs, params):\n        pass\n",
+            "FIK102",
+            "no function score",
+        ),
         ("class A:\n    def score(self):\n        pass\n", "FIK102", "It has no function"),
     ],
 )
@@ -174,7 +196,9 @@ def test_code_without_a_step_in_python_is_a_warning_and_no_part_of_the_job(tmp_p
 
 
 def test_a_step_in_python_may_aggregate(tmp_path: Path) -> None:
-    text = PYTHON.replace("{ table = table.orders }", '{\n    table = table.orders\n    mode = "complete"\n  }')
+    text = PYTHON.replace(
+        "{ table = table.orders }", '{\n    table = table.orders\n    mode = "complete"\n  }'
+    )
     assert declared(tmp_path, text).codes == []
 
 
@@ -235,7 +259,10 @@ def test_the_planned_code_is_where_the_spec_says(tmp_path: Path) -> None:
     publish(attributes, project)
     place = Path(spec.code)
     assert place.name == attributes["code"]["digest"]
-    assert {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()} == {"score.py", "deep/other.py"}
+    assert {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()} == {
+        "score.py",
+        "deep/other.py",
+    }
     assert [path.name for path in place.parent.iterdir()] == [place.name]
     (place / "score.py").write_text("damaged")
     publish(attributes, project)

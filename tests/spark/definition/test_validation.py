@@ -48,11 +48,16 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, ('trigger    = { processing_time = "30s" }', 'mode = "incremental"'), "FIK035"),
         (STATELESS, ("FROM orders WHERE", "FROM ordrs WHERE"), "FIK039"),
         (STATELESS, ("FROM orders WHERE", "FROM lake.demo.orders WHERE"), "FIK039"),
-        (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    from = "clan"\n  }'), "FIK174"),
-        (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    mode = "complete"\n  }'), "FIK178"),
-        (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    merge = { on = ["id"] }\n  }'), "FIK175"),
-        (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    mode = "merge"\n  }'), "FIK040"),
-        (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    mode = "update"\n  }'), "FIK176"),
+        (STATELESS, ("{ table = table.orders }", ('{\n    table = table.orders\n    from = "clan"\n  '
+            '}')), "FIK174"),
+        (STATELESS, ("{ table = table.orders }", ('{\n    table = table.orders\n    mode = "complete"\n  '
+            '}')), "FIK178"),
+        (STATELESS, ("{ table = table.orders }", ('{\n    table = table.orders\n    merge = { on = ["id"] '
+            '}\n  }')), "FIK175"),
+        (STATELESS, ("{ table = table.orders }", ('{\n    table = table.orders\n    mode = "merge"\n  '
+            '}')), "FIK040"),
+        (STATELESS, ("{ table = table.orders }", ('{\n    table = table.orders\n    mode = "update"\n  '
+            '}')), "FIK176"),
         (STATEFUL, ('watermark = { column = "ts", delay = "10m" }', ""), "FIK041"),
         (STATELESS, ('step "clean"', 'step "orders"'), "FIK038"),
         (STATELESS, ('sql = "SELECT id, region FROM orders WHERE id > 0"', 'python = "m:f"'), "FIK180"),
@@ -63,10 +68,12 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, ('column "ts" { type = "timestamptz" }', 'column "ts" { type = "timestamp" }'), "FIK012"),
         (STATELESS, ('path   = "landing"', 'path   = "s3://bucket/landing"'), "FIK014"),
         (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "s3://bucket/x" }'), "FIK020"),
-        (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { state_store = { provider = "rocks" } }'), "FIK021"),
+        (STATELESS, ('checkpoint "x" {}', ('checkpoint "x" { state_store = { provider = "rocks" } '
+            '}')), "FIK021"),
         (STATELESS, ('job "x" {', 'engine "e" { type = "emr_serverless" }\njob "x" {'), "FIK001"),
         (STATELESS, ('job "x" {', 'engine "e" { master = "yarn" }\njob "x" {'), "FIK160"),
-        (STATELESS, ('job "x" {', 'job "x" {\n  conf = { "spark.sql.streaming.stateStore.stateSchemaCheck" = "false" }'), "FIK002"),
+        (STATELESS, ('job "x" {', ('job "x" {\n  conf = { "spark.sql.streaming.stateStore.stateSchemaCheck" '
+            '= "false" }')), "FIK002"),
         (STATELESS, ('job "x" {', 'job "x" {\n  stability = { on_failure = "retry" }'), "FIK033"),
         (STATELESS, (ONE_OUTPUT, TWO_OUTPUTS.replace("AFTER", "SELECT max(id) AS n FROM clean")), "FIK047"),
         (STATELESS, (ONE_OUTPUT, TWO_OUTPUTS.replace("AFTER", "SELECT DISTINCT id FROM clean")), "FIK047"),
@@ -99,12 +106,17 @@ def test_sql_that_can_not_be_read_here_is_left_to_spark(tmp_path: Path) -> None:
 
 def test_growing_state_is_a_warning(tmp_path: Path) -> None:
     text = (LAKE + STATELESS).replace('watermark = { column = "ts", delay = "10m" }', "")
-    found = loaded(text.replace("SELECT id, region FROM orders WHERE id > 0", "SELECT DISTINCT id, region FROM orders"), tmp_path)
+    found = loaded(
+        text.replace("SELECT id, region FROM orders WHERE id > 0", "SELECT DISTINCT id, region FROM orders"),
+        tmp_path,
+    )
     assert [(item.code, item.severity) for item in found.diagnostics] == [("FIK042", Severity.WARNING)]
 
 
 @pytest.mark.parametrize(("marks", "codes"), [(0, ["FIK042"]), (1, ["FIK042"]), (2, [])])
-def test_a_join_of_streams_is_bounded_only_with_a_watermark_on_each(tmp_path: Path, marks: int, codes: list[str]) -> None:
+def test_a_join_of_streams_is_bounded_only_with_a_watermark_on_each(
+    tmp_path: Path, marks: int, codes: list[str]
+) -> None:
     streams = "".join(
         f"""
 stream "{name}" {{
@@ -139,8 +151,20 @@ job "j" {
 @pytest.mark.parametrize(
     ("sql", "codes"),
     [
-        ("SELECT region, count(*) AS n FROM orders WHERE rand() < 0.5 GROUP BY region, window(ts, '1 hour')", ["FIK145"]),
-        ("SELECT region, count(*) AS n FROM orders WHERE ts < current_timestamp() GROUP BY region, window(ts, '1 hour')", []),
+        (
+            (
+                "SELECT region, count(*) AS n FROM orders WHERE rand() < 0.5 GROUP BY region, window(ts, '1 "
+                "hour')"
+            ),
+            ["FIK145"],
+        ),
+        (
+            (
+                "SELECT region, count(*) AS n FROM orders WHERE ts < current_timestamp() GROUP BY region, "
+                "window(ts, '1 hour')"
+            ),
+            [],
+        ),
         ("SELECT region, uuid() AS id FROM orders", []),
     ],
 )
@@ -158,7 +182,9 @@ def test_paths_are_kept_relative_to_the_root(tmp_path: Path) -> None:
 def test_claims_name_tables_and_the_checkpoint(tmp_path: Path) -> None:
     text = STATELESS.replace("input", 'input "regions" { table = table.regions }\n  input')
     found = loaded(LAKE + text, tmp_path)
-    held = {(claim.relation, claim.subject) for claim in claims("job.x", found.attributes(), found.references())}
+    held = {
+        (claim.relation, claim.subject) for claim in claims("job.x", found.attributes(), found.references())
+    }
     assert held == {
         (Relation.WRITES, "table.orders"),
         (Relation.LOOKS_UP, "table.regions"),
@@ -202,7 +228,20 @@ def test_types_have_one_spelling(text: str, normal: tuple[str, bool]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "lon", "timestamp", "list<", "list<int", "struct<a int>", "decimal(40,2)", "int int", "int not", "map<int>", "?"]
+    "text",
+    [
+        "",
+        "lon",
+        "timestamp",
+        "list<",
+        "list<int",
+        "struct<a int>",
+        "decimal(40,2)",
+        "int int",
+        "int not",
+        "map<int>",
+        "?",
+    ],
 )
 def test_what_is_no_type_is_told_in_a_sentence(text: str) -> None:
     with pytest.raises(NotAType, match=r"[.?]$"):

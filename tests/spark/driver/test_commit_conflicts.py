@@ -1,4 +1,6 @@
-"""A batch whose commit meets another program's is written again, as long as its rows are certain to be the same."""
+"""A batch whose commit meets another program's is written again, as long as its rows are certain to be the
+same.
+"""
 
 import logging
 from collections.abc import Mapping
@@ -10,7 +12,9 @@ from flareiac_spark.control import Output
 from flareiac_spark.driver import batch_write, kept_rows, micro_batch
 from flareiac_spark.driver.micro_batch import Flow, MicroBatch
 
-OUTPUT = Output(name="out", source="s", identifier=("lake", "n", "out"), mode="append", columns=(), checkpoint="c")
+OUTPUT = Output(
+    name="out", source="s", identifier=("lake", "n", "out"), mode="append", columns=(), checkpoint="c"
+)
 
 
 class Conflict(Exception):
@@ -44,8 +48,17 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[Exception | None]:
 
 def take(*, repeats: bool, outputs: tuple[Output, ...] = (OUTPUT,)) -> int:
     shapes = dict.fromkeys(output.name for output in outputs)
-    flow = Flow(frame=None, mode="append", outputs=outputs, shapes=lambda _batch: shapes, holds_state=False, repeats=repeats)
-    return MicroBatch(address="job.x", flow=flow, log=logging.getLogger("x"))._write_all(None, outputs, "q", 0)
+    flow = Flow(
+        frame=None,
+        mode="append",
+        outputs=outputs,
+        shapes=lambda _batch: shapes,
+        holds_state=False,
+        repeats=repeats,
+    )
+    return MicroBatch(address="job.x", flow=flow, log=logging.getLogger("x"))._write_all(
+        None, outputs, "q", 0
+    )
 
 
 def test_a_conflict_is_followed_by_another_try(writes: list[Exception | None]) -> None:
@@ -67,13 +80,17 @@ def test_anything_else_ends_the_query_at_once(writes: list[Exception | None]) ->
         take(repeats=True)
 
 
-def test_rows_that_another_computation_may_change_are_not_written_again(writes: list[Exception | None]) -> None:
+def test_rows_that_another_computation_may_change_are_not_written_again(
+    writes: list[Exception | None],
+) -> None:
     writes += [Conflict(), None]
     with pytest.raises(Conflict):
         take(repeats=False)
 
 
 def test_rows_that_were_kept_are_the_same(writes: list[Exception | None]) -> None:
-    other = Output(name="other", source="s", identifier=("lake", "n", "other"), mode="append", columns=(), checkpoint="c")
+    other = Output(
+        name="other", source="s", identifier=("lake", "n", "other"), mode="append", columns=(), checkpoint="c"
+    )
     writes += [Conflict(), None, Conflict(), None]
     assert take(repeats=False, outputs=(OUTPUT, other)) == 2

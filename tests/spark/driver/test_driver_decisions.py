@@ -52,7 +52,12 @@ def ended(phase: str, digest: str = "1") -> dict[str, JobStatus]:
         ({}, {}, ended("completed"), (Forget(JOB),)),
     ],
 )
-def test_acts(desired: dict[str, DesiredJob], runs: dict[str, Running], finished: dict[str, JobStatus], acts: tuple[Act, ...]) -> None:
+def test_acts(
+    desired: dict[str, DesiredJob],
+    runs: dict[str, Running],
+    finished: dict[str, JobStatus],
+    acts: tuple[Act, ...],
+) -> None:
     assert decide(desired, runs, finished) == acts
 
 
@@ -104,7 +109,9 @@ def test_types_as_spark_spells_them(iceberg: str, spark: str) -> None:
     assert spark_type(iceberg) == spark
 
 
-@pytest.mark.parametrize("text", ["", "time", "list<", "list<int", "struct<a int>", "int int", "decimal(1)", "map<int>"])
+@pytest.mark.parametrize(
+    "text", ["", "time", "list<", "list<int", "struct<a int>", "int int", "decimal(1)", "map<int>"]
+)
 def test_a_type_that_is_not_understood_is_refused(text: str) -> None:
     with pytest.raises(Refusal, match="is not understood"):
         spark_type(text)
@@ -130,10 +137,15 @@ def link(class_name: str, message: str, condition: str | None = None) -> Link:
 def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> None:
     cause = choose(
         [
-            link("org.apache.spark.sql.streaming.StreamingQueryException", "[STREAM_FAILED] Query terminated", "STREAM_FAILED"),
+            link(
+                "org.apache.spark.sql.streaming.StreamingQueryException",
+                "[STREAM_FAILED] Query terminated",
+                "STREAM_FAILED",
+            ),
             link(
                 "org.apache.spark.SparkException",
-                "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///a.json. SQLSTATE: KD001",
+                "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///a.json. SQLSTATE: "
+                "KD001",
                 "FAILED_READ_FILE.NO_HINT",
             ),
             link(
@@ -146,7 +158,8 @@ def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> Non
     assert cause.error_class == "CANNOT_PARSE_JSON_FIELD"
     assert cause.message == (
         "Cannot parse the field.\nin the file file:///a.json\n"
-        'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.'
+        "To read what does not fit as null instead, write in its stream: files { options = { mode = "
+        '"PERMISSIVE" } }.'
     )
     assert not cause.permanent
 
@@ -164,14 +177,28 @@ def test_a_file_that_was_deleted_before_it_was_read_names_the_ways_on() -> None:
 @pytest.mark.parametrize(
     ("told", "files"),
     [
-        ("Found conflicting files that can contain records matching true: [file:/t/a.parquet, file:/t/b.parquet, file:/t/c.parquet]", 3),
+        (
+            (
+                "Found conflicting files that can contain records matching true: [file:/t/a.parquet, "
+                "file:/t/b.parquet, file:/t/c.parquet]"
+            ),
+            3,
+        ),
         ("Found new conflicting delete files that can apply to records matching true: [/t/a.parquet]", 1),
-        ("Found conflicting deleted files that can contain records matching partitions [k=1]: [s3://t/a.orc]", 1),
+        (
+            (
+                "Found conflicting deleted files that can contain records matching partitions [k=1]: "
+                "[s3://t/a.orc]"
+            ),
+            1,
+        ),
         ("Cannot commit, missing data files: [file:/t/a.parquet]", 1),
         ("Missing required files to delete: file:/t/a.parquet,file:/t/b.parquet", 2),
     ],
 )
-def test_a_commit_that_met_another_programs_is_told_with_few_names_and_a_way_out(told: str, files: int) -> None:
+def test_a_commit_that_met_another_programs_is_told_with_few_names_and_a_way_out(
+    told: str, files: int
+) -> None:
     chain = [
         link("org.apache.spark.SparkException", "Writing job aborted"),
         link("org.apache.iceberg.exceptions.ValidationException", told),
@@ -190,14 +217,15 @@ def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_
         [
             link(
                 "org.apache.spark.SparkException",
-                "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///a.json. SQLSTATE: KD001",
+                "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///a.json. SQLSTATE: "
+                "KD001",
                 "FAILED_READ_FILE.NO_HINT",
             ),
             link(
                 "org.apache.spark.SparkException",
-                "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] Malformed records are detected in record parsing: [null]. "
-                "Parse Mode: FAILFAST. To process malformed records as null result, "
-                "try setting the option 'mode' as 'PERMISSIVE'. SQLSTATE: 22023",
+                "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] Malformed records are detected in record "
+                "parsing: [null]. Parse Mode: FAILFAST. To process malformed records as null result, try "
+                "setting the option 'mode' as 'PERMISSIVE'. SQLSTATE: 22023",
                 "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION",
             ),
         ]
@@ -205,7 +233,10 @@ def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_
     assert cause.message.splitlines() == [
         "Malformed records are detected in record parsing: [null]. Parse Mode: FAILFAST.",
         "in the file file:///a.json",
-        'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.',
+        (
+            "To read what does not fit as null instead, write in its stream: files { options = { mode = "
+            '"PERMISSIVE" } }.'
+        ),
     ]
 
 
@@ -213,7 +244,9 @@ def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_
 def test_a_state_that_lost_a_file_is_final_and_has_its_ways_out(inside: bool) -> None:
     name = "CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS"
     said = f"[{name}] Error reading delta file /c/state/0/0/4.delta: it does not exist. SQLSTATE: 58030"
-    chain = [link("org.apache.spark.SparkException", f"Job aborted due to stage failure: Task 0 failed: {said}")]
+    chain = [
+        link("org.apache.spark.SparkException", f"Job aborted due to stage failure: Task 0 failed: {said}")
+    ]
     found = choose([*chain, link("org.apache.spark.SparkException", said, name)] if inside else chain)
     assert (found.error_class, found.permanent) == (name, True)
     assert "/c/state/0/0/4.delta" in found.message
@@ -222,8 +255,9 @@ def test_a_state_that_lost_a_file_is_final_and_has_its_ways_out(inside: bool) ->
 
 def test_the_heart_of_a_task_that_survived_as_text() -> None:
     text = (
-        "Job aborted due to stage failure: Task 0 failed: "
-        "org.apache.spark.SparkRuntimeException: [USER_RAISED_EXCEPTION] null in x SQLSTATE: P0001\n\tat org.apache.X"
+        "Job aborted due to stage failure: Task 0 failed: org.apache.spark.SparkRuntimeException: "
+        "[USER_RAISED_EXCEPTION] null in x SQLSTATE: P0001\n"
+        "\tat org.apache.X"
     )
     cause = choose([link("org.apache.spark.SparkException", text)])
     assert (cause.error_class, cause.message) == ("USER_RAISED_EXCEPTION", "null in x")
@@ -243,7 +277,9 @@ def test_an_analysis_error_is_permanent_and_loses_its_plan() -> None:
 
 
 def test_a_lost_commit_race_may_be_tried_again() -> None:
-    cause = choose([link("org.apache.iceberg.exceptions.CommitFailedException", "metadata location has changed")])
+    cause = choose(
+        [link("org.apache.iceberg.exceptions.CommitFailedException", "metadata location has changed")]
+    )
     assert (cause.error_class, cause.permanent) == ("CommitFailedException", False)
 
 
@@ -251,21 +287,35 @@ def test_a_lost_commit_race_may_be_tried_again() -> None:
     ("condition", "message"),
     [
         (None, "Cannot load current offset at snapshot 12, the snapshot was expired or removed"),
-        (None, "Cannot process overwrite snapshot: 7, to ignore overwrites, set streaming-skip-overwrite-snapshots=true"),
+        (
+            None,
+            (
+                "Cannot process overwrite snapshot: 7, to ignore overwrites, set "
+                "streaming-skip-overwrite-snapshots=true"
+            ),
+        ),
         ("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA", "another operator"),
         ("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE", "another schema"),
     ],
 )
 def test_what_no_second_start_mends_is_permanent(condition: str | None, message: str) -> None:
-    chain = [link("org.apache.spark.sql.streaming.StreamingQueryException", "[STREAM_FAILED] x", "STREAM_FAILED")]
+    chain = [
+        link("org.apache.spark.sql.streaming.StreamingQueryException", "[STREAM_FAILED] x", "STREAM_FAILED")
+    ]
     assert choose([*chain, link("java.lang.IllegalStateException", message, condition)]).permanent
 
 
 @pytest.mark.parametrize(
     ("output", "cause"),
     [
-        ("WARN x\nUnrecognized VM option 'Nope'\nError: Could not create the Java Virtual Machine.\n", "Unrecognized VM option 'Nope'"),
-        ("JAVA_HOME is not set\nTraceback\n[JAVA_GATEWAY_EXITED] Java gateway process exited", "JAVA_HOME is not set"),
+        (
+            "WARN x\nUnrecognized VM option 'Nope'\nError: Could not create the Java Virtual Machine.\n",
+            "Unrecognized VM option 'Nope'",
+        ),
+        (
+            "JAVA_HOME is not set\nTraceback\n[JAVA_GATEWAY_EXITED] Java gateway process exited",
+            "JAVA_HOME is not set",
+        ),
         ("flareiac driver ended: PATH_NOT_FOUND: no such path\n", "PATH_NOT_FOUND: no such path"),
         ("", "It said nothing."),
         ("something odd\n\tat java.X\n", "something odd"),
@@ -283,21 +333,32 @@ def test_jvm_options_with_spaces_stay_one() -> None:
 def test_jvm_options_of_the_engine_follow_those_of_the_machine() -> None:
     machine = launch_conf(Launch(java_options=("-Xss4m",)))
     mine = {"spark.driver.extraJavaOptions": '-Dx=1 "-Dy=a b"'}
-    assert spark_conf(ApplicationSettings(conf=mine), machine)["spark.driver.extraJavaOptions"] == '-Xss4m -Dx=1 "-Dy=a b"'
+    assert (
+        spark_conf(ApplicationSettings(conf=mine), machine)["spark.driver.extraJavaOptions"]
+        == '-Xss4m -Dx=1 "-Dy=a b"'
+    )
     assert spark_conf(ApplicationSettings(), machine)["spark.driver.extraJavaOptions"] == "-Xss4m"
-    assert spark_conf(ApplicationSettings(conf=mine), {})["spark.driver.extraJavaOptions"] == mine["spark.driver.extraJavaOptions"]
+    assert (
+        spark_conf(ApplicationSettings(conf=mine), {})["spark.driver.extraJavaOptions"]
+        == mine["spark.driver.extraJavaOptions"]
+    )
 
 
 def test_no_setting_of_an_engine_is_overruled() -> None:
-    """What FlareIaC alone may set is refused where it is written; everything else that is written must arrive."""
+    """What FlareIaC alone may set is refused where it is written; everything else that is written must
+    arrive.
+    """
     machine = launch_conf(Launch(jars=(Path("/a.jar"),), java_options=("-Xss4m",), memory="1g"))
-    wanted = {name: "mine" for name in spark_conf(ApplicationSettings(), machine) if name not in RESERVED_CONF}
+    wanted = {
+        name: "mine" for name in spark_conf(ApplicationSettings(), machine) if name not in RESERVED_CONF
+    }
     found = spark_conf(ApplicationSettings(conf=wanted), machine)
     assert [name for name in wanted if "mine" not in found[name].split()] == []
 
 
 @pytest.mark.parametrize(
-    ("master", "cores"), [("local", 1), ("local[3]", 3), ("local[4, 2]", 4), ("local[*]", 8), ("spark://host:7077", None)]
+    ("master", "cores"),
+    [("local", 1), ("local[3]", 3), ("local[4, 2]", 4), ("local[*]", 8), ("spark://host:7077", None)],
 )
 def test_a_local_application_shuffles_into_as_many_partitions_as_it_has_cores(
     master: str, cores: int | None, monkeypatch: pytest.MonkeyPatch
@@ -305,5 +366,7 @@ def test_a_local_application_shuffles_into_as_many_partitions_as_it_has_cores(
     monkeypatch.setattr("os.cpu_count", lambda: 8)
     conf = spark_conf(ApplicationSettings(), {"spark.master": master})
     assert conf.get("spark.sql.shuffle.partitions") == (None if cores is None else str(cores))
-    mine = spark_conf(ApplicationSettings(conf={"spark.sql.shuffle.partitions": "200"}), {"spark.master": master})
+    mine = spark_conf(
+        ApplicationSettings(conf={"spark.sql.shuffle.partitions": "200"}), {"spark.master": master}
+    )
     assert mine["spark.sql.shuffle.partitions"] == "200"

@@ -1,4 +1,6 @@
-"""What a stream writes in micro-batches: each mode, each point at which a batch may break off, and the same rows as if it never had."""
+"""What a stream writes in micro-batches: each mode, each point at which a batch may break off, and the same
+rows as if it never had.
+"""
 
 import json
 import logging
@@ -14,7 +16,15 @@ from pyiceberg.types import StringType
 
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import batch_write, commit_marks, kill_points, merge_rows, micro_batch, tables, temp_views
+from flareiac_spark.driver import (
+    batch_write,
+    commit_marks,
+    kill_points,
+    merge_rows,
+    micro_batch,
+    tables,
+    temp_views,
+)
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.inputs import open_input
@@ -58,10 +68,14 @@ def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator
         environment.setenv("JAVA_HOME", str(java_home))
         environment.setenv(LAUNCH_CONF, json.dumps(machine))
         environment.setenv("PYSPARK_SUBMIT_ARGS", "")  # put back afterwards
-        started = start_spark(ApplicationSettings(digest="a", name="micro-batch", conf=conf, log_level="OFF"), home.root)
+        started = start_spark(
+            ApplicationSettings(digest="a", name="micro-batch", conf=conf, log_level="OFF"), home.root
+        )
         yield started.session
         end_spark(started, 60)
-    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+    SparkContext._gateway = SparkContext._jvm = (
+        None  # another suite of the same process starts a JVM of its own
+    )
 
 
 class Workshop(Lake):
@@ -71,20 +85,48 @@ class Workshop(Lake):
         return new_session(self.spark)
 
     def output(self, name: str, columns: dict[str, str], **more: Any) -> dict[str, Any]:
-        spelled = [{"name": key, "type": kind.removesuffix("!"), "required": kind.endswith("!")} for key, kind in columns.items()]
-        base = {"name": name, "from": "picked", "identifier": ["lake", self.namespace, name], "mode": "append", "columns": spelled}
+        spelled = [
+            {"name": key, "type": kind.removesuffix("!"), "required": kind.endswith("!")}
+            for key, kind in columns.items()
+        ]
+        base = {
+            "name": name,
+            "from": "picked",
+            "identifier": ["lake", self.namespace, name],
+            "mode": "append",
+            "columns": spelled,
+        }
         return {**base, "checkpoint": str(self.folder / "checkpoints" / name / "g0001"), **more}
 
-    def job(self, *outputs: dict[str, Any], sql: str | None = None, steps: Sequence[dict[str, Any]] = (), **more: Any) -> dict[str, Any]:
+    def job(
+        self,
+        *outputs: dict[str, Any],
+        sql: str | None = None,
+        steps: Sequence[dict[str, Any]] = (),
+        **more: Any,
+    ) -> dict[str, Any]:
         """A job that reads the folder ``events`` file by file."""
         (self.folder / "events").mkdir(exist_ok=True)
         columns = [{"name": key, "type": kind} for key, kind in {**KEYED, "ts": "timestamptz"}.items()]
-        source = {"kind": "files", "path": str(self.folder / "events"), "format": "json", "columns": columns, "max_files_per_trigger": 1}
+        source = {
+            "kind": "files",
+            "path": str(self.folder / "events"),
+            "format": "json",
+            "columns": columns,
+            "max_files_per_trigger": 1,
+        }
         spec = {
             "address": "job.one",
             "mode": "stream",
             "trigger": {"kind": "available_now"},
-            "inputs": [{"name": "raw", "kind": "stream", "source": source, "watermark": {"column": "ts", "delay": "1 hour"}}],
+            "inputs": [
+                {
+                    "name": "raw",
+                    "kind": "stream",
+                    "source": source,
+                    "watermark": {"column": "ts", "delay": "1 hour"},
+                }
+            ],
             "steps": list(steps) or [{"name": "picked", "sql": sql or "SELECT id, at, note FROM raw"}],
             "outputs": list(outputs),
         }
@@ -105,7 +147,15 @@ class Workshop(Lake):
 
     def events(self, *rows: tuple[Any, ...]) -> None:
         """One more file of rows (id, at, note[, minute])."""
-        made = [{"id": row[0], "at": row[1], "note": row[2], "ts": f"2026-01-01T{row[3] if len(row) > 3 else 0:02}:00:00Z"} for row in rows]
+        made = [
+            {
+                "id": row[0],
+                "at": row[1],
+                "note": row[2],
+                "ts": f"2026-01-01T{row[3] if len(row) > 3 else 0:02}:00:00Z",
+            }
+            for row in rows
+        ]
         self.land("events", made)
 
     def failure(self, spec: dict[str, Any]) -> tuple[str, str]:
@@ -188,7 +238,9 @@ def test_several_rows_of_one_key_need_a_choice(lake: Workshop) -> None:
 
 
 def test_counts_that_change_are_merged_without_a_watermark(lake: Workshop) -> None:
-    """Spark gives changed groups (update mode); each batch computes its state once, also when it is written before it is replayed."""
+    """Spark gives changed groups (update mode); each batch computes its state once, also when it is written
+    before it is replayed.
+    """
     lake.create("counts", {"note": "string", "n": "long"})
     output = lake.output("counts", {"note": "string", "n": "long"}, mode="merge", merge={"on": ["note"]})
     spec = lake.job(output, sql="SELECT note, count(*) AS n FROM raw GROUP BY note")
@@ -207,9 +259,14 @@ def test_a_field_of_the_greatest_struct_of_a_group_is_written(lake: Workshop, mo
     more = {"merge": {"on": ["note"]}} if mode == "merge" else {}
     steps = [
         {"name": "p", "sql": "SELECT note, ts, id AS amount, at AS fee FROM raw"},
-        {"name": "picked", "sql": "SELECT note, max(struct(ts, amount, fee)).amount AS latest FROM p GROUP BY note"},
+        {
+            "name": "picked",
+            "sql": "SELECT note, max(struct(ts, amount, fee)).amount AS latest FROM p GROUP BY note",
+        },
     ]
-    spec = lake.job(lake.output("latest", {"note": "string", "latest": "long"}, mode=mode, **more), steps=steps)
+    spec = lake.job(
+        lake.output("latest", {"note": "string", "latest": "long"}, mode=mode, **more), steps=steps
+    )
     lake.events((1, 1, "a", 1), (2, 1, "b", 1), (3, 1, "a", 2))
     lake.events((4, 1, "a", 3), (5, 1, "b", 4))
     assert lake.analyse(spec).findings == ()
@@ -219,7 +276,9 @@ def test_a_field_of_the_greatest_struct_of_a_group_is_written(lake: Workshop, mo
 
 def test_an_overwrite_replaces_and_an_empty_batch_does_not(lake: Workshop) -> None:
     lake.create("last", KEYED)
-    spec = lake.job(lake.output("last", KEYED, mode="overwrite"), sql="SELECT id, at, note FROM raw WHERE id > 0")
+    spec = lake.job(
+        lake.output("last", KEYED, mode="overwrite"), sql="SELECT id, at, note FROM raw WHERE id > 0"
+    )
     for rows in ([(1, 1, "a"), (2, 1, "a")], [(3, 1, "b")], [(0, 1, "none")]):
         lake.events(*rows)
     lake.run(spec)
@@ -249,11 +308,18 @@ def branch_rows(lake: Workshop, table: str, branch: str) -> list[tuple[Any, ...]
 # The same rows, however often a batch is begun
 
 
-@pytest.mark.parametrize(("mode", "point"), [(mode, point) for mode, points in POINTS.items() for point in points])
-def test_a_batch_that_breaks_off_leaves_no_trace(lake: Workshop, interrupted: Any, mode: str, point: str) -> None:
+@pytest.mark.parametrize(
+    ("mode", "point"), [(mode, point) for mode, points in POINTS.items() for point in points]
+)
+def test_a_batch_that_breaks_off_leaves_no_trace(
+    lake: Workshop, interrupted: Any, mode: str, point: str
+) -> None:
     spec, expected = CASES[mode](lake)
     # In the second batch, so that there is one before it.
-    interrupted(f"driver.{point}", {"two outputs": 2 if point in ("batch-begun", "before-commit-log") else 3}.get(mode, 2))
+    interrupted(
+        f"driver.{point}",
+        {"two outputs": 2 if point in ("batch-begun", "before-commit-log") else 3}.get(mode, 2),
+    )
     with pytest.raises(kill_points.Interrupted):
         lake.run(spec)
     lake.run(spec)
@@ -266,7 +332,10 @@ def test_a_batch_breaks_off_between_two_outputs(lake: Workshop, interrupted: Any
     interrupted("driver.between-outputs", 2)
     with pytest.raises(kill_points.Interrupted):
         lake.run(spec)
-    assert [len(lake.rows(name)) for name in ("big", "small")] == [2, 1]  # one has the second batch, the other has not
+    assert [len(lake.rows(name)) for name in ("big", "small")] == [
+        2,
+        1,
+    ]  # one has the second batch, the other has not
     lake.run(spec)
     assert found() == expected_rows("two outputs")
 
@@ -289,7 +358,9 @@ def _counted(lake: Workshop) -> Any:
     columns = {"note": "string", "n": "long"}
     lake.create("kept", columns)
     output = lake.output("kept", columns, mode="merge", merge={"on": ["note"]})
-    return lake.job(output, sql="SELECT note, count(*) AS n FROM raw GROUP BY note"), lambda: lake.rows("kept")
+    return lake.job(output, sql="SELECT note, count(*) AS n FROM raw GROUP BY note"), lambda: lake.rows(
+        "kept"
+    )
 
 
 def _partitions(lake: Workshop) -> Any:
@@ -297,7 +368,9 @@ def _partitions(lake: Workshop) -> Any:
     from pyiceberg.transforms import IdentityTransform
 
     _land(lake)
-    spec = PartitionSpec(PartitionField(source_id=3, field_id=1000, transform=IdentityTransform(), name="note"))
+    spec = PartitionSpec(
+        PartitionField(source_id=3, field_id=1000, transform=IdentityTransform(), name="note")
+    )
     lake.create("kept", KEYED, spec=spec)
     return lake.job(lake.output("kept", KEYED, mode="overwrite_partitions")), lambda: lake.rows("kept")
 
@@ -318,8 +391,14 @@ def _two(lake: Workshop) -> Any:
         {"name": "over", "sql": "SELECT * FROM picked WHERE id > 1"},
         {"name": "under", "sql": "SELECT * FROM picked WHERE id <= 1"},
     ]
-    outputs = [lake.output("big", KEYED, **{"from": "over"}), lake.output("small", KEYED, **{"from": "under"})]
-    return lake.job(*outputs, steps=steps, foreach_batch=True), lambda: [*lake.rows("big"), *lake.rows("small")]
+    outputs = [
+        lake.output("big", KEYED, **{"from": "over"}),
+        lake.output("small", KEYED, **{"from": "under"}),
+    ]
+    return lake.job(*outputs, steps=steps, foreach_batch=True), lambda: [
+        *lake.rows("big"),
+        *lake.rows("small"),
+    ]
 
 
 CASES: dict[str, Any] = {
@@ -400,9 +479,14 @@ def test_steps_after_the_trunk_look_up_tables_as_they_are(lake: Workshop) -> Non
         {"name": "known", "sql": "SELECT note, upper(name) AS name FROM names"},
         {"name": "joined", "sql": "SELECT p.id, k.name FROM picked p LEFT JOIN known k USING (note)"},
     ]
-    outputs = [lake.output("plain", KEYED), lake.output("named", {"id": "long", "name": "string"}, **{"from": "joined"})]
+    outputs = [
+        lake.output("plain", KEYED),
+        lake.output("named", {"id": "long", "name": "string"}, **{"from": "joined"}),
+    ]
     spec = lake.job(*outputs, steps=steps, foreach_batch=True)
-    spec["inputs"].append({"name": "names", "kind": "table", "identifier": ["lake", lake.namespace, "names"], "columns": []})
+    spec["inputs"].append(
+        {"name": "names", "kind": "table", "identifier": ["lake", lake.namespace, "names"], "columns": []}
+    )
     lake.events((1, 1, "a"))
     lake.run(spec)
     lake.spark.sql(f"INSERT INTO {lake.name('names')} VALUES ('a', 'anna')")
@@ -417,20 +501,37 @@ def test_steps_after_the_trunk_look_up_tables_as_they_are(lake: Workshop) -> Non
     [
         ("SELECT note, count(*) AS n FROM picked GROUP BY note", {}, "TRUNK_STATE", "aggregates"),
         ("SELECT DISTINCT note, at AS n FROM picked", {}, "TRUNK_STATE", "duplicates"),
-        ("SELECT a.note, b.at AS n FROM picked a JOIN picked b USING (id)", {}, "TRUNK_STATE", "joins streams"),
-        ("SELECT note, at AS n FROM picked", {"dedup": {"keys": ["note"], "within_watermark": False}}, "TRUNK_STATE", "duplicates"),
+        (
+            "SELECT a.note, b.at AS n FROM picked a JOIN picked b USING (id)",
+            {},
+            "TRUNK_STATE",
+            "joins streams",
+        ),
+        (
+            "SELECT note, at AS n FROM picked",
+            {"dedup": {"keys": ["note"], "within_watermark": False}},
+            "TRUNK_STATE",
+            "duplicates",
+        ),
         ("SELECT note, at AS n FROM other", {}, "TRUNK_MISSING", "in common"),
     ],
     ids=["aggregate", "distinct", "self join", "dedup", "two streams"],
 )
-def test_what_can_not_come_after_the_trunk(lake: Workshop, sql: str, more: dict[str, Any], error: str, says: str) -> None:
+def test_what_can_not_come_after_the_trunk(
+    lake: Workshop, sql: str, more: dict[str, Any], error: str, says: str
+) -> None:
     lake.create("plain", KEYED)
     lake.create("side", {"note": "string", "n": "long"})
-    steps = [{"name": "picked", "sql": "SELECT id, at, note, ts FROM raw"}, {"name": "aside", "sql": sql, **more}]
+    steps = [
+        {"name": "picked", "sql": "SELECT id, at, note, ts FROM raw"},
+        {"name": "aside", "sql": sql, **more},
+    ]
     steps.append({"name": "flat", "sql": "SELECT id, at, note FROM picked"})
     outputs = [
         lake.output("plain", KEYED, mode="merge", merge={"on": ["id"]}, **{"from": "flat"}),
-        lake.output("side", {"note": "string", "n": "long"}, mode="merge", merge={"on": ["note"]}, **{"from": "aside"}),
+        lake.output(
+            "side", {"note": "string", "n": "long"}, mode="merge", merge={"on": ["note"]}, **{"from": "aside"}
+        ),
     ]
     spec = lake.job(*outputs, steps=steps, foreach_batch=True)
     spec["inputs"].append({**spec["inputs"][0], "name": "other"})
@@ -448,7 +549,10 @@ def test_an_aggregate_before_the_trunk_feeds_two_tables(lake: Workshop) -> None:
         {"name": "many", "sql": "SELECT * FROM counts WHERE n > 1"},
     ]
     rule = {"mode": "merge", "merge": {"on": ["note"]}}
-    outputs = [lake.output("every", columns, **rule, **{"from": "counts"}), lake.output("often", columns, **rule, **{"from": "many"})]
+    outputs = [
+        lake.output("every", columns, **rule, **{"from": "counts"}),
+        lake.output("often", columns, **rule, **{"from": "many"}),
+    ]
     lake.events((1, 1, "a"), (2, 1, "b"))
     lake.events((3, 1, "a"))
     lake.run(lake.job(*outputs, steps=steps, foreach_batch=True))
@@ -470,7 +574,11 @@ def test_a_column_that_the_table_gains_disturbs_no_merge(lake: Workshop) -> None
 @pytest.mark.parametrize("within", [True, False])
 def test_a_step_removes_duplicates(lake: Workshop, within: bool) -> None:
     lake.create("once", KEYED)
-    step = {"name": "picked", "sql": "SELECT id, at, note, ts FROM raw", "dedup": {"keys": ["id"], "within_watermark": within}}
+    step = {
+        "name": "picked",
+        "sql": "SELECT id, at, note, ts FROM raw",
+        "dedup": {"keys": ["id"], "within_watermark": within},
+    }
     last = {"name": "last", "sql": "SELECT id, at, note FROM picked"}
     spec = lake.job(lake.output("once", KEYED, **{"from": "last"}), steps=[step, last])
     spec["inputs"][0].pop("watermark")
@@ -491,7 +599,9 @@ def test_a_batch_job_merges_removes_duplicates_and_writes_branches(lake: Worksho
     merged = lake.output("kept", KEYED, mode="merge", merge={"on": ["id"]}, checkpoint=None)
     table = {"name": "raw", "kind": "table", "identifier": ["lake", lake.namespace, "source"]}
     step = {"name": "picked", "sql": "SELECT * FROM raw", "dedup": {"keys": ["id"]}}
-    spec = lake.job(merged, steps=[step], mode="batch", inputs=[table], run_id="run-1", trigger={"kind": "default"})
+    spec = lake.job(
+        merged, steps=[step], mode="batch", inputs=[table], run_id="run-1", trigger={"kind": "default"}
+    )
     assert (lake.run(spec), lake.run(spec)) == (False, True)
     assert lake.rows("kept") == [(1, 1, "a"), (2, 1, "b")]
     branched = {**spec, "outputs": [{**merged, "mode": "append", "branch": "audit", "merge": None}]}
@@ -499,8 +609,12 @@ def test_a_batch_job_merges_removes_duplicates_and_writes_branches(lake: Worksho
     assert branch_rows(lake, "kept", "audit") == [(1, 1, "a"), (2, 1, "b")]
 
 
-def test_a_foreign_commit_in_between_is_worth_another_try(lake: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of the merge were deleted by somebody else while it was put together: the batch fails, is begun again and is there once."""
+def test_a_foreign_commit_in_between_is_worth_another_try(
+    lake: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of the merge were deleted by somebody else while it was put together: the batch fails, is begun
+    again and is there once.
+    """
     lake.create("kept", KEYED)
     spec = lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}))
     lake.events((1, 1, "a"), (2, 1, "a"))
@@ -537,16 +651,23 @@ class CommitFailed(Exception):
         ({"on": ["id"]}, "SELECT id, at, note, 1 AS surplus FROM raw", "OUTPUT_EXTRA_COLUMN"),
     ],
 )
-def test_analysis_tells_what_is_wrong_with_a_merge(lake: Workshop, merge: dict[str, Any], sql: str, error: str) -> None:
+def test_analysis_tells_what_is_wrong_with_a_merge(
+    lake: Workshop, merge: dict[str, Any], sql: str, error: str
+) -> None:
     findings = lake.analyse(lake.job(lake.output("kept", KEYED, mode="merge", merge=merge), sql=sql)).findings
-    assert [(finding.step, finding.error_class.partition(".")[0]) for finding in findings] == [("outputs.kept", error)]
+    assert [(finding.step, finding.error_class.partition(".")[0]) for finding in findings] == [
+        ("outputs.kept", error)
+    ]
 
 
 def test_a_mark_is_found_behind_a_long_history(lake: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     lake.create("kept", KEYED)
     for number in range(6):
         with commit_marks.carried(
-            lake.spark, {commit_marks.CHECKPOINT_ID: "c", commit_marks.OUTPUT: "o", commit_marks.BATCH_ID: "7"} if number == 1 else {}
+            lake.spark,
+            {commit_marks.CHECKPOINT_ID: "c", commit_marks.OUTPUT: "o", commit_marks.BATCH_ID: "7"}
+            if number == 1
+            else {},
         ):
             lake.spark.sql(f"INSERT INTO {lake.name('kept')} VALUES (1, {number}, 'a')")
     monkeypatch.setattr(commit_marks, "_ONE_BY_ONE", 2)
@@ -558,7 +679,9 @@ def test_a_mark_is_found_behind_a_long_history(lake: Workshop, monkeypatch: pyte
     assert len(list(commit_marks.commits(table, None))) == 6
 
 
-def test_a_driver_that_was_paused_before_its_write_looks_again(lake: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_was_paused_before_its_write_looks_again(
+    lake: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spec, found = CASES["branch"](lake)
     monkeypatch.setattr(micro_batch, "_STALE_SECONDS", -1.0)
     seen = dict[str, str]()
@@ -581,11 +704,21 @@ def test_a_driver_that_was_paused_before_its_write_looks_again(lake: Workshop, m
 
 
 def test_rows_meet_by_keys_of_any_type(lake: Workshop) -> None:
-    columns = {"note": "string", "whole": "int", "at": "long", "real": "double", "ts": "timestamptz", "n": "long"}
+    columns = {
+        "note": "string",
+        "whole": "int",
+        "at": "long",
+        "real": "double",
+        "ts": "timestamptz",
+        "n": "long",
+    }
     lake.create("kept", columns)
     keys = ["note", "whole", "at", "real", "ts"]
     output = lake.output("kept", columns, mode="merge", merge={"on": keys, "latest_by": "n"})
-    sql = "SELECT note, int(id) AS whole, at, double(id) AS real, CASE WHEN id = 1 THEN ts END AS ts, bigint(id) AS n FROM raw"
+    sql = (
+        "SELECT note, int(id) AS whole, at, double(id) AS real, CASE WHEN id = 1 THEN ts END AS ts, "
+        "bigint(id) AS n FROM raw"
+    )
     lake.events((1, 1, "a"), (None, None, None), (2, 1, "a"))
     lake.events((1, 1, "a"), (None, None, None), (2, 1, "a"), (2, 1, ""), (0, 0, None))
     lake.run(lake.job(output, sql=sql))
@@ -603,9 +736,13 @@ def test_rows_meet_by_keys_of_any_type(lake: Workshop) -> None:
     ],
     ids=["row by row", "drawn", "counted"],
 )
-def test_a_merge_reads_a_batch_twice_only_where_it_is_the_same_twice(lake: Workshop, sql: str, repeats: bool) -> None:
+def test_a_merge_reads_a_batch_twice_only_where_it_is_the_same_twice(
+    lake: Workshop, sql: str, repeats: bool
+) -> None:
     lake.create("kept", KEYED)
-    given = lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}), sql=sql)
+    given = lake.job(
+        lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}), sql=sql
+    )
     del given["inputs"][0]["watermark"]
     session, spec = lake.session(), job_spec_from_json(given)
     temp_views.define_all(session, spec, lambda session, item: open_input(session, item, {}))
@@ -614,21 +751,38 @@ def test_a_merge_reads_a_batch_twice_only_where_it_is_the_same_twice(lake: Works
 
 def test_the_latest_rows_are_found_before_any_is_moved(lake: Workshop) -> None:
     lake.create("kept", KEYED)
-    lake.spark.sql("SELECT id % 3 AS id, id AS at, 'a' AS note FROM range(10)").repartition(3).createOrReplaceTempView("rows")
-    output = job_spec_from_json(lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}))).outputs[0]
-    ours = merge_rows.statement(lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED)))
+    lake.spark.sql("SELECT id % 3 AS id, id AS at, 'a' AS note FROM range(10)").repartition(
+        3
+    ).createOrReplaceTempView("rows")
+    output = job_spec_from_json(
+        lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}))
+    ).outputs[0]
+    ours = merge_rows.statement(
+        lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED))
+    )
     plan = str(collected(lake.spark.sql(f"EXPLAIN {ours}"))[0][0])
-    assert plan.count("WindowGroupLimit [id") == 2 * plan.count("Window [row_number")  # before the shuffle and after it, by the bare key
+    assert plan.count("WindowGroupLimit [id") == 2 * plan.count(
+        "Window [row_number"
+    )  # before the shuffle and after it, by the bare key
 
 
 @pytest.mark.parametrize("kind", ["long", "long!"], ids=["optional", "required"])
 def test_unique_keys_cost_no_further_shuffle(lake: Workshop, kind: str) -> None:
     columns = {**KEYED, "id": kind}
     lake.create("kept", columns)
-    lake.spark.sql("SELECT id, id AS at, 'a' AS note FROM range(10)").repartition(3).createOrReplaceTempView("rows")
-    output = job_spec_from_json(lake.job(lake.output("kept", columns, mode="merge", merge={"on": ["id"]}))).outputs[0]
-    ours = merge_rows.statement(lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED)))
-    plain = "MERGE INTO {} t USING rows s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    lake.spark.sql("SELECT id, id AS at, 'a' AS note FROM range(10)").repartition(3).createOrReplaceTempView(
+        "rows"
+    )
+    output = job_spec_from_json(
+        lake.job(lake.output("kept", columns, mode="merge", merge={"on": ["id"]}))
+    ).outputs[0]
+    ours = merge_rows.statement(
+        lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED))
+    )
+    plain = (
+        "MERGE INTO {} t USING rows s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED "
+        "THEN INSERT *"
+    )
     assert shuffles(lake, ours) == shuffles(lake, plain.format(lake.name("kept")))
 
 

@@ -75,7 +75,9 @@ def test_spellings_of_one_place_are_one() -> None:
 
 
 def test_a_metadata_file_says_whose_it_is() -> None:
-    assert head_of(b'{"format-version" : 2, "table-uuid" : "u", "location":"l", "last-updated-ms":17') == Head(uuid="u", updated_ms=17)
+    assert head_of(
+        b'{"format-version" : 2, "table-uuid" : "u", "location":"l", "last-updated-ms":17'
+    ) == Head(uuid="u", updated_ms=17)
     assert head_of(b'{"view-uuid": "u"}') == Head(uuid=None, updated_ms=None)
     assert is_metadata_file("s3://b/x/v3.metadata.json")
     assert not is_metadata_file("s3://b/x/notes.json")

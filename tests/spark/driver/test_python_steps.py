@@ -1,4 +1,6 @@
-"""Steps in Python on a running application: what they are given, what travels to workers, and how bad code fails."""
+"""Steps in Python on a running application: what they are given, what travels to workers, and how bad code
+fails.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -37,7 +39,9 @@ def folder(lake: Lake, digest: str, **modules: str | bytes) -> str:
     return str(place)
 
 
-def job(lake: Lake, name: str, code: str | None, uuid: str | None, *steps: dict[str, Any], **more: Any) -> dict[str, Any]:
+def job(
+    lake: Lake, name: str, code: str | None, uuid: str | None, *steps: dict[str, Any], **more: Any
+) -> dict[str, Any]:
     made = steps or ({"name": "clean", "python": "steps:clean", "params": {"factor": 10}},)
     spec = {
         "address": f"job.{name}",
@@ -66,7 +70,9 @@ def clean(spark, inputs, params):
 """
 
 
-def test_two_versions_of_the_same_modules_run_in_one_application_and_need_nothing_on_workers(running: Lake) -> None:
+def test_two_versions_of_the_same_modules_run_in_one_application_and_need_nothing_on_workers(
+    running: Lake,
+) -> None:
     lake = running
     first = folder(
         lake,
@@ -80,7 +86,10 @@ def test_two_versions_of_the_same_modules_run_in_one_application_and_need_nothin
         lake,
         "b" * 32,
         steps=VERSION.format(inner="two"),
-        helpers="class Marker:\n    def add(self, text):\n        return text + '-v2'\n\ndef mark(text):\n    return Marker().add(text)\n",
+        helpers=(
+            "class Marker:\n    def add(self, text):\n        return text + '-v2'\n\ndef mark(text):\n "
+            "   return Marker().add(text)\n"
+        ),
         deep_inner="def two():\n    return '?'\n",
     )
     lake.drop_file("in_old", "a", [flight(1)])
@@ -123,7 +132,14 @@ def scored(spark, inputs, params):
 
 def test_a_module_named_as_one_of_python_s_own_breaks_nobody_else(running: Lake) -> None:
     lake = running
-    code = folder(lake, "d" * 32, steps=f"import json\n{PASS}    assert json.OWN\n", json="OWN = True\n", threading="", pyspark_sql="1/0\n")
+    code = folder(
+        lake,
+        "d" * 32,
+        steps=f"import json\n{PASS}    assert json.OWN\n",
+        json="OWN = True\n",
+        threading="",
+        pyspark_sql="1/0\n",
+    )
     lake.drop_file("in_shadow", "a", [flight(1)])
     lake.put(job(lake, "shadow", code, lake.table("shadow", *FLIGHTS)))
     lake.until_rows("shadow", 1)
@@ -135,16 +151,20 @@ def test_a_module_named_as_one_of_python_s_own_breaks_nobody_else(running: Lake)
 
 
 BAD: dict[str, tuple[str | bytes, str, tuple[str, ...]]] = {
-    "raises": ("import os\nraise ValueError('no such model')\n", "CODE_FAILED", ("steps.py:2: ValueError: no such model",)),
+    "raises": ("import os\nraise ValueError('no such model')\n", "CODE_FAILED", (("steps.py:2: ValueError: "
+        "no such model"),)),
     "leaves": (f"import sys\nsys.exit(3)\n{PASS}", "CODE_FAILED", ("steps.py:2: SystemExit: 3",)),
-    "leaves_later": ("def clean(spark, inputs, params):\n    raise SystemExit\n", "CODE_FAILED", ("steps.py:2: SystemExit",)),
+    "leaves_later": (("def clean(spark, inputs, params):\n    raise "
+        "SystemExit\n"), "CODE_FAILED", ("steps.py:2: SystemExit",)),
     "recursion": (
         "def clean(spark, inputs, params):\n    return clean(spark, inputs, params)\n",
         "CODE_FAILED",
         ("steps.py:2: RecursionError",),
     ),
-    "nothing": ("def clean(spark, inputs, params):\n    inputs['raw']\n", "CODE_RETURNED_NO_FRAME", ("steps:clean returned nothing",)),
-    "a_number": ("def clean(spark, inputs, params):\n    return 1\n", "CODE_RETURNED_NO_FRAME", ("type int",)),
+    "nothing": (("def clean(spark, inputs, params):\n    "
+        "inputs['raw']\n"), "CODE_RETURNED_NO_FRAME", ("steps:clean returned nothing",)),
+    "a_number": (("def clean(spark, inputs, params):\n    return "
+        "1\n"), "CODE_RETURNED_NO_FRAME", ("type int",)),
     "not_utf8": (b"x = '\xff'\n" + PASS.encode(), "CODE_FAILED", ("steps.py:1: ", "utf-8")),
     "no_python": ("def clean(:\n", "CODE_FAILED", ("steps.py:1: SyntaxError",)),
     "no_function": ("x = 1\n", "CODE_FUNCTION_MISSING", ("no function clean in the module steps",)),
@@ -153,9 +173,11 @@ BAD: dict[str, tuple[str | bytes, str, tuple[str, ...]]] = {
         "CODE_FAILED",
         ("steps.py:2: UnknownFrame: ", "'rwa'. There are raw."),
     ),
-    "no_import": ("import helpers_of_nobody\n" + PASS, "CODE_FAILED", ("steps.py:1: ModuleNotFoundError: ", "'helpers_of_nobody'")),
+    "no_import": ("import helpers_of_nobody\n" + PASS, "CODE_FAILED", (("steps.py:1: "
+        "ModuleNotFoundError: "), "'helpers_of_nobody'")),
     "own_error": (
-        "class Odd(BaseException):\n    def __str__(self):\n        raise ValueError\n\ndef clean(spark, inputs, params):\n    raise Odd\n",
+        ("class Odd(BaseException):\n    def __str__(self):\n        raise ValueError\n\ndef clean(spark, "
+        "inputs, params):\n    raise Odd\n"),
         "CODE_FAILED",
         ("steps.py:6: Odd",),
     ),
@@ -169,19 +191,23 @@ BAD: dict[str, tuple[str | bytes, str, tuple[str, ...]]] = {
         "_LEGACY_ERROR",
         ("steps.py:2: ", "writeStream.start()"),
     ),
-    "stops_spark": ("def clean(spark, inputs, params):\n    spark.stop()\n", "CODE_FAILED", ("steps.py:2: ", "stop the Spark of all")),
+    "stops_spark": (("def clean(spark, inputs, params):\n    "
+        "spark.stop()\n"), "CODE_FAILED", ("steps.py:2: ", "stop the Spark of all")),
     "own_query": (
-        "def clean(spark, inputs, params):\n    inputs['raw'].writeStream.format('noop').start()\n    return inputs['raw']\n",
+        ("def clean(spark, inputs, params):\n    inputs['raw'].writeStream.format('noop').start()\n    "
+        "return inputs['raw']\n"),
         "CODE_STARTED_QUERY",
         ("started a streaming query",),
     ),
     "other_session": (
-        "from pyspark.sql import SparkSession\n\ndef clean(spark, inputs, params):\n    return spark.newSession().range(1)\n",
+        ("from pyspark.sql import SparkSession\n\ndef clean(spark, inputs, params):\n    return "
+        "spark.newSession().range(1)\n"),
         "CODE_RETURNED_FOREIGN_FRAME",
         ("another session",),
     ),
     "batch": (
-        "def clean(spark, inputs, params):\n    return spark.range(1).selectExpr('NULL AS ts', '\"A\" AS carrier', 'id AS delay')\n",
+        ("def clean(spark, inputs, params):\n    return spark.range(1).selectExpr('NULL AS ts', '\"A\" AS "
+        "carrier', 'id AS delay')\n"),
         "NOT_STREAMING",
         ("reads no stream",),
     ),
@@ -221,7 +247,9 @@ def clean(spark, inputs, params):
     return inputs["raw"].withColumn("carrier", F.udf(parse)("carrier"))
 """
     code = folder(lake, "5" * 32, steps=text)
-    (Path(code) / "numbers_of.py").write_text("def number(text):\n    return one(text)\n\ndef one(text):\n    return int(text)\n")
+    (Path(code) / "numbers_of.py").write_text(
+        "def number(text):\n    return one(text)\n\ndef one(text):\n    return int(text)\n"
+    )
     lake.drop_file("in_row", "a", [flight(1)])
     lake.put(job(lake, "row", code, lake.table("row", *FLIGHTS)))
     cause = lake.until_phase("job.row", "failed").last_error
@@ -240,7 +268,14 @@ def test_code_that_is_not_there_is_told(running: Lake) -> None:
 
 def test_trouble_of_the_network_is_tried_again(running: Lake) -> None:
     lake = running
-    code = folder(lake, "1" * 32, steps="def clean(spark, inputs, params):\n    raise ConnectionRefusedError('the model server is away')\n")
+    code = folder(
+        lake,
+        "1" * 32,
+        steps=(
+            "def clean(spark, inputs, params):\n    raise ConnectionRefusedError('the model server is "
+            "away')\n"
+        ),
+    )
     lake.put(job(lake, "away", code, lake.table("away", *FLIGHTS)))
     status = lake.until_phase("job.away", "failed")
     assert status.failures == 2
@@ -251,13 +286,31 @@ def test_trouble_of_the_network_is_tried_again(running: Lake) -> None:
 def test_analysis_calls_functions_with_empty_frames(running: Lake) -> None:
     lake = running
     good = folder(
-        lake, "2" * 32, steps="def clean(spark, inputs, params):\n    return inputs['raw'].withColumn('delay', inputs['raw'].delay * 2)\n"
+        lake,
+        "2" * 32,
+        steps=(
+            "def clean(spark, inputs, params):\n    return inputs['raw'].withColumn('delay', "
+            "inputs['raw'].delay * 2)\n"
+        ),
     )
-    bad = folder(lake, "3" * 32, steps="def clean(spark, inputs, params):\n    return inputs['raw'].select('carier')\n")
-    still = folder(lake, "4" * 32, steps="def clean(spark, inputs, params):\n    return spark.createDataFrame([], inputs['raw'].schema)\n")
+    bad = folder(
+        lake, "3" * 32, steps="def clean(spark, inputs, params):\n    return inputs['raw'].select('carier')\n"
+    )
+    still = folder(
+        lake,
+        "4" * 32,
+        steps=(
+            "def clean(spark, inputs, params):\n    return spark.createDataFrame([], inputs['raw'].schema)\n"
+        ),
+    )
     broken = job(lake, "a_broken", bad, None)
     broken["steps"].append({"name": "after", "sql": "SELECT * FROM clean"})
-    jobs = (job(lake, "a_good", good, None), broken, job(lake, "a_still", still, None), job(lake, "a_none", None, None))
+    jobs = (
+        job(lake, "a_good", good, None),
+        broken,
+        job(lake, "a_still", still, None),
+        job(lake, "a_none", None, None),
+    )
     result = run_operation(lake.control, Operation(id="analyse-python", jobs=jobs), timeout=180)
     assert result is not None
     assert result.status == "done", result

@@ -1,4 +1,6 @@
-"""What is said of an application whose heartbeat is old, comes from the future, or was written before the clock was set."""
+"""What is said of an application whose heartbeat is old, comes from the future, or was written before the
+clock was set.
+"""
 
 import socket
 import subprocess
@@ -24,10 +26,19 @@ NOW = Moment(wall=1_700_000_000.0, uptime=5_000.0)
 HOUR = 3_600.0
 
 
-def status(wall: float, uptime: float | None, *, host: str | None = None, pid_started: str | None = None) -> Status:
+def status(
+    wall: float, uptime: float | None, *, host: str | None = None, pid_started: str | None = None
+) -> Status:
     me = this_process()
-    about = ApplicationStatus(id="a", name="n", host=host or socket.gethostname(), pid=me.pid, pid_started=pid_started or me.started)
-    return Status(application=about, heartbeat=NOW.wall + wall, uptime=None if uptime is None else NOW.uptime + uptime, observed_revision=1)
+    about = ApplicationStatus(
+        id="a", name="n", host=host or socket.gethostname(), pid=me.pid, pid_started=pid_started or me.started
+    )
+    return Status(
+        application=about,
+        heartbeat=NOW.wall + wall,
+        uptime=None if uptime is None else NOW.uptime + uptime,
+        observed_revision=1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,11 +70,15 @@ def test_an_application_of_this_machine_before_its_boot_is_gone_and_one_of_a_con
     monkeypatch.setattr("flareiac.kernel.host.this_host", lambda: here)
     before = replace(here, boot="b-1")
     said = status(booted_at() - 100 - NOW.wall, None)
-    container = replace(said, application=replace(said.application, place=replace(before, namespace="pid:[1]")))
+    container = replace(
+        said, application=replace(said.application, place=replace(before, namespace="pid:[1]"))
+    )
     booted = replace(said, application=replace(said.application, place=before))
     assert liveness(booted, now=NOW) is Liveness.GONE
     assert liveness(container, now=NOW) is Liveness.UNKNOWN
-    assert "another container, or another machine, has the name of this host" in why_unknown(container, now=NOW)
+    assert "another container, or another machine, has the name of this host" in why_unknown(
+        container, now=NOW
+    )
 
 
 def test_a_status_from_the_future_is_said_to_be_one() -> None:
@@ -71,7 +86,9 @@ def test_a_status_from_the_future_is_said_to_be_one() -> None:
     assert "60 s old" in why_unknown(status(0, -60), now=NOW)
 
 
-def test_nothing_is_started_beside_a_process_that_is_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_started_beside_a_process_that_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("flareiac_spark.application.launch._NEXT_BEAT_SECONDS", 0.3)
     control = ControlDirectory(tmp_path / "runtime")
     control.prepare()
@@ -101,10 +118,14 @@ def test_a_silent_one_that_speaks_again_is_alive(tmp_path: Path) -> None:
 
 
 def take(control: ControlDirectory, owner: str) -> object:
-    return leadership.take_lease(control, owner, threading.Event(), logs.logger(f"test.{owner}", control.path / "logs" / "test.log"))
+    return leadership.take_lease(
+        control, owner, threading.Event(), logs.logger(f"test.{owner}", control.path / "logs" / "test.log")
+    )
 
 
-def elsewhere(control: ControlDirectory, seconds: float, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def elsewhere(
+    control: ControlDirectory, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], None]:
     """Takes the lease as another host does; returns its heartbeat."""
     monkeypatch.setattr("flareiac_spark.control.directory.this_host", lambda: Host(name="elsewhere"))
     lease = control.take_lease("far", this_process(), now=moment(), seconds=seconds)
@@ -117,7 +138,9 @@ def elsewhere(control: ControlDirectory, seconds: float, monkeypatch: pytest.Mon
     return beat
 
 
-def test_the_lease_of_a_silent_host_is_taken_after_its_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lease_of_a_silent_host_is_taken_after_its_term(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     control = ControlDirectory(tmp_path / "runtime")
     elsewhere(control, 1.0, monkeypatch)
     monkeypatch.setattr(leadership, "BEAT_SECONDS", 0.1)
@@ -139,7 +162,9 @@ def test_the_lease_of_a_host_that_speaks_is_not(tmp_path: Path, monkeypatch: pyt
 def test_a_driver_without_a_place_for_its_files_says_so(tmp_path: Path) -> None:
     place = tmp_path / "runtime"
     place.write_text("a file, not a folder")
-    ended = subprocess.run([sys.executable, "-m", "flareiac_spark.driver", str(place)], capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", "flareiac_spark.driver", str(place)], capture_output=True, text=True
+    )
     assert ended.returncode == 1
     assert "refused to start" in ended.stderr
     assert "Traceback" not in ended.stderr

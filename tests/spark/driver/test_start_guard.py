@@ -1,4 +1,6 @@
-"""Every start of a query, and every retry, finds the checkpoint and the folders that its job ran on; else the job fails for good."""
+"""Every start of a query, and every retry, finds the checkpoint and the folders that its job ran on; else the
+job fails for good.
+"""
 
 import json
 import logging
@@ -18,7 +20,9 @@ from flareiac_spark.driver.stream_run import Ready
 
 
 class World:
-    """One job, its checkpoint and its source folder; ``attempts`` say what Spark does at each start that gets so far."""
+    """One job, its checkpoint and its source folder; ``attempts`` say what Spark does at each start that gets
+    so far.
+    """
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.checkpoint, self.source = root / "checkpoints" / "copy" / "g0001", root / "landing"
@@ -34,8 +38,19 @@ class World:
         (self.checkpoint / "metadata").write_text(json.dumps({"id": name}))
 
     def spec(self) -> dict[str, Any]:
-        source = {"kind": "files", "path": str(self.source), "format": "json", "columns": [{"name": "id", "type": "long"}]}
-        output = {"name": "copy", "from": "s", "identifier": ["lake", "demo", "copy"], "mode": "append", "columns": []}
+        source = {
+            "kind": "files",
+            "path": str(self.source),
+            "format": "json",
+            "columns": [{"name": "id", "type": "long"}],
+        }
+        output = {
+            "name": "copy",
+            "from": "s",
+            "identifier": ["lake", "demo", "copy"],
+            "mode": "append",
+            "columns": [],
+        }
         return {
             "address": "job.copy",
             "mode": "stream",
@@ -47,15 +62,26 @@ class World:
 
     def run(self, queries: dict[str, str] | None = None, seen: dict[str, str] | None = None) -> JobStatus:
         """The last status of the job: the runner's own thread is not used."""
-        around = JobContext(new_session=lambda: None, checkpoints=Checkpoints(), graceful_seconds=lambda: 0.0, changed=lambda: None)
+        around = JobContext(
+            new_session=lambda: None,
+            checkpoints=Checkpoints(),
+            graceful_seconds=lambda: 0.0,
+            changed=lambda: None,
+        )
         job = DesiredJob(digest="d", spec=self.spec(), queries=queries or {})
         self.runner = JobRunner("job.copy", job, around, logging.getLogger("test"), queries=seen)
         self.runner.run()
         return self.runner.status
 
-    def _run(self, _ready: Ready, _spec: Any, _stop: threading.Event, _graceful: Any, report: Any, _log: Any) -> bool:
+    def _run(
+        self, _ready: Ready, _spec: Any, _stop: threading.Event, _graceful: Any, report: Any, _log: Any
+    ) -> bool:
         self.starts += 1
-        found = json.loads((self.checkpoint / "metadata").read_text())["id"] if (self.checkpoint / "metadata").exists() else "q-new"
+        found = (
+            json.loads((self.checkpoint / "metadata").read_text())["id"]
+            if (self.checkpoint / "metadata").exists()
+            else "q-new"
+        )
         self.query(found)
         report("running", (QueryStatus(output="copy", id=found, run_id="r"),))
         self.attempts.pop(0)()
@@ -139,7 +165,9 @@ def test_a_missing_source_folder_is_named_and_final(world: World) -> None:
     world.attempts = [fails(lambda: shutil.rmtree(world.source)), done]
     status = world.run()
     assert (status.phase, world.starts) == ("failed", 1)
-    assert f"The folder {world.source}, which the input 'raw' reads, does not exist" in error_of(status).message
+    assert (
+        f"The folder {world.source}, which the input 'raw' reads, does not exist" in error_of(status).message
+    )
 
 
 def test_a_new_checkpoint_is_started_from_its_beginning(world: World) -> None:
@@ -148,16 +176,21 @@ def test_a_new_checkpoint_is_started_from_its_beginning(world: World) -> None:
 
 
 def in_flight(world: World, *names: str, compacted: bool = False) -> None:
-    """Batch 0 is committed and its file is gone, as it may be; batch 1 reads these files and was broken off."""
+    """Batch 0 is committed and its file is gone, as it may be; batch 1 reads these files and was broken
+    off.
+    """
     world.query("q")
     for log in ("offsets", "commits", "sources/0"):
         (world.checkpoint / log).mkdir(parents=True)
     for batch in (0, 1):
-        (world.checkpoint / "offsets" / str(batch)).write_text(f'v1\n{{"conf":{{}}}}\n{{"logOffset":{batch}}}')
+        (world.checkpoint / "offsets" / str(batch)).write_text(
+            f'v1\n{{"conf":{{}}}}\n{{"logOffset":{batch}}}'
+        )
     (world.checkpoint / "commits" / "0").write_text("v1\n{}")
     notes = [[world.source / "done.json"], [world.source / name for name in names]]
     lines = [
-        [json.dumps({"path": file.as_uri(), "timestamp": 1, "batchId": number}) for file in files] for number, files in enumerate(notes)
+        [json.dumps({"path": file.as_uri(), "timestamp": 1, "batchId": number}) for file in files]
+        for number, files in enumerate(notes)
     ]
     noted = world.checkpoint / "sources" / "0"
     if compacted:
@@ -172,7 +205,11 @@ def test_a_batch_is_not_done_again_without_a_file_that_it_was_to_read(world: Wor
     in_flight(world, "a b.json", "c.json", compacted=compacted)
     (world.source / "a b.json").touch()
     status = world.run({str(world.checkpoint): "q"})
-    assert (status.phase, error_of(status).error_class, error_of(status).permanent) == ("failed", "SOURCE_FILE_GONE", True)
+    assert (status.phase, error_of(status).error_class, error_of(status).permanent) == (
+        "failed",
+        "SOURCE_FILE_GONE",
+        True,
+    )
     assert f"{world.source / 'c.json'} is gone" in error_of(status).message
     assert world.starts == 0
     (world.source / "c.json").touch()

@@ -1,4 +1,6 @@
-"""A changed job is made ready while its predecessor finishes a batch, and nothing is begun, called or kept that should not be."""
+"""A changed job is made ready while its predecessor finishes a batch, and nothing is begun, called or kept
+that should not be.
+"""
 
 import logging
 from collections.abc import Mapping
@@ -20,9 +22,21 @@ COLUMNS = [("ts", "timestamptz"), ("carrier", "string"), ("delay", "long")]
 def job(folder: Path, **more: Any) -> DesiredJob:
     """A job that goes on with its checkpoint."""
     (folder / "metadata").write_text('{"id":"q"}')
-    output = {"name": "out", "from": "clean", "identifier": ["lake", "demo", "out"], "mode": "append", "columns": []}
+    output = {
+        "name": "out",
+        "from": "clean",
+        "identifier": ["lake", "demo", "out"],
+        "mode": "append",
+        "columns": [],
+    }
     steps = [{"name": "clean", "sql": "SELECT 1"}]
-    spec = {"address": "job.a", "mode": "stream", "inputs": [], "steps": steps, "outputs": [{**output, "checkpoint": str(folder)}]}
+    spec = {
+        "address": "job.a",
+        "mode": "stream",
+        "inputs": [],
+        "steps": steps,
+        "outputs": [{**output, "checkpoint": str(folder)}],
+    }
     return DesiredJob(digest="d1", spec={**spec, **more})
 
 
@@ -60,7 +74,9 @@ def test_trouble_ahead_of_time_is_left_to_the_start(tmp_path: Path, caplog: pyte
     assert "the catalog is away" in caplog.text
 
 
-def test_what_was_prepared_is_used_for_the_same_job_and_settings_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_prepared_is_used_for_the_same_job_and_settings_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted, ready = job(tmp_path), object()
     monkeypatch.setattr(warm_start, "make_ready", lambda *_: ready)
     made = begin(wanted, {"a": "1"}, object, LOG)
@@ -78,7 +94,11 @@ def test_jobs_that_change_amid_batches_are_prepared_ahead_and_exact(lake: Lake) 
     lake.start()
     tables = {mode: lake.table(f"changing_{mode}", *COLUMNS) for mode in ("append", "merge")}
     for number in range(60):
-        lake.drop_file("in_changing", f"f{number:03d}", [{"ts": "2026-01-01T00:00:00Z", "carrier": "AA", "delay": number}])
+        lake.drop_file(
+            "in_changing",
+            f"f{number:03d}",
+            [{"ts": "2026-01-01T00:00:00Z", "carrier": "AA", "delay": number}],
+        )
 
     def specs(version: int) -> list[dict[str, Any]]:
         return [
@@ -97,7 +117,9 @@ def test_jobs_that_change_amid_batches_are_prepared_ahead_and_exact(lake: Lake) 
     for version in range(1, 5):
         lake.put(*specs(version))
         for mode in tables:
-            lake.until(f"job.changing_{mode}", lambda job: bool(job.queries) and job.queries[0].batch is not None)
+            lake.until(
+                f"job.changing_{mode}", lambda job: bool(job.queries) and job.queries[0].batch is not None
+            )
     for mode in tables:
         rows = lake.until_rows(f"changing_{mode}", 60)
         lake.until_phase(f"job.changing_{mode}", "idle")

@@ -1,4 +1,6 @@
-"""``flareiac stop engine.NAME`` and ``start engine.NAME``: what they say where nothing can be ended or started."""
+"""``flareiac stop engine.NAME`` and ``start engine.NAME``: what they say where nothing can be ended or
+started.
+"""
 
 import threading
 from dataclasses import replace
@@ -31,7 +33,9 @@ def asked(verb: Steer, applications: Applications) -> list[str]:
 def alive(applications: Applications, host: str) -> None:
     about, now = ApplicationStatus(id="a", name="n", host=host, pid=12407, pid_started="boot.1"), moment()
     applications.control(ENGINE).prepare()
-    applications.control(ENGINE).write_status(Status(application=about, heartbeat=now.wall, observed_revision=1))
+    applications.control(ENGINE).write_status(
+        Status(application=about, heartbeat=now.wall, observed_revision=1)
+    )
 
 
 def test_an_application_that_does_not_run_is_not_ended(applications: Applications) -> None:
@@ -57,6 +61,8 @@ def test_an_engine_without_jobs_has_nothing_to_start(applications: Applications)
 def test_what_should_run_stays_as_it_is(applications: Applications) -> None:
     control = applications.control(ENGINE)
     job = DesiredJob(digest="d", spec={})
-    before = control.update_desired(lambda now: replace(now, jobs={"job.x": job}), lineage="l", workspace="default")
+    before = control.update_desired(
+        lambda now: replace(now, jobs={"job.x": job}), lineage="l", workspace="default"
+    )
     asked(Steer.STOP, applications)
     assert control.read_desired() == before

@@ -40,7 +40,12 @@ ENGINES = 'engine "one" { runtime_location = "one" }\nengine "two" { runtime_loc
 
 def declared(root: Path, engine: str) -> Loaded:
     return loaded(
-        ENGINES + LAKE + FILES.replace("checkpoint = checkpoint.x", f"checkpoint = checkpoint.x\n  engine = engine.{engine}"), root
+        ENGINES
+        + LAKE
+        + FILES.replace(
+            "checkpoint = checkpoint.x", f"checkpoint = checkpoint.x\n  engine = engine.{engine}"
+        ),
+        root,
     )
 
 
@@ -73,7 +78,11 @@ def test_a_job_that_is_not_stable_in_its_new_application_is_known_to_be_there(tm
     moved = jobs.apply(request(two, Recorded(attributes=one.attributes(), identity={"digest": "d"})))
     assert isinstance(moved, NotApplied)
     assert moved.attributes is not None
-    assert moved.attributes == {**one.attributes(), "application": two.attributes()["application"], "engine": two.attributes()["engine"]}
+    assert moved.attributes == {
+        **one.attributes(),
+        "application": two.attributes()["application"],
+        "engine": two.attributes()["engine"],
+    }
     jobs.apply(request(one, Recorded(attributes=moved.attributes, identity=moved.identity or {})))
     places = [read_desired(applications.control(item.attributes()["application"])) for item in (one, two)]
     assert [list(place.jobs) for place in places if place is not None] == [["job.x"], []]
@@ -81,7 +90,9 @@ def test_a_job_that_is_not_stable_in_its_new_application_is_known_to_be_there(tm
 
 @pytest.mark.usefixtures("never_stable")
 def test_stopping_a_job_leaves_the_settings_of_its_application(tmp_path: Path) -> None:
-    """An engine that is recorded may be older than the one that another job of this apply has started already."""
+    """An engine that is recorded may be older than the one that another job of this apply has started
+    already.
+    """
     one = declared(tmp_path, "one")
     applications = Offline(one.project)
     jobs = JobDriver(applications)
@@ -98,7 +109,9 @@ def test_stopping_a_job_leaves_the_settings_of_its_application(tmp_path: Path) -
 
 @pytest.mark.usefixtures("never_stable")
 def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -> None:
-    """Whatever is declared around it in another way by now: another digest would restart it, and no plan had said so."""
+    """Whatever is declared around it in another way by now: another digest would restart it, and no plan had
+    said so.
+    """
     before = declared(tmp_path, "one")
     applications = Offline(before.project)
     jobs = JobDriver(applications)
@@ -106,7 +119,9 @@ def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -
     engine = before.attributes()["application"]
     there = read_desired(applications.control(engine))
     assert there is not None
-    text = (ENGINES + LAKE + FILES).replace("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  engine = engine.one")
+    text = (ENGINES + LAKE + FILES).replace(
+        "checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  engine = engine.one"
+    )
     after = loaded(
         text.replace("engine = engine.one", "engine = engine.one\n  restart = { max_failures = 9 }").replace(
             'column "region" { type = "string" }', 'column "region" { type = "int" }'
@@ -141,9 +156,13 @@ def test_what_a_failed_definition_wrote_of_a_batch_is_not_mixed_with_the_one_bef
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marked: tuple[str, ...], code: str
 ) -> None:
     """One output of two has the batch in flight: the definition before would write the other one only."""
-    guarded = PAIR.replace("foreach_batch = true", 'foreach_batch = true\n  stability = { on_failure = "rollback" }')
+    guarded = PAIR.replace(
+        "foreach_batch = true", 'foreach_batch = true\n  stability = { on_failure = "rollback" }'
+    )
     before = loaded(LAKE + guarded, tmp_path)
-    after = loaded(LAKE + guarded.replace("SELECT id, region FROM", "SELECT id, upper(region) AS region FROM"), tmp_path)
+    after = loaded(
+        LAKE + guarded.replace("SELECT id, region FROM", "SELECT id, upper(region) AS region FROM"), tmp_path
+    )
     answers = Driver()
     monkeypatch.setattr(operation_client, "run_operation", answers.run)
     jobs = JobDriver(Offline(before.project))
@@ -166,17 +185,34 @@ def _failed(answers: Driver, marked: tuple[str, ...]) -> NotApplied:
 def spec(*checkpoints: Path) -> JobSpec:
     source = TableSource(identifier=("lake", "demo", "t"), start_from="2026-01-01T00:00:00Z")
     outputs = tuple(
-        Output(name=place.parent.name, source="t", identifier=("lake", "demo", "o"), mode="append", columns=(), checkpoint=str(place))
+        Output(
+            name=place.parent.name,
+            source="t",
+            identifier=("lake", "demo", "o"),
+            mode="append",
+            columns=(),
+            checkpoint=str(place),
+        )
         for place in checkpoints
     )
-    return JobSpec(address="job.x", mode="stream", inputs=(StreamInput(name="t", source=source),), steps=(), outputs=outputs)
+    return JobSpec(
+        address="job.x",
+        mode="stream",
+        inputs=(StreamInput(name="t", source=source),),
+        steps=(),
+        outputs=outputs,
+    )
 
 
 def test_a_batch_is_not_finished_in_a_folder_that_was_moved_away(tmp_path: Path) -> None:
     """A query that starts there would read everything again."""
     folder = tmp_path / "a" / "g0001"
     work = Finish(spec=job_spec_to_json(spec(folder)), checkpoint=str(folder), batch=3)
-    shop = OperationContext(new_session=lambda: pytest.fail("a query was started"), checkpoints=Checkpoints(), log=logging.getLogger("x"))
+    shop = OperationContext(
+        new_session=lambda: pytest.fail("a query was started"),
+        checkpoints=Checkpoints(),
+        log=logging.getLogger("x"),
+    )
     with pytest.raises(Refusal, match="has no batch 3"):
         serve(Operation(id="finish-1", work=work), shop)
 
@@ -184,6 +220,8 @@ def test_a_batch_is_not_finished_in_a_folder_that_was_moved_away(tmp_path: Path)
 def test_an_added_output_begins_when_the_others_did_and_is_prepared_for_nothing(tmp_path: Path) -> None:
     first, added = tmp_path / "a" / "g0002", tmp_path / "b" / "g0002"
     first.mkdir(parents=True)
-    note_of(first).write_text(json.dumps({"version": 1, "times": {"t": 5}, "seeded": {"by": "me", "after": "elsewhere"}}))
+    note_of(first).write_text(
+        json.dumps({"version": 1, "times": {"t": 5}, "seeded": {"by": "me", "after": "elsewhere"}})
+    )
     assert start_times(spec(first, added)) == {"t": 5}
     assert json.loads(note_of(added).read_text()) == {"version": 1, "times": {"t": 5}}

@@ -18,7 +18,9 @@ def settled(folder: Path, batch: int | None) -> LastBatch:
 
 
 def test_logs_are_taken_over_up_to_the_settled_batch(tmp_path: Path) -> None:
-    """What the batch in flight was to read is read again: neither its offsets nor its files come along. Nor does the query id."""
+    """What the batch in flight was to read is read again: neither its offsets nor its files come along. Nor
+    does the query id.
+    """
     old, new = sample(tmp_path / "g0001", committed=2), tmp_path / "g0002"
     prepare(new, StartPositions(by=ME, copied=settled(old, 2)))
     assert sorted(path.name for path in (new / "offsets").iterdir()) == ["0", "1", "2"]
@@ -38,7 +40,12 @@ def test_a_batch_that_was_written_counts_as_committed(tmp_path: Path) -> None:
 
 def test_settings_of_the_new_definition_are_pinned(tmp_path: Path) -> None:
     old, new = sample(tmp_path / "g0001"), tmp_path / "g0002"
-    prepare(new, StartPositions(by=ME, copied=settled(old, 3), conf={"spark.sql.shuffle.partitions": "9", "other": "x"}))
+    prepare(
+        new,
+        StartPositions(
+            by=ME, copied=settled(old, 3), conf={"spark.sql.shuffle.partitions": "9", "other": "x"}
+        ),
+    )
     assert read_offsets(new, 3).header["conf"] == {"spark.sql.shuffle.partitions": "9"}
     assert read_offsets(new, 3).positions == read_offsets(old, 3).positions
 
@@ -59,12 +66,16 @@ def test_a_compacted_log_of_files_is_taken_over(tmp_path: Path, folded: tuple[in
 
 
 def test_a_table_begins_at_its_position(tmp_path: Path) -> None:
-    """In the form in which Iceberg keeps its own beginning; a query with one stream finds it at whatever index it asks for."""
+    """In the form in which Iceberg keeps its own beginning; a query with one stream finds it at whatever
+    index it asks for.
+    """
     old, new = sample(tmp_path / "g0001", ("table",)), tmp_path / "g0002"
     (position,) = positions_at(settled(old, 2))
     assert position == table(2)
     prepare(new, StartPositions(by=ME, positions={0: position}, times={"orders": None}))
-    assert [str(path.relative_to(new)) for path in new.rglob("*") if path.is_file()] == ["sources/0/offsets/0"]
+    assert [str(path.relative_to(new)) for path in new.rglob("*") if path.is_file()] == [
+        "sources/0/offsets/0"
+    ]
     assert json.loads((new / "sources" / "0" / "offsets" / "0").read_text()) == json.loads(table(2))
     prepare(new, StartPositions(by=ME, positions={0: position}, alone=True))
     assert (new / "sources" / "1" / "offsets" / "0").read_text() == position

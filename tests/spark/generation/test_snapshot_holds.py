@@ -1,4 +1,6 @@
-"""What a job still needs of tables, by what its checkpoint says: too little loses rows or doubles them, too much keeps files for ever."""
+"""What a job still needs of tables, by what its checkpoint says: too little loses rows or doubles them, too
+much keeps files for ever.
+"""
 
 import json
 from pathlib import Path
@@ -51,13 +53,19 @@ def reader(start: str = "", trigger: str = '{ processing_time = "1m" }') -> str:
     return LAKE + READER.replace("START", start and f'start_from = "{start}"').replace("TRIGGER", trigger)
 
 
-def held(root: Path, hcl: str, folder: Path | None = None, name: str = "regions", **facts: object) -> list[Hold]:
+def held(
+    root: Path, hcl: str, folder: Path | None = None, name: str = "regions", **facts: object
+) -> list[Hold]:
     """The holds of ``job.x``, whose query ``name`` keeps its offsets in a folder."""
     project = loaded(hcl, root)
     stand = read_positions(folder) if folder is not None else None
     known = JobFacts(**{"stands": {name: stand} if stand is not None else {}, **facts})  # type: ignore[arg-type]  # fields that exist
     assert decode({KEY: encode(known)}) == known
-    return list(holds("job.x", project.attributes(), project.references(), {KEY: json.loads(json.dumps(encode(known)))}))
+    return list(
+        holds(
+            "job.x", project.attributes(), project.references(), {KEY: json.loads(json.dumps(encode(known)))}
+        )
+    )
 
 
 def moved(root: Path, snapshots: dict[int, int]) -> None:
@@ -71,7 +79,12 @@ def test_a_reader_needs_the_snapshot_at_which_it_goes_on(tmp_path: Path) -> None
     folder = sample(tmp_path / "c", ("table",))
     moved(folder, {2: 22, 3: 33})
     (hold,) = held(tmp_path / "p", reader(), folder)
-    assert (hold.subject, hold.holder, hold.snapshots, hold.since_ms) == ("table.orders", "job.x", (33,), None)
+    assert (hold.subject, hold.holder, hold.snapshots, hold.since_ms) == (
+        "table.orders",
+        "job.x",
+        (33,),
+        None,
+    )
     assert (hold.moved_ms, hold.unknown) == (BEGUN_MS + 3, False)
 
 
@@ -84,7 +97,9 @@ def test_a_batch_in_flight_is_held_on_both_sides(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("trigger", ["{ available_now = true }", "{ once = true }"])
-def test_a_run_over_all_there_is_needs_the_snapshot_at_which_the_first_began(tmp_path: Path, trigger: str) -> None:
+def test_a_run_over_all_there_is_needs_the_snapshot_at_which_the_first_began(
+    tmp_path: Path, trigger: str
+) -> None:
     folder = sample(tmp_path / "c", ("table",))
     moved(folder, {3: 33})
     (hold,) = held(tmp_path / "p", reader(trigger=trigger), folder)
@@ -141,11 +156,16 @@ def test_of_several_tables_each_has_its_position(tmp_path: Path) -> None:
     folder = sample(tmp_path / "c", ("table", "table"))
     path = folder / "offsets" / "3"
     lines = path.read_text().split("\n")
-    path.write_text("\n".join([*lines[:2], lines[2].replace(str(SNAPSHOT), "1"), lines[3].replace(str(SNAPSHOT), "2")]))
+    path.write_text(
+        "\n".join([*lines[:2], lines[2].replace(str(SNAPSHOT), "1"), lines[3].replace(str(SNAPSHOT), "2")])
+    )
     found = {hold.subject: hold.snapshots for hold in held(tmp_path / "p", LAKE + TWO, folder, name="orders")}
     assert found == {"table.orders": (1,), "table.regions": (2,)}
     # Where the SQL does not tell the order, nobody says that a table's snapshots may go.
-    twice = TWO.replace("JOIN names n ON o.region = n.region", "JOIN names n ON o.region = n.region JOIN names m ON o.region = m.region")
+    twice = TWO.replace(
+        "JOIN names n ON o.region = n.region",
+        "JOIN names n ON o.region = n.region JOIN names m ON o.region = m.region",
+    )
     assert all(hold.unknown for hold in held(tmp_path / "q", LAKE + twice, folder, name="orders"))
 
 
@@ -159,7 +179,9 @@ def test_of_several_tables_each_has_its_position(tmp_path: Path) -> None:
         ({"state": "stopped", "phase": "stopped"}, []),
     ],
 )
-def test_a_run_holds_until_it_has_ended(tmp_path: Path, facts: Attributes, expected: list[tuple[int | None, bool]]) -> None:
+def test_a_run_holds_until_it_has_ended(
+    tmp_path: Path, facts: Attributes, expected: list[tuple[int | None, bool]]
+) -> None:
     found = held(tmp_path / "p", LAKE + BATCH, **facts)
     assert [(hold.since_ms, hold.unknown) for hold in found] == expected
     assert {hold.subject for hold in found} <= {"table.regions"}
@@ -168,7 +190,10 @@ def test_a_run_holds_until_it_has_ended(tmp_path: Path, facts: Attributes, expec
 def test_what_was_not_looked_at_is_held_as_unknown(tmp_path: Path) -> None:
     project = loaded(reader(), tmp_path)
     found = holds("job.x", project.attributes(), project.references(), {"digest": "d"})
-    assert [(hold.subject, hold.unknown) for hold in found] == [("table.orders", True), ("table.regions", True)]
+    assert [(hold.subject, hold.unknown) for hold in found] == [
+        ("table.orders", True),
+        ("table.regions", True),
+    ]
 
 
 def test_a_damaged_checkpoint_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:

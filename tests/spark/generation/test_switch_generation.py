@@ -1,4 +1,6 @@
-"""A raised generation without Spark: where the old one stands is asked for by marks, and every step can be done again."""
+"""A raised generation without Spark: where the old one stands is asked for by marks, and every step can be
+done again.
+"""
 
 import json
 import shutil
@@ -29,7 +31,12 @@ from flareiac_spark.control import (
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.generation import operation_client, switch_generation
-from flareiac_spark.generation.switch_generation import GenerationSwitch, begins_generation, old_spec, refusals
+from flareiac_spark.generation.switch_generation import (
+    GenerationSwitch,
+    begins_generation,
+    old_spec,
+    refusals,
+)
 from tests.spark.checkpoint_sample import QUERY, sample, table
 from tests.spark.declared import LAKE, Loaded, loaded
 
@@ -135,7 +142,9 @@ class Setting:
         return spec_of("job.x", request.planned, request.references, self.applications.project)
 
     def renew(self) -> GenerationSwitch:
-        return switch_generation.switch_generation(self.request, old_spec(self.request, self.applications), self.new(), self.applications)
+        return switch_generation.switch_generation(
+            self.request, old_spec(self.request, self.applications), self.new(), self.applications
+        )
 
     def folder(self, generation: int, output: str = "orders") -> Path:
         return self.root / ".flareiac" / "checkpoints" / "default" / "x" / output / f"g{generation:04d}"
@@ -144,7 +153,9 @@ class Setting:
         """Writes what should run."""
         control = self.applications.control(self.after.attributes()["application"])
         job = DesiredJob(digest="d", spec=job_spec_to_json(spec), state="stopped", nonce=0)
-        control.update_desired(lambda current: replace(current, jobs={"job.x": job}), lineage="test", workspace="default")
+        control.update_desired(
+            lambda current: replace(current, jobs={"job.x": job}), lineage="test", workspace="default"
+        )
 
 
 def _applied(item: Resolved) -> Resolved:
@@ -158,7 +169,14 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     return made
 
 
-def setting(root: Path, driver: Driver, job: str, *edits: tuple[str, str], start: str | None = None, generation: int = 2) -> Setting:
+def setting(
+    root: Path,
+    driver: Driver,
+    job: str,
+    *edits: tuple[str, str],
+    start: str | None = None,
+    generation: int = 2,
+) -> Setting:
     text = LAKE + job
     checkpoint = f"generation = {generation}" + (f'\n  start_from = "{start}"' if start else "")
     after = text.replace('checkpoint "x" {}', f'checkpoint "x" {{\n  {checkpoint}\n}}')
@@ -167,7 +185,9 @@ def setting(root: Path, driver: Driver, job: str, *edits: tuple[str, str], start
         after = after.replace(old, new)
     before = loaded(text, root)
     declared = loaded(after, root)
-    return Setting(root=root, before=before, after=declared, applications=Offline(declared.project), driver=driver)
+    return Setting(
+        root=root, before=before, after=declared, applications=Offline(declared.project), driver=driver
+    )
 
 
 def read(folder: Path, log: str) -> list[int]:
@@ -184,7 +204,9 @@ def test_without_a_batch_in_flight_nobody_is_asked(tmp_path: Path, driver: Drive
 
 
 @pytest.mark.parametrize(("marked", "reached"), [((), 2), (("orders",), 3)])
-def test_marks_tell_whether_a_batch_in_flight_counts(tmp_path: Path, driver: Driver, marked: tuple[str, ...], reached: int) -> None:
+def test_marks_tell_whether_a_batch_in_flight_counts(
+    tmp_path: Path, driver: Driver, marked: tuple[str, ...], reached: int
+) -> None:
     case = setting(tmp_path, driver, FILES)
     sample(case.folder(1), committed=2)
     driver.marked = marked
@@ -202,8 +224,15 @@ def test_a_first_batch_that_nobody_has_means_from_the_start(tmp_path: Path, driv
     assert list(case.folder(2).iterdir()) == []
 
 
-def test_a_batch_in_one_output_of_two_is_finished_by_the_old_definition(tmp_path: Path, driver: Driver) -> None:
-    case = setting(tmp_path, driver, PAIR, ("SELECT id, region FROM orders", "SELECT id, upper(region) AS region FROM orders"))
+def test_a_batch_in_one_output_of_two_is_finished_by_the_old_definition(
+    tmp_path: Path, driver: Driver
+) -> None:
+    case = setting(
+        tmp_path,
+        driver,
+        PAIR,
+        ("SELECT id, region FROM orders", "SELECT id, upper(region) AS region FROM orders"),
+    )
     sample(case.folder(1, "all"), committed=2)
     driver.marked = ("a",)
     case.renew()
@@ -227,7 +256,9 @@ def test_a_table_goes_on_at_its_snapshot(tmp_path: Path, driver: Driver) -> None
     ("start", "moment"),
     [("earliest", None), ("2026-06-01T00:00:00Z", 1_780_272_000_000), (None, 1_767_225_600_000)],
 )
-def test_the_moment_at_which_a_table_begins(tmp_path: Path, driver: Driver, start: str | None, moment: int | None) -> None:
+def test_the_moment_at_which_a_table_begins(
+    tmp_path: Path, driver: Driver, start: str | None, moment: int | None
+) -> None:
     """A stream's own start counts where nothing was read yet; else the checkpoint's."""
     case = setting(tmp_path, driver, TABLES, start=start)
     case.renew()
@@ -243,7 +274,11 @@ def test_earliest_settles_nothing(tmp_path: Path, driver: Driver) -> None:
 
 def test_a_table_is_emptied_under_a_mark_and_the_snapshot_is_kept(tmp_path: Path, driver: Driver) -> None:
     case = setting(
-        tmp_path, driver, FILES, ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}'), start="earliest"
+        tmp_path,
+        driver,
+        FILES,
+        ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}'),
+        start="earliest",
     )
     sample(case.folder(1))
     done = case.renew()
@@ -251,13 +286,23 @@ def test_a_table_is_emptied_under_a_mark_and_the_snapshot_is_kept(tmp_path: Path
     assert isinstance(work, Truncate)
     assert work.mark == f"{QUERY}/g0002"
     rebuilt = done.rebuilds["orders"]
-    assert (rebuilt["table"], rebuilt["snapshot_id"], rebuilt["generation"], rebuilt["generation_before"]) == ("table.orders", 77, 2, 1)
+    assert (
+        rebuilt["table"],
+        rebuilt["snapshot_id"],
+        rebuilt["generation"],
+        rebuilt["generation_before"],
+    ) == ("table.orders", 77, 2, 1)
     assert "flareiac table rollback table.orders" in done.messages[-1]
 
 
 def test_carry_over_empties_nothing(tmp_path: Path, driver: Driver) -> None:
     """Its rows would not be read again."""
-    case = setting(tmp_path, driver, FILES, ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}'))
+    case = setting(
+        tmp_path,
+        driver,
+        FILES,
+        ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}'),
+    )
     sample(case.folder(1))
     assert case.renew().rebuilds == {}
     assert driver.asked == []
@@ -265,7 +310,11 @@ def test_carry_over_empties_nothing(tmp_path: Path, driver: Driver) -> None:
 
 def test_an_interrupted_renewal_is_done_again(tmp_path: Path, driver: Driver) -> None:
     case = setting(
-        tmp_path, driver, FILES, ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}'), start="earliest"
+        tmp_path,
+        driver,
+        FILES,
+        ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}'),
+        start="earliest",
     )
     sample(case.folder(1))
     driver.dies_at = Truncate
@@ -276,8 +325,12 @@ def test_an_interrupted_renewal_is_done_again(tmp_path: Path, driver: Driver) ->
     assert case.renew().rebuilds == case.renew().rebuilds
 
 
-def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(tmp_path: Path, driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The apply ended between emptying and preparing; the next one would go on after the rows that are gone."""
+def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(
+    tmp_path: Path, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The apply ended between emptying and preparing; the next one would go on after the rows that are
+    gone.
+    """
     rebuild = ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}')
     again = setting(tmp_path, driver, FILES, rebuild, start="earliest")
     sample(again.folder(1))
@@ -294,9 +347,15 @@ def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(tmp_path: Path, d
 
 
 def test_folders_that_the_application_was_told_of_are_left_alone(tmp_path: Path, driver: Driver) -> None:
-    """An apply that failed after the new definition was written: its folder may hold a query's offsets by now."""
+    """An apply that failed after the new definition was written: its folder may hold a query's offsets by
+    now.
+    """
     case = setting(
-        tmp_path, driver, FILES, ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}'), start="earliest"
+        tmp_path,
+        driver,
+        FILES,
+        ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}'),
+        start="earliest",
     )
     sample(case.folder(1))
     rebuilds = case.renew().rebuilds
@@ -320,7 +379,9 @@ def test_a_third_generation_goes_on_after_the_second_that_was_begun(tmp_path: Pa
     assert third.renew().messages == ("generation 3 goes on after batch 5",)
 
 
-def test_a_third_generation_goes_on_after_the_first_if_the_second_was_never_begun(tmp_path: Path, driver: Driver) -> None:
+def test_a_third_generation_goes_on_after_the_first_if_the_second_was_never_begun(
+    tmp_path: Path, driver: Driver
+) -> None:
     second = setting(tmp_path, driver, FILES)
     sample(second.folder(1), started=1, committed=1)
     second.renew()
@@ -343,7 +404,12 @@ def test_what_is_in_the_way_is_refused_before_anything_stops(tmp_path: Path, dri
 @pytest.mark.parametrize(
     ("job", "edits", "start", "code"),
     [
-        (FILES, (("SELECT id, region FROM orders", "SELECT DISTINCT id, region FROM orders"),), None, "FIK081"),
+        (
+            FILES,
+            (("SELECT id, region FROM orders", "SELECT DISTINCT id, region FROM orders"),),
+            None,
+            "FIK081",
+        ),
         (FILES, (), "latest", "FIK082"),
         (FILES, (), "2026-01-01T00:00:00Z", "FIK082"),
     ],
@@ -363,7 +429,9 @@ def test_a_damaged_old_generation_is_told(tmp_path: Path, driver: Driver) -> Non
 
 
 def test_a_new_job_does_not_go_on_after_a_query_that_nobody_knows(tmp_path: Path, driver: Driver) -> None:
-    """Its generation is not the first: another query ran in an older one, and reading all again must be asked for."""
+    """Its generation is not the first: another query ran in an older one, and reading all again must be asked
+    for.
+    """
     case = setting(tmp_path, driver, FILES)
     request = replace(case.request, recorded=None)
     assert begins_generation(request)
@@ -375,7 +443,9 @@ def test_a_new_job_does_not_go_on_after_a_query_that_nobody_knows(tmp_path: Path
 
 
 def test_a_new_job_from_a_moment_leaves_a_stranger_s_batch_alone(tmp_path: Path, driver: Driver) -> None:
-    """Whether the batch in flight of a query that nobody knows was written does not matter: nothing goes on after it."""
+    """Whether the batch in flight of a query that nobody knows was written does not matter: nothing goes on
+    after it.
+    """
     case = setting(tmp_path, driver, TABLES, start="2026-06-01T00:00:00Z")
     sample(case.folder(1), ("table",), committed=2)
     request = replace(case.request, recorded=None)
@@ -385,7 +455,9 @@ def test_a_new_job_from_a_moment_leaves_a_stranger_s_batch_alone(tmp_path: Path,
 
 
 def test_a_generation_that_is_gone_is_not_taken_for_an_empty_one(tmp_path: Path, driver: Driver) -> None:
-    """The second was prepared to go on after the first and never begun; without the first nobody knows where the third goes on."""
+    """The second was prepared to go on after the first and never begun; without the first nobody knows where
+    the third goes on.
+    """
     second = setting(tmp_path, driver, FILES)
     sample(second.folder(1))
     second.renew()
@@ -397,13 +469,17 @@ def test_a_generation_that_is_gone_is_not_taken_for_an_empty_one(tmp_path: Path,
         third.renew()
 
 
-SUMS = FILES.replace("SELECT id, region FROM orders", "SELECT max(id) AS id, region FROM orders GROUP BY region").replace(
-    "{ table = table.orders }", '{\n table = table.orders\n mode = "complete"\n}'
-)
+SUMS = FILES.replace(
+    "SELECT id, region FROM orders", "SELECT max(id) AS id, region FROM orders GROUP BY region"
+).replace("{ table = table.orders }", '{\n table = table.orders\n mode = "complete"\n}')
 
 
-def test_state_of_a_definition_that_was_not_recorded_is_not_gone_on_with(tmp_path: Path, driver: Driver) -> None:
-    """It was not stable in time and ran on; another one in the same generation would fold its own numbers into that state."""
+def test_state_of_a_definition_that_was_not_recorded_is_not_gone_on_with(
+    tmp_path: Path, driver: Driver
+) -> None:
+    """It was not stable in time and ran on; another one in the same generation would fold its own numbers
+    into that state.
+    """
     second = setting(tmp_path, driver, SUMS, start="earliest")
     sample(second.folder(1))
     second.renew()

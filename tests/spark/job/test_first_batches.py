@@ -1,4 +1,6 @@
-"""A query that is at work on its first batch when the time is up counts as applied, with a warning, and as nothing to roll back to."""
+"""A query that is at work on its first batch when the time is up counts as applied, with a warning, and as
+nothing to roll back to.
+"""
 
 import threading
 from dataclasses import replace
@@ -55,8 +57,14 @@ def started(root: Path, job: JobStatus) -> Outcome:
     entry = DesiredJob(digest="d", spec=spec)
     desired = applications.want(ENGINE, {}, lambda now: replace(now, jobs={"job.x": entry}))
     me, now = this_process(), moment()
-    about = ApplicationStatus(id="a", name="n", host=_host(), pid=me.pid, pid_started=me.started, digest=desired.application.digest)
-    control.write_status(Status(application=about, heartbeat=now.wall, uptime=now.uptime, observed_revision=1, jobs={"job.x": job}))
+    about = ApplicationStatus(
+        id="a", name="n", host=_host(), pid=me.pid, pid_started=me.started, digest=desired.application.digest
+    )
+    control.write_status(
+        Status(
+            application=about, heartbeat=now.wall, uptime=now.uptime, observed_revision=1, jobs={"job.x": job}
+        )
+    )
     request = ApplyRequest(
         key="k",
         address="job.x",

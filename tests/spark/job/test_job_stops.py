@@ -28,7 +28,9 @@ def world(root: Path, heartbeat: float) -> tuple[JobDriver, ApplyRequest]:
     control: ControlDirectory = Applications(project).control(attributes["application"])
     control.prepare()
     job = DesiredJob(digest="d", spec={}, state="running", nonce=0)
-    control.update_desired(lambda desired: replace(desired, jobs={"job.x": job}), lineage="test", workspace="default")
+    control.update_desired(
+        lambda desired: replace(desired, jobs={"job.x": job}), lineage="test", workspace="default"
+    )
     me = this_process()
     about = ApplicationStatus(id="a", name="a", host=socket.gethostname(), pid=me.pid, pid_started=me.started)
     status = Status(
@@ -67,7 +69,9 @@ def test_what_has_not_stopped_is_not_said_to_have(ask: str, silent_for: float, t
 def test_what_has_stopped_is_said_to_have(tmp_path: Path) -> None:
     driver, request = world(tmp_path, time.time())
     assert request.recorded is not None
-    control = Applications(Project(root=tmp_path, lineage="test")).control(request.recorded.attributes["application"])
+    control = Applications(Project(root=tmp_path, lineage="test")).control(
+        request.recorded.attributes["application"]
+    )
     status = control.read_status()
     assert status is not None
     control.write_status(replace(status, jobs={"job.x": JobStatus(phase="stopped", digest="d", nonce=0)}))

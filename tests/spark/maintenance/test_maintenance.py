@@ -1,4 +1,6 @@
-"""Maintenance as an application carries it out: what it does to a table, what it says of it, and what it refuses."""
+"""Maintenance as an application carries it out: what it does to a table, what it says of it, and what it
+refuses.
+"""
 
 import os
 import time
@@ -43,7 +45,10 @@ def kept(lake: Lake, request: pytest.FixtureRequest) -> Kept:
         RewriteDataFiles(strategy="binpack", options=FEW),
         RewriteDataFiles(strategy="sort", sort_order="n DESC NULLS LAST, bucket(4, k)", options=FEW),
         RewriteDataFiles(strategy="zorder", sort_order="zorder(k, `n`)", options=FEW),
-        RewriteDataFiles(strategy="binpack", options={**FEW, "partial-progress.enabled": "true", "partial-progress.max-commits": "2"}),
+        RewriteDataFiles(
+            strategy="binpack",
+            options={**FEW, "partial-progress.enabled": "true", "partial-progress.max-commits": "2"},
+        ),
     ],
     ids=["binpack", "sort", "zorder", "partial"],
 )
@@ -81,7 +86,11 @@ def test_only_files_of_the_filter_are_rewritten(kept: Kept) -> None:
 def test_nothing_to_rewrite_is_said_so(kept: Kept) -> None:
     head = kept.append(row(1))
     done = kept.maintain(RewriteDataFiles(strategy="binpack"))
-    assert (done.result["rewritten_files"], done.result["snapshot_after"], done.result["rows_after"]) == (0, head, 1)
+    assert (done.result["rewritten_files"], done.result["snapshot_after"], done.result["rows_after"]) == (
+        0,
+        head,
+        1,
+    )
     assert kept.maintain(RewriteManifests(), key="k2").result["snapshot_after"] == head
     assert kept.maintain(RewriteDeleteFiles(), key="k3").result["rewritten_delete_files"] == 0
 
@@ -125,7 +134,11 @@ def test_snapshots_older_than_a_time_expire_and_the_newest_stay(kept: Kept) -> N
     times = {item.snapshot_id: item.timestamp_ms for item in kept.loaded().snapshots()}
     done = kept.maintain(ExpireSnapshots(older_than_ms=times[ids[3]], retain_last=1), key="k2")
     assert kept.snapshots() == {ids[3], ids[4], head}
-    assert (done.result["expired_snapshots"], done.result["deleted_data_files"], done.result["deleted_manifest_lists"]) == (3, 0, 3)
+    assert (
+        done.result["expired_snapshots"],
+        done.result["deleted_data_files"],
+        done.result["deleted_manifest_lists"],
+    ) == (3, 0, 3)
     done = kept.maintain(ExpireSnapshots(older_than_ms=now_ms() + 1, retain_last=1), key="k3")
     assert kept.snapshots() == {head}
     assert (done.result["expired_snapshots"], done.result["deleted_data_files"]) == (2, 5)
@@ -137,19 +150,32 @@ def test_snapshots_older_than_a_time_expire_and_the_newest_stay(kept: Kept) -> N
 def test_tags_and_branches_whose_time_has_passed_go_though_no_snapshot_does(kept: Kept) -> None:
     ids = kept.fill(2)
     change = kept.loaded().manage_snapshots().create_tag(ids[1], "old", max_ref_age_ms=1)
-    change.create_branch(ids[1], "gone", max_ref_age_ms=1).create_tag(ids[1], "young", max_ref_age_ms=DAY_MS).commit()
+    change.create_branch(ids[1], "gone", max_ref_age_ms=1).create_tag(
+        ids[1], "young", max_ref_age_ms=DAY_MS
+    ).commit()
     done = kept.maintain(ExpireSnapshots(older_than_ms=now_ms() - DAY_MS, retain_last=1))
     assert (set(kept.loaded().refs()), kept.snapshots()) == ({"main", "young"}, set(ids))
-    assert (done.result["dropped_refs"], done.result["expired_snapshots"], done.result["allowed_snapshots"]) == (2, 0, 0)
+    assert (
+        done.result["dropped_refs"],
+        done.result["expired_snapshots"],
+        done.result["allowed_snapshots"],
+    ) == (2, 0, 0)
 
 
 def test_a_retention_of_a_branch_takes_nothing_that_is_held(kept: Kept) -> None:
     ids = kept.fill(3)
-    kept.loaded().manage_snapshots().create_branch(ids[-1], "main", max_snapshot_age_ms=1, min_snapshots_to_keep=1).commit()
+    kept.loaded().manage_snapshots().create_branch(
+        ids[-1], "main", max_snapshot_age_ms=1, min_snapshots_to_keep=1
+    ).commit()
     old = now_ms() - DAY_MS
     code, _detail = kept.refused(ExpireSnapshots(older_than_ms=old, retain_last=1, held=(ids[1],)))
     assert (code, kept.snapshots()) == ("FIK118", set(ids))
-    assert kept.maintain(ExpireSnapshots(older_than_ms=old, retain_last=1, held=(ids[2],))).result["expired_snapshots"] == 2
+    assert (
+        kept.maintain(ExpireSnapshots(older_than_ms=old, retain_last=1, held=(ids[2],))).result[
+            "expired_snapshots"
+        ]
+        == 2
+    )
 
 
 def test_a_table_whose_files_belong_to_others_keeps_them(kept: Kept) -> None:
@@ -175,7 +201,9 @@ def test_orphans_are_found_weighed_and_removed(kept: Kept) -> None:
 
 
 def test_what_another_catalog_commits_to_the_same_table_is_no_orphan(kept: Kept) -> None:
-    """Metadata of the same uuid: a second catalog took the table over when it had one snapshot, and both went on."""
+    """Metadata of the same uuid: a second catalog took the table over when it had one snapshot, and both went
+    on.
+    """
     from pyiceberg.catalog.sql import SqlCatalog
 
     kept.fill(1)
@@ -218,13 +246,23 @@ def test_rows_are_counted_where_files_of_deletes_stand_beside_them(kept: Kept) -
     kept.append(row(3, day=1), row(4, day=2))
     before_ms = int(row(0, day=2)["ts"].timestamp() * 1000)
     deleted = kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=before_ms))
-    assert (deleted.result["deleted_rows"], kept.numbers(), kept.summary()["total-records"]) == (2, [2, 4], "4")
+    assert (deleted.result["deleted_rows"], kept.numbers(), kept.summary()["total-records"]) == (
+        2,
+        [2, 4],
+        "4",
+    )
     files = int(kept.summary()["total-delete-files"])
     assert files > 0
 
     again = kept.maintain(RewriteDeleteFiles(options={"rewrite-all": "true"}), key="k2")
-    assert (again.result["rewritten_delete_files"], again.result["rows_before"], again.result["rows_after"]) == (files, 2, 2)
-    work = RewriteDataFiles(strategy="binpack", options={"rewrite-all": "true", "remove-dangling-deletes": "true"})
+    assert (
+        again.result["rewritten_delete_files"],
+        again.result["rows_before"],
+        again.result["rows_after"],
+    ) == (files, 2, 2)
+    work = RewriteDataFiles(
+        strategy="binpack", options={"rewrite-all": "true", "remove-dangling-deletes": "true"}
+    )
     done = kept.maintain(work, key="k3")
     assert (done.result["rewritten_files"], done.result["added_files"]) == (2, 1)
     assert (done.result["rows_before"], done.result["rows_after"], kept.numbers()) == (2, 2, [2, 4])

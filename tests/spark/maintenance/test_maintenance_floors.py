@@ -1,4 +1,6 @@
-"""Maintenance beside jobs: what they still need stays, because their holds say so; without those a batch is doubled and a reader dies."""
+"""Maintenance beside jobs: what they still need stays, because their holds say so; without those a batch is
+doubled and a reader dies.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -66,7 +68,9 @@ def maintain(lake: Lake, name: str, uuid: str, work: Work, key: str) -> Performe
 
 def floor(lake: Lake, name: str, found: Sequence[Hold]) -> int:
     """What must not expire: snapshots from this time (ms) on."""
-    times: dict[int, int] = {item.snapshot_id: item.timestamp_ms for item in lake.catalog.load_table(("demo", name)).snapshots()}
+    times: dict[int, int] = {
+        item.snapshot_id: item.timestamp_ms for item in lake.catalog.load_table(("demo", name)).snapshots()
+    }
     bounds = [times[snapshot] for hold in found for snapshot in hold.snapshots]
     bounds += [0 if hold.unknown else hold.since_ms or EVERYTHING for hold in found]
     return min([EVERYTHING, *bounds])
@@ -81,7 +85,11 @@ def job_holds(root: Path, hcl: str, query: str, folder: Path) -> tuple[Hold, ...
 
 def flights(lake: Lake, folder: str, *numbers: int) -> None:
     for number in numbers:
-        lake.drop_file(folder, f"{folder}{number:03d}", [{"ts": "2026-01-01T00:00:00Z", "carrier": "AA", "delay": number}])
+        lake.drop_file(
+            folder,
+            f"{folder}{number:03d}",
+            [{"ts": "2026-01-01T00:00:00Z", "carrier": "AA", "delay": number}],
+        )
 
 
 def stream(lake: Lake, name: str, uuid: str, **more: Any) -> dict[str, Any]:
@@ -114,7 +122,9 @@ def run_until(lake: Lake, spec: dict[str, Any], name: str, reached: Callable[[li
 
 @pytest.mark.parametrize("each", [False, True], ids=["iceberg's sink", "micro-batches"])
 @pytest.mark.parametrize("held", [True, False], ids=["held", "not held"])
-def test_a_batch_in_flight_is_written_once_after_compaction_and_expiry(lake: Lake, tmp_path: Path, held: bool, each: bool) -> None:
+def test_a_batch_in_flight_is_written_once_after_compaction_and_expiry(
+    lake: Lake, tmp_path: Path, held: bool, each: bool
+) -> None:
     name = f"w{int(held)}{int(each)}"
     uuid = lake.table(name, *COLUMNS)
     spec = stream(lake, name, uuid, foreach_batch=each)
@@ -125,7 +135,12 @@ def test_a_batch_in_flight_is_written_once_after_compaction_and_expiry(lake: Lak
     for file in (f"{last}", f".{last}.crc"):  # as if the driver had died before it was written
         (folder / "commits" / file).unlink(missing_ok=True)
 
-    found = job_holds(tmp_path, WRITER.replace("EACH", "foreach_batch = true" if each else ""), "all" if each else "orders", folder)
+    found = job_holds(
+        tmp_path,
+        WRITER.replace("EACH", "foreach_batch = true" if each else ""),
+        "all" if each else "orders",
+        folder,
+    )
     assert [hold.subject for hold in found] == ["table.orders"]
     maintain(lake, name, uuid, COMPACT, "k1")
     older_than = floor(lake, name, found) if held else EVERYTHING
@@ -148,7 +163,13 @@ def test_a_stopped_reader_goes_on_after_an_expiry(lake: Lake, tmp_path: Path, he
         table.append(pa.Table.from_pylist([{"delay": number}], schema=table.schema().as_arrow()))
 
     columns = [{"name": column, "type": kind} for column, kind in COLUMNS]
-    source = {"kind": "table", "identifier": ["lake", "demo", origin], "uuid": source_uuid, "start_from": "earliest", "columns": columns}
+    source = {
+        "kind": "table",
+        "identifier": ["lake", "demo", origin],
+        "uuid": source_uuid,
+        "start_from": "earliest",
+        "columns": columns,
+    }
     spec = stream(lake, name, uuid, inputs=[{"name": "raw", "kind": "stream", "source": source}])
     for number in (0, 1):
         append(number)
@@ -193,7 +214,13 @@ def test_streams_that_append_and_merge_stay_exact_beside_maintenance(own_lake: L
             stand = read_positions(Path(lake.root / "checkpoints" / table / "g0001"))
             older_than = min(int(time.time() * 1000), (stand.begun_ms if stand else None) or EVERYTHING)
             maintain(lake, table, uuid, ExpireSnapshots(older_than_ms=older_than, retain_last=1), f"e{turn}")
-            maintain(lake, table, uuid, RemoveOrphans(older_than_ms=int(time.time() * 1000) - 25 * 3_600_000), f"o{turn}")
+            maintain(
+                lake,
+                table,
+                uuid,
+                RemoveOrphans(older_than_ms=int(time.time() * 1000) - 25 * 3_600_000),
+                f"o{turn}",
+            )
     lake.until_rows("numbers", landed)
     lake.wait(lambda _status: delays(lake, "latest") == [landed - 1])
     for spec in (first, second):

@@ -1,4 +1,6 @@
-"""Maintenance that is cut off: the driver dies in it or after it, the command goes away, two are asked for at a time."""
+"""Maintenance that is cut off: the driver dies in it or after it, the command goes away, two are asked for at
+a time.
+"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +22,16 @@ COMPACT = RewriteDataFiles(strategy="binpack", options={"min-input-files": "2"})
 
 def marked(kept: Kept, key: str) -> int:
     """How many snapshots an operation left."""
-    found = [item.summary.additional_properties.get("flareiac.operation") for item in kept.loaded().snapshots()]
+    found = [
+        item.summary.additional_properties.get("flareiac.operation") for item in kept.loaded().snapshots()
+    ]
     return found.count(key)
 
 
 @pytest.mark.jvm
-def test_a_driver_that_is_killed_in_maintenance_or_after_it_does_it_once(own_lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_is_killed_in_maintenance_or_after_it_does_it_once(
+    own_lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = Kept(lake=own_lake, name="t", uuid=own_lake.table("t", *COLUMNS))
     kept.append(row(9, day=9), row(1, day=1))
     ids = kept.fill(4)
@@ -70,7 +76,12 @@ def test_a_command_that_goes_away_leaves_the_work_running_and_finds_it_done(lake
     kept.cancel.clear()
     done = kept.outcome(COMPACT)
     assert done is not None
-    assert (done.result["rewritten_files"], marked(kept, "k1"), kept.files(), kept.numbers()) == (3, 1, 1, [0, 1, 2])
+    assert (done.result["rewritten_files"], marked(kept, "k1"), kept.files(), kept.numbers()) == (
+        3,
+        1,
+        1,
+        [0, 1, 2],
+    )
     assert kept.outcome(COMPACT) is None
     again = kept.maintain(COMPACT)
     assert (again.found, again.result["rewritten_files"], marked(kept, "k1")) == (True, 3, 1)
@@ -83,7 +94,9 @@ def test_work_on_one_table_is_done_one_after_the_other(lake: Lake) -> None:
     kept.fill(6)
     with ThreadPoolExecutor(2) as pool:
         rewritten = pool.submit(kept.maintain, COMPACT, "k1")
-        expired = pool.submit(kept.maintain, ExpireSnapshots(older_than_ms=now_ms() + 60_000, retain_last=1), "k2")
+        expired = pool.submit(
+            kept.maintain, ExpireSnapshots(older_than_ms=now_ms() + 60_000, retain_last=1), "k2"
+        )
         assert rewritten.result().result["rewritten_files"] == 6
         assert expired.result().result["expired_snapshots"] in (5, 6)
     assert kept.numbers() == [0, 1, 2, 3, 4, 5]

@@ -41,14 +41,20 @@ def test_none_is_used_before_it_is_made_or_when_switched_off(two_jars: list[Path
 
 
 def test_a_long_driver_keeps_the_second_compiler(tmp_path: Path) -> None:
-    assert not [option for option in java_options(tmp_path / "x.jsa", long_lived=True) if "Tiered" in option or "Serial" in option]
+    assert not [
+        option
+        for option in java_options(tmp_path / "x.jsa", long_lived=True)
+        if "Tiered" in option or "Serial" in option
+    ]
     assert "-XX:TieredStopAtLevel=1" in java_options(None, long_lived=False)
     assert not [option for option in java_options(None, long_lived=True) if "Share" in option]
 
 
 @pytest.mark.jvm
 @pytest.mark.parametrize("content", [None, b"", b"no archive at all" * 1000])
-def test_a_java_starts_quietly_with_an_archive_that_does_not_fit(tmp_path: Path, java_home: Path, content: bytes | None) -> None:
+def test_a_java_starts_quietly_with_an_archive_that_does_not_fit(
+    tmp_path: Path, java_home: Path, content: bytes | None
+) -> None:
     archive = tmp_path / "x.jsa"
     if content is not None:
         archive.write_bytes(content)

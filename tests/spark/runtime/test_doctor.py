@@ -7,7 +7,9 @@ from flareiac_spark.runtime.doctor import check_runtime
 from flareiac_spark.runtime.versions import default_packages
 
 
-def test_says_what_is_missing_and_how_to_get_it(tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_says_what_is_missing_and_how_to_get_it(
+    tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("flareiac_spark.runtime.doctor.find_java", lambda *_given, **_named: None)
     monkeypatch.setattr("flareiac_spark.runtime.doctor.found_javas", lambda *_given, **_named: iter(()))
     found = {check.name: check for check in check_runtime(tmp_path, default_packages())}

@@ -28,18 +28,25 @@ def repository(tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     jar = folder / "thing_2.13-1.0-rc1.jar"
     jar.write_bytes(b"jar" * 1000)
-    jar.with_name(jar.name + ".sha1").write_text(hashlib.sha1(jar.read_bytes(), usedforsecurity=False).hexdigest())
+    jar.with_name(jar.name + ".sha1").write_text(
+        hashlib.sha1(jar.read_bytes(), usedforsecurity=False).hexdigest()
+    )
     return folder
 
 
 @pytest.fixture
 def environment(tmp_path: Path, repository: Path) -> Iterator[dict[str, str]]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path / "served"))) as server:
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path / "served"))
+    ) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
             address = f"http://127.0.0.1:{server.server_address[1]}"
-            yield {"DEFAULT_ARTIFACT_REPOSITORY": address, "SPARK_SUBMIT_OPTS": f"-Duser.home={tmp_path}/home"}
+            yield {
+                "DEFAULT_ARTIFACT_REPOSITORY": address,
+                "SPARK_SUBMIT_OPTS": f"-Duser.home={tmp_path}/home",
+            }
         finally:
             server.shutdown()
             thread.join()
@@ -62,7 +69,9 @@ def test_says_what_was_not_found(tmp_path: Path, environment: dict[str, str]) ->
     assert "not found" in answer.why
 
 
-def test_a_file_whose_checksum_is_wrong_is_not_taken(tmp_path: Path, repository: Path, environment: dict[str, str]) -> None:
+def test_a_file_whose_checksum_is_wrong_is_not_taken(
+    tmp_path: Path, repository: Path, environment: dict[str, str]
+) -> None:
     (repository / "thing_2.13-1.0-rc1.jar.sha1").write_text("0" * 40)
     answer = _fetch(_JAR, tmp_path / "into", environment)
     assert answer is not None

@@ -21,7 +21,9 @@ def _complaint(action: Callable[[], object]) -> Diagnostic:
 
 @pytest.fixture
 def repository(tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Maven repository in a directory, offered to a ``mvn`` that copies from it; no Java, so that Ivy is out of the game."""
+    """A Maven repository in a directory, offered to a ``mvn`` that copies from it; no Java, so that Ivy is
+    out of the game.
+    """
     folder = tmp_path / "repository"
     folder.mkdir()
     (folder / "thing-1.0.jar").write_bytes(b"first build")
@@ -29,9 +31,11 @@ def repository(tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatc
     program.parent.mkdir()
     program.write_text(
         "#!/bin/sh\n"
-        'for argument in "$@"; do case "$argument" in -DoutputDirectory=*) into="${argument#*=}";; esac; done\n'
+        'for argument in "$@"; do case "$argument" in -DoutputDirectory=*) into="${argument#*=}";; esac; '
+        "done\n"
         f'echo called >> "{tmp_path}/calls"\n'
-        f'mkdir -p "$into" && cp "{folder}"/*.jar "$into"/ || {{ echo "[ERROR] nothing there" >&2; exit 1; }}\n'
+        f'mkdir -p "$into" && cp "{folder}"/*.jar "$into"/ || {{ echo "[ERROR] nothing there" >&2; exit 1; '
+        "}\n"
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
@@ -68,7 +72,9 @@ def test_a_second_project_takes_the_cached_jar(tmp_path: Path, repository: Path)
     assert locked_jars(tmp_path / "one", [_PACKAGE]) == locked_jars(tmp_path / "two", [_PACKAGE])
 
 
-def test_a_jar_that_changed_in_the_cache_is_not_used_and_init_heals_it(tmp_path: Path, repository: Path) -> None:
+def test_a_jar_that_changed_in_the_cache_is_not_used_and_init_heals_it(
+    tmp_path: Path, repository: Path
+) -> None:
     _init(tmp_path)
     (path,) = locked_jars(tmp_path, [_PACKAGE])
     path.write_bytes(b"something else of another size")

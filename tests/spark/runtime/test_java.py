@@ -9,7 +9,9 @@ from flareiac_spark.runtime.java import find_java, require_java
 def _fake_java(home: Path, version: str) -> Path:
     program = home / "bin" / "java"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\necho asked >> "{home}/asked"\necho \'openjdk version "{version}" 2025-01-01\' >&2\n')
+    program.write_text(
+        f'#!/bin/sh\necho asked >> "{home}/asked"\necho \'openjdk version "{version}" 2025-01-01\' >&2\n'
+    )
     program.chmod(0o755)
     return home
 
@@ -27,14 +29,21 @@ def test_java_home_comes_before_path(tmp_path: Path, environment: dict[str, str]
 
 
 def test_one_that_does_not_fit_is_passed_over(tmp_path: Path, environment: dict[str, str]) -> None:
-    new, old = _fake_java(tmp_path / "jvm" / "java-25", "25"), _fake_java(tmp_path / "jvm" / "java-8", "1.8.0_402")
+    new, old = (
+        _fake_java(tmp_path / "jvm" / "java-25", "25"),
+        _fake_java(tmp_path / "jvm" / "java-8", "1.8.0_402"),
+    )
     good = _fake_java(tmp_path / "jvm" / "java-9-really-17", "17.0.1")
-    java = find_java(environment | {"JAVA_HOME": str(new), "PATH": str(old / "bin")}, places=(f"{tmp_path}/jvm/*",))
+    java = find_java(
+        environment | {"JAVA_HOME": str(new), "PATH": str(old / "bin")}, places=(f"{tmp_path}/jvm/*",)
+    )
     assert java is not None
     assert java.home == good
 
 
-def test_none_that_fits_says_what_was_found_and_how_to_install_one(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_none_that_fits_says_what_was_found_and_how_to_install_one(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
     old = _fake_java(tmp_path / "old", "1.8.0_402")
     with pytest.raises(Failure) as caught:
         require_java(environment | {"JAVA_HOME": str(old)}, places=())
@@ -45,7 +54,9 @@ def test_none_that_fits_says_what_was_found_and_how_to_install_one(tmp_path: Pat
     assert "JAVA_HOME" in complaint.detail
 
 
-def test_the_answer_is_remembered_until_the_program_changes(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_answer_is_remembered_until_the_program_changes(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
     home = _fake_java(tmp_path / "a", "17.0.1")
     here = environment | {"JAVA_HOME": str(home)}
     for _ in range(3):
@@ -58,8 +69,12 @@ def test_the_answer_is_remembered_until_the_program_changes(tmp_path: Path, envi
     assert java.major == 21
 
 
-@pytest.mark.parametrize("broken", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho nonsense >&2\n", "not a program", ""])
-def test_a_java_that_does_not_answer_is_no_java(tmp_path: Path, environment: dict[str, str], broken: str) -> None:
+@pytest.mark.parametrize(
+    "broken", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho nonsense >&2\n", "not a program", ""]
+)
+def test_a_java_that_does_not_answer_is_no_java(
+    tmp_path: Path, environment: dict[str, str], broken: str
+) -> None:
     home = _fake_java(tmp_path / "a", "17")
     (home / "bin" / "java").write_text(broken)
     assert find_java(environment | {"JAVA_HOME": str(home)}, places=()) is None

@@ -36,7 +36,9 @@ def test_any_text_is_read_or_refused_with_a_diagnostic(text: str) -> None:
 
 
 def test_points_at_the_damaged_block() -> None:
-    text = render_lock({Coordinate("g", "a", "1"): "0" * 64, Coordinate("g", "b", "1"): "1" * 64}).replace("1" * 64, "tooshort")
+    text = render_lock({Coordinate("g", "a", "1"): "0" * 64, Coordinate("g", "b", "1"): "1" * 64}).replace(
+        "1" * 64, "tooshort"
+    )
     with pytest.raises(Failure) as caught:
         parse_lock(text)
     place = caught.value.diagnostics[0].subject

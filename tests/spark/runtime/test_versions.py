@@ -15,9 +15,19 @@ def test_the_default_of_each_line_fits(fit: object) -> None:
     [
         ("4.2.1", "org.xerial:sqlite-jdbc:3.54.1.0", 17, "Spark 4.2.1 has no fitting Iceberg runtime"),
         ("4.1.4", "org.xerial:sqlite-jdbc:3.54.1.0", 25, "does not run on Java 25"),
-        ("4.1.4", "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0", 17, "is made for Spark 4.0 with Scala 2.13"),
+        (
+            "4.1.4",
+            "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0",
+            17,
+            "is made for Spark 4.0 with Scala 2.13",
+        ),
         ("4.1.4", "org.apache.iceberg:iceberg-spark-runtime-4.1_2.12:1.11.0", 17, "with Scala 2.12"),
-        ("4.1.4", "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.9.0", 17, "Iceberg 1.9.0 is not known to work"),
+        (
+            "4.1.4",
+            "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.9.0",
+            17,
+            "Iceberg 1.9.0 is not known to work",
+        ),
         ("4.1.4", "org.apache.spark:spark-sql-kafka-0-10_2.12:3.5.0", 17, "Spark 4.1.4 uses Scala 2.13"),
     ],
 )

@@ -12,14 +12,27 @@ from flareiac_spark.sql.compare import Meaning, Query, compare_queries
 from tests.facts import changed_state as measurements
 
 COLUMNS = {
-    "t": {"n": "long", "m": "long", "i": "int", "d": "double", "k": "string", "j": "string", "ts": "timestamptz", "arr": "list<long>"},
+    "t": {
+        "n": "long",
+        "m": "long",
+        "i": "int",
+        "d": "double",
+        "k": "string",
+        "j": "string",
+        "ts": "timestamptz",
+        "arr": "list<long>",
+    },
     "u": {"n2": "long", "k": "string", "j2": "string", "ts": "timestamptz"},
     "names": {"k": "string", "name": "string"},
 }
 
 
 def query(
-    sql: str | Mapping[str, str], *, known: bool = True, dedups: Mapping[str, tuple[str, ...]] | None = None, table: str = ""
+    sql: str | Mapping[str, str],
+    *,
+    known: bool = True,
+    dedups: Mapping[str, tuple[str, ...]] | None = None,
+    table: str = "",
 ) -> Query:
     steps = {"s": sql} if isinstance(sql, str) else sql
     return Query(
@@ -50,27 +63,35 @@ JOINED = "SELECT t.k, t.n, u.n2 FROM t JOIN u ON t.k = u.k AND t.ts < u.ts + INT
         (SUM, "SELECT a.k, sum(a.n) AS s FROM t AS a GROUP BY a.k"),
         (SUM, "SELECT k AS k, sum(n) AS s FROM t GROUP BY 1"),
         (SUM, "SELECT k, sum(n) AS s FROM t GROUP BY ALL"),
-        (SUM, {"clean": "SELECT k AS who, n FROM t", "total": "SELECT who AS k, sum(n) AS s FROM clean GROUP BY who"}),
+        (SUM, {"clean": "SELECT k AS who, n FROM t", "total": ("SELECT who AS k, sum(n) AS s FROM clean "
+            "GROUP BY who")}),
         (SUM, {"other": "SELECT n * 2 AS x FROM u", "total": SUM}),
         (SUM, "WITH c AS (SELECT * FROM t) SELECT k, sum(n) AS s FROM (SELECT * FROM c) GROUP BY k"),
-        (SUM, {"sums": "SELECT k, sum(n) AS s, max(m) AS unread FROM t GROUP BY k", "out": "SELECT k, s FROM sums"}),
-        ("SELECT n + 1 AS x FROM t WHERE n > 1 AND m < 2", "SELECT y + 1 AS x FROM (SELECT n AS y FROM t WHERE m < 2) WHERE y > 1"),
-        ("SELECT n FROM t WHERE n = 1 OR (m = 2 AND k = 'a')", "SELECT n FROM t WHERE ('a' = k AND m = 2) OR n = 1"),
+        (SUM, {"sums": "SELECT k, sum(n) AS s, max(m) AS unread FROM t GROUP BY k", "out": ("SELECT k, s "
+            "FROM sums")}),
+        ("SELECT n + 1 AS x FROM t WHERE n > 1 AND m < 2", ("SELECT y + 1 AS x FROM (SELECT n AS y FROM t "
+            "WHERE m < 2) WHERE y > 1")),
+        ("SELECT n FROM t WHERE n = 1 OR (m = 2 AND k = 'a')", ("SELECT n FROM t WHERE ('a' = k AND m = 2) "
+            "OR n = 1")),
         ("SELECT n FROM t WHERE n > 1 AND n > 1", "SELECT n FROM t WHERE n > 1"),
         ("WITH a AS (SELECT n FROM t), b AS (SELECT m FROM t) SELECT a.n, b.m FROM a CROSS JOIN b",
          "WITH b AS (SELECT m FROM t), a AS (SELECT n FROM t) SELECT a.n, b.m FROM a CROSS JOIN b"),
         ("SELECT DISTINCT k FROM t", "SELECT k FROM t GROUP BY k"),
-        ("SELECT k FROM t UNION ALL SELECT k FROM u", {"a": "SELECT k AS z FROM t", "b": "SELECT z FROM a UNION ALL SELECT k FROM u",
+        ("SELECT k FROM t UNION ALL SELECT k FROM u", {"a": "SELECT k AS z FROM t", "b": ("SELECT z FROM a "
+            "UNION ALL SELECT k FROM u"),
                                                         "c": "SELECT z AS k FROM b"}),
         ("SELECT t.k, u.n2 FROM t, u WHERE t.k = u.k", "SELECT a.k, b.n2 FROM t a JOIN u b ON b.k = a.k"),
         ("SELECT t.k, u.n2 FROM t JOIN u USING (k)", "SELECT t.k, u.n2 FROM t JOIN u ON t.k = u.k"),
         ("SELECT a.n FROM t a JOIN u b ON a.k = b.k AND b.n2 > 1",
          "SELECT a.n FROM t a JOIN (SELECT * FROM u WHERE n2 > 1) b ON a.k = b.k"),
         ("SELECT a.n, x.name FROM t a LEFT JOIN names x ON a.k = x.k",
-         {"few": "SELECT n, k FROM t", "out": "SELECT f.n, name FROM few f LEFT JOIN (SELECT k, name FROM names) z ON z.k = f.k"}),
-        ("SELECT k, e FROM t LATERAL VIEW explode(arr) x AS e", "SELECT y.k, z.f AS e FROM t y LATERAL VIEW explode(y.arr) z AS f"),
+         {"few": "SELECT n, k FROM t", "out": ("SELECT f.n, name FROM few f LEFT JOIN (SELECT k, name FROM "
+             "names) z ON z.k = f.k")}),
+        ("SELECT k, e FROM t LATERAL VIEW explode(arr) x AS e", ("SELECT y.k, z.f AS e FROM t y LATERAL "
+            "VIEW explode(y.arr) z AS f")),
         ("SELECT transform(arr, x -> x + 1) AS a FROM t", "select TRANSFORM(arr, x->x+1) a from t"),
-        (HOURS, "SELECT w.start AS h, k, c FROM (SELECT window AS w, k, count(1) AS c FROM t GROUP BY k2, window(ts, '1 hour'))".replace(
+        (HOURS, ("SELECT w.start AS h, k, c FROM (SELECT window AS w, k, count(1) AS c FROM t GROUP BY k2, "
+            "window(ts, '1 hour'))").replace(
             "k2, window(ts, '1 hour')", "window(ts, '1 hour'), k")),
         ("SELECT k FROM t WHERE n > 1", "FROM t |> WHERE n > 1 |> SELECT k"),
         ("SELECT k, sum(n) AS s FROM t GROUP BY k HAVING sum(n) > 1",
@@ -88,20 +109,25 @@ def test_the_same_meaning(old: str, new: str, *, known: bool) -> None:
         ("SELECT if(n > 1, k, k) AS x FROM t", "SELECT k AS x FROM t"),
         ("SELECT CASE WHEN n > 1 THEN d * 2 WHEN m > 1 THEN d * 2 ELSE d * 2 END AS x FROM t",
          "SELECT if(n > 3, d * 2, d * 2) AS x FROM t"),
-        ("SELECT if(n > 1, k, k) AS x, sum(n) AS s FROM t GROUP BY if(n > 1, k, k)", "SELECT k AS x, sum(n) AS s FROM t GROUP BY k"),
-        ("SELECT k AS x, sum(n) AS s FROM t GROUP BY k, x, t.K, 1", "SELECT k AS x, sum(n) AS s FROM t GROUP BY k"),
+        ("SELECT if(n > 1, k, k) AS x, sum(n) AS s FROM t GROUP BY if(n > 1, k, k)", ("SELECT k AS x, "
+            "sum(n) AS s FROM t GROUP BY k")),
+        ("SELECT k AS x, sum(n) AS s FROM t GROUP BY k, x, t.K, 1", ("SELECT k AS x, sum(n) AS s FROM t "
+            "GROUP BY k")),
         ("SELECT k, sum(t.N) AS s, SUM( n ) AS r FROM t GROUP BY k HAVING sum(n) > 1",
          "SELECT k, sum(n) AS s, sum(n) AS r FROM t GROUP BY k HAVING sum(n) > 1"),
         ("SELECT n FROM t WHERE k ILIKE 'A%'", "SELECT n FROM t WHERE k ILIKE 'a%'"),
-        ("SELECT size(filter(array(n, 1), x -> x > 1)) AS a FROM t", "SELECT array_size(filter(array(n, 1), x -> x > 1)) AS a FROM t"),
+        ("SELECT size(filter(array(n, 1), x -> x > 1)) AS a FROM t", ("SELECT array_size(filter(array(n, "
+            "1), x -> x > 1)) AS a FROM t")),
         ("SELECT t.k FROM t JOIN u ON t.k = u.k AND t.ts < u.ts + INTERVAL '5' MINUTE",
          "SELECT t.k FROM t JOIN u ON t.k = u.k AND t.ts < u.ts + INTERVAL 5 minutes"),
         ("SELECT CAST(j AS STRUCT<x: INT, y: STRING>) AS a FROM t",
          "SELECT CAST(j AS STRUCT<x: INT, -- note\ny: /* too */ STRING>) AS a FROM t"),
         ("SELECT to_json(struct(n, k)) AS a FROM t", "SELECT to_json(struct(((n)), (k))) AS a FROM t"),
-        ("SELECT k, sum(n) AS s FROM t WHERE n > 1 AND false GROUP BY k", "SELECT k, sum(n) AS s FROM t WHERE n > 2 AND false GROUP BY k"),
+        ("SELECT k, sum(n) AS s FROM t WHERE n > 1 AND false GROUP BY k", ("SELECT k, sum(n) AS s FROM t "
+            "WHERE n > 2 AND false GROUP BY k")),
         ("SELECT k FROM t WHERE n <> n", "SELECT k FROM t WHERE n <> n AND rand() < 0.5"),
-        ("SELECT k, sum(n) AS s FROM t WHERE n > 1 AND NOT (m >= m) GROUP BY k", "SELECT k, sum(n) AS s FROM t WHERE m < m GROUP BY k"),
+        ("SELECT k, sum(n) AS s FROM t WHERE n > 1 AND NOT (m >= m) GROUP BY k", ("SELECT k, sum(n) AS s "
+            "FROM t WHERE m < m GROUP BY k")),
     ],
 )  # fmt: skip
 def test_the_same_meaning_as_spark_simplifies_it(old: str, new: str) -> None:
@@ -128,14 +154,17 @@ def test_the_same_meaning_as_spark_simplifies_it(old: str, new: str) -> None:
         ("SELECT n FROM t WHERE k LIKE 'A%'", "SELECT n FROM t WHERE k LIKE 'a%'"),
         ("SELECT n FROM t WHERE k ILIKE 'aA%' ESCAPE 'A'", "SELECT n FROM t WHERE k ILIKE 'aa%' ESCAPE 'A'"),
         ("SELECT n FROM t WHERE k ILIKE '\\T%'", "SELECT n FROM t WHERE k ILIKE '\\t%'"),
-        ("SELECT size(array_distinct(arr)) AS a FROM t", "SELECT array_size(array_distinct(arr)) AS a FROM t"),
+        ("SELECT size(array_distinct(arr)) AS a FROM t", ("SELECT array_size(array_distinct(arr)) AS a FROM "
+            "t")),
         ("SELECT ts + INTERVAL 5 MINUTES AS a FROM t", "SELECT ts + INTERVAL 5 MONTHS AS a FROM t"),
         ("SELECT to_json(struct((n))) AS a FROM t", "SELECT to_json(struct((m))) AS a FROM t"),
         ("SELECT to_json(struct((n))) AS a FROM t", "SELECT to_json(struct(n + 0)) AS a FROM t"),
         ("SELECT k FROM t WHERE n <= n", "SELECT k FROM t WHERE n <= n AND m > 1"),
         ("SELECT k FROM t WHERE n > 1 AND false", "SELECT k FROM t WHERE n > 1"),
-        ("SELECT k, sum(n) AS s FROM t WHERE ts <> ts GROUP BY k", "SELECT k, sum(n) AS s FROM t WHERE ts <> ts AND n > 1 GROUP BY k"),
-        ("SELECT k, sum(n) AS s FROM t WHERE n <> n GROUP BY k", "SELECT k, sum(n) AS s FROM t WHERE n <> n AND rand() < 0.5 GROUP BY k"),
+        ("SELECT k, sum(n) AS s FROM t WHERE ts <> ts GROUP BY k", ("SELECT k, sum(n) AS s FROM t WHERE ts "
+            "<> ts AND n > 1 GROUP BY k")),
+        ("SELECT k, sum(n) AS s FROM t WHERE n <> n GROUP BY k", ("SELECT k, sum(n) AS s FROM t WHERE n <> "
+            "n AND rand() < 0.5 GROUP BY k")),
         ("SELECT k FROM t WHERE false", "SELECT k FROM u WHERE false"),
     ],
 )  # fmt: skip
@@ -147,7 +176,8 @@ def test_what_is_not_simplified(old: str, new: str) -> None:
 CHANGES = [
     # without state
     ("SELECT n FROM t", "SELECT n, m FROM t", "projection: -> m (added m)"),
-    ("SELECT n AS a FROM t", "SELECT n AS b FROM t", "projection: -> n AS b (added b); projection: n AS a -> (removed a)"),
+    ("SELECT n AS a FROM t", "SELECT n AS b FROM t", ("projection: -> n AS b (added b); projection: n AS a "
+        "-> (removed a)")),
     ("SELECT n, m FROM t", "SELECT m, n FROM t", "projection: n, m -> m, n (only their order)"),
     ("SELECT date_format(ts, 'yyyy') AS y FROM t", "SELECT date_format(ts, 'YYYY') AS y FROM t",
      "projection: date_format(ts, 'yyyy') AS y -> date_format(ts, 'YYYY') AS y (y changed)"),
@@ -156,10 +186,13 @@ CHANGES = [
     ("SELECT n FROM t", "SELECT n FROM t WHERE n > 1", "filter: -> n > 1"),
     ("SELECT n FROM t", "SELECT n2 AS n FROM u", "sources: t -> u; projection: n -> n2 AS n (n changed)"),
     ("SELECT n, '' AS name FROM t", "SELECT n, name FROM t LEFT JOIN names ON t.k = names.k",
-     "projection: -> left join with names (added the join with names); projection: '' AS name -> name (name changed)"),
-    ("SELECT n, name FROM t JOIN names ON t.k = names.k", "SELECT n, name FROM t LEFT JOIN names ON t.k = names.k",
+     ("projection: -> left join with names (added the join with names); projection: '' AS name -> name "
+     "(name changed)")),
+    ("SELECT n, name FROM t JOIN names ON t.k = names.k", ("SELECT n, name FROM t LEFT JOIN names ON t.k = "
+        "names.k"),
      "projection: inner join -> left join (the join with names)"),
-    ("SELECT k FROM t UNION ALL SELECT k FROM u", "SELECT k FROM u UNION ALL SELECT k FROM t", "sources: t -> u; sources: u -> t"),
+    ("SELECT k FROM t UNION ALL SELECT k FROM u", "SELECT k FROM u UNION ALL SELECT k FROM t", ("sources: t "
+        "-> u; sources: u -> t")),
     ("SELECT rand() AS r FROM t", "SELECT rand() AS r FROM t WHERE n > 1", "filter: -> n > 1"),
     # aggregates
     (SUM, "SELECT k, max(n) AS s FROM t GROUP BY k", "aggregate-changed: sum(n) -> max(n) [same type]"),
@@ -177,13 +210,16 @@ CHANGES = [
     (BOTH, SUM, "aggregate-removed: max(m) ->; projection: max(m) AS x -> (removed x)"),
     (SUM, SUM + " HAVING max(m) > 1", "aggregate-added: -> max(m); filter: -> max(m) > 1"),
     (BOTH, "SELECT k, max(m) AS x, sum(n) AS s FROM t GROUP BY k",
-     "aggregate-order: sum(n), max(m) -> max(m), sum(n) [same type]; projection: k, s, x -> k, x, s (only their order)"),
-    (SUM, "SELECT k, sum(n) * 10 AS s FROM t GROUP BY k", "projection: sum(n) AS s -> sum(n) * 10 AS s (s changed)"),
+     ("aggregate-order: sum(n), max(m) -> max(m), sum(n) [same type]; projection: k, s, x -> k, x, s (only "
+     "their order)")),
+    (SUM, "SELECT k, sum(n) * 10 AS s FROM t GROUP BY k", ("projection: sum(n) AS s -> sum(n) * 10 AS s (s "
+        "changed)")),
     (SUM, "SELECT sum(n) AS s FROM t GROUP BY k", "projection: k -> (removed k)"),
     # groups
     (SUM, "SELECT k, sum(n) AS s FROM t GROUP BY k, j", "grouping-keys: -> j (added j) [other type]"),
     ("SELECT k, sum(n) AS s FROM t GROUP BY k, j", SUM, "grouping-keys: j -> (removed j) [other type]"),
-    (SUM, "SELECT upper(k) AS k, sum(n) AS s FROM t GROUP BY upper(k)", "grouping-keys: k -> upper(k) (k -> upper(k)) [same type]"),
+    (SUM, "SELECT upper(k) AS k, sum(n) AS s FROM t GROUP BY upper(k)", ("grouping-keys: k -> upper(k) (k "
+        "-> upper(k)) [same type]")),
     (SUM, "SELECT i AS k, sum(n) AS s FROM t GROUP BY i", "grouping-keys: k -> i (k -> i) [other type]"),
     ("SELECT sum(n) AS s FROM t GROUP BY k, j", "SELECT sum(n) AS s FROM t GROUP BY j, k",
      "grouping-keys: k, j -> j, k (only their order) [same type]"),
@@ -191,25 +227,31 @@ CHANGES = [
     (HOURS, HOURS.replace("1 hour", "2 hours"),
      "window: window(ts, '1 hour') -> window(ts, '2 hours') (size '1 hour' -> '2 hours') [same type]"),
     (HOURS, HOURS.replace("'1 hour'", "'1 hour', '5 minutes'"),
-     "window: window(ts, '1 hour') -> window(ts, '1 hour', '5 minutes') (slide none -> '5 minutes') [other type]"),
+     ("window: window(ts, '1 hour') -> window(ts, '1 hour', '5 minutes') (slide none -> '5 minutes') [other "
+     "type]")),
     (HOURS, HOURS.replace("window", "session_window"),
      "window: window(ts, '1 hour') -> session_window(ts, '1 hour') (window -> session_window) [other type]"),
     (HOURS.replace("window", "session_window"), HOURS.replace("window", "session_window").replace("1 hour", "5 minutes"),
-     "window: session_window(ts, '1 hour') -> session_window(ts, '5 minutes') (gap '1 hour' -> '5 minutes') [same type]"),
+     ("window: session_window(ts, '1 hour') -> session_window(ts, '5 minutes') (gap '1 hour' -> '5 "
+     "minutes') [same type]")),
     # below and above the state
     (SUM, "SELECT k, sum(n) AS s FROM t WHERE n > 1 GROUP BY k", "filter-before-state: -> n > 1"),
-    (SUM, {"s": "SELECT k, n FROM t WHERE n > 1", "z": SUM.replace(" t ", " s ")}, "filter-before-state: -> n > 1"),
+    (SUM, {"s": "SELECT k, n FROM t WHERE n > 1", "z": SUM.replace(" t ", " s ")}, ("filter-before-state: "
+        "-> n > 1")),
     (SUM, SUM + " HAVING sum(n) > 1", "filter: -> sum(n) > 1"),
     (SUM, SUM + " HAVING k > 'a'", "filter-before-state: -> k > 'a' (Spark applies it before the state)"),
-    (SUM, f"SELECT * FROM ({SUM}) WHERE k > 'a'", "filter-before-state: -> k > 'a' (Spark applies it before the state)"),
+    (SUM, f"SELECT * FROM ({SUM}) WHERE k > 'a'", ("filter-before-state: -> k > 'a' (Spark applies it "
+        "before the state)")),
     ({"c": "SELECT k, n FROM t", "o": "SELECT k, sum(n) AS s FROM c GROUP BY k"},
      {"c": "SELECT k, n * 10 AS n FROM t", "o": "SELECT k, sum(n) AS s FROM c GROUP BY k"},
      "input-of-state in c: sum(n) -> sum(n * 10) [same type]"),
     # state as a whole
     ("SELECT k FROM t", "SELECT DISTINCT k FROM t", "state-added: -> DISTINCT k (added distinct rows)"),
     ("SELECT k, sum(n) AS s FROM t GROUP BY k", "SELECT k, n AS s FROM t",
-     "state-removed: sum(n) GROUP BY k -> (removed an aggregation); projection: sum(n) AS s -> n AS s (s changed)"),
-    ("SELECT DISTINCT k FROM t", "SELECT DISTINCT k, j FROM t", "dedup: -> j (added j) [other type]; projection: -> j (added j)"),
+     ("state-removed: sum(n) GROUP BY k -> (removed an aggregation); projection: sum(n) AS s -> n AS s (s "
+     "changed)")),
+    ("SELECT DISTINCT k FROM t", "SELECT DISTINCT k, j FROM t", ("dedup: -> j (added j) [other type]; "
+        "projection: -> j (added j)")),
     ("SELECT n FROM t LIMIT 5", "SELECT n FROM t LIMIT 6", "limit: LIMIT 5 -> LIMIT 6 [same type]"),
     ("SELECT n FROM t", "SELECT n FROM t LIMIT 6", "state-added: -> LIMIT 6 (added a limit)"),
     (SUM, SUM + " ORDER BY s", "order: -> sum(n) (added an order of rows)"),
@@ -217,16 +259,21 @@ CHANGES = [
     (JOINED, JOINED.replace("JOIN", "LEFT JOIN"), "join-type: inner join -> left join (inner -> left)"),
     (JOINED, JOINED.replace("1 HOUR", "2 HOURS"),
      "join-condition: ts < ts + INTERVAL '1' HOUR -> ts < ts + INTERVAL '2' HOURS"),
-    (JOINED, JOINED.replace("t.k = u.k", "t.k = u.k AND t.n = u.n2"), "join-keys: k = k -> k = k AND n = n2 [other type]"),
-    (JOINED, JOINED.replace("u.n2 FROM", "u.n2 + 1 AS n2 FROM"), "projection: n2 -> n2 + 1 AS n2 (n2 changed)"),
-    (JOINED, JOINED.replace("u.n2 FROM", "u.n2, u.j2 FROM"), "join-columns: -> j2 (added to the right side); projection: -> j2 (added j2)"),
+    (JOINED, JOINED.replace("t.k = u.k", "t.k = u.k AND t.n = u.n2"), ("join-keys: k = k -> k = k AND n = "
+        "n2 [other type]")),
+    (JOINED, JOINED.replace("u.n2 FROM", "u.n2 + 1 AS n2 FROM"), ("projection: n2 -> n2 + 1 AS n2 (n2 "
+        "changed)")),
+    (JOINED, JOINED.replace("u.n2 FROM", "u.n2, u.j2 FROM"), ("join-columns: -> j2 (added to the right "
+        "side); projection: -> j2 (added j2)")),
     (JOINED, JOINED + " WHERE t.n > 1", "filter-before-state: -> n > 1 (Spark applies it before the state)"),
     (JOINED.replace("JOIN", "LEFT JOIN"), JOINED.replace("JOIN", "LEFT JOIN") + " WHERE u.n2 > 1",
-     "filter-before-state: -> n2 > 1 (Spark applies it before the state); join-type: left join -> inner join (left -> inner)"),
+     ("filter-before-state: -> n2 > 1 (Spark applies it before the state); join-type: left join -> inner "
+     "join (left -> inner)")),
     (JOINED, JOINED.replace("JOIN u", "JOIN (SELECT k, ts, n2 + 1 AS n2 FROM u) u"),
      "input-of-state: n2 -> n2 + 1 (what the right side of the join keeps) [same type]"),
     ("SELECT n, 0 AS n2 FROM t", "SELECT n, n2 FROM t JOIN u ON t.k = u.k",
-     ("state-added: -> inner join with u (added a join of two streams); sources: t -> t, u (another set of relations is read); "
+     ("state-added: -> inner join with u (added a join of two streams); sources: t -> t, u (another set of "
+      "relations is read); "
       "projection: n -> n (n changed); projection: 0 AS n2 -> n2 (n2 changed)")),
 ]  # fmt: skip
 
@@ -237,7 +284,11 @@ def told(found: Meaning) -> str:
         same = {True: " [same type]", False: " [other type]", None: ""}[item.same_type]
         detail = f" ({item.detail})" if item.detail else ""
         where = f" in {item.step}" if item.part is ChangeKind.INPUT_OF_STATE and item.step != "s" else ""
-        texts.append(re.sub(" +", " ", f"{item.part}{where}: {item.old} -> {item.new}{detail}{same}").replace(": ->", ": ->").strip())
+        texts.append(
+            re.sub(" +", " ", f"{item.part}{where}: {item.old} -> {item.new}{detail}{same}")
+            .replace(": ->", ": ->")
+            .strip()
+        )
     return "; ".join(texts)
 
 
@@ -260,7 +311,8 @@ def test_no_change_is_overlooked_where_columns_are_unknown(old: str, new: str) -
         ("SELECT x FROM t WHERE a AND (b OR c)", "SELECT x FROM t WHERE a AND b OR c"),
         ("SELECT date_format(a, 'yyyy') AS a, date_format(b, 'YYYY') AS b FROM t",
          "SELECT date_format(a, 'YYYY') AS a, date_format(b, 'yyyy') AS b FROM t"),
-        ("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a) AS p FROM t", "SELECT percentile_approx(a, 0.5) AS p FROM t"),
+        ("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a) AS p FROM t", ("SELECT percentile_approx(a, "
+            "0.5) AS p FROM t")),
         ("SELECT 'a\\tb' AS a FROM t", "SELECT 'atb' AS a FROM t"),
         ("SELECT \"a'b\" AS a FROM t", "SELECT 'a''b' AS a FROM t"),
         ("SELECT e.n FROM (SELECT n, e FROM t) AS e", "SELECT x.e.n FROM (SELECT n, e FROM t) AS x"),
@@ -290,12 +342,20 @@ def test_deduplication_is_part_of_the_query() -> None:
     steps = {"one": "SELECT k, n, m FROM t", "out": "SELECT k, n FROM one"}
     by_k, by_both = query(steps, dedups={"one": ("k",)}), query(steps, dedups={"one": ("k", "n")})
     assert told(compare_queries(by_k, by_both)) == "dedup: k -> k, n (added n) [other type]"
-    assert told(compare_queries(by_k, query(steps, dedups={"one": ("m",)}))) == "dedup: k -> m (removed k, added m) [other type]"
+    assert (
+        told(compare_queries(by_k, query(steps, dedups={"one": ("m",)})))
+        == "dedup: k -> m (removed k, added m) [other type]"
+    )
     assert told(compare_queries(query(steps), by_k)) == "state-added: -> k (added a deduplication)"
     more = {**steps, "out": "SELECT k, n, m FROM one WHERE m > 1"}
-    assert told(compare_queries(by_k, query(more, dedups={"one": ("k",)}))) == "filter: -> m > 1; projection: -> m (added m)"
+    assert (
+        told(compare_queries(by_k, query(more, dedups={"one": ("k",)})))
+        == "filter: -> m > 1; projection: -> m (added m)"
+    )
     below = {"one": "SELECT k, n, m FROM t WHERE m > 1", "out": steps["out"]}
-    assert told(compare_queries(by_k, query(below, dedups={"one": ("k",)}))) == "filter-before-state: -> m > 1"
+    assert (
+        told(compare_queries(by_k, query(below, dedups={"one": ("k",)}))) == "filter-before-state: -> m > 1"
+    )
     assert compare_queries(by_k, by_both).stateful_before
 
 
@@ -310,7 +370,9 @@ def test_an_input_of_another_name_is_the_same_where_it_reads_the_same() -> None:
     old = Query(steps={"s": "SELECT n FROM a"}, source="s", streams=["a"], identities={"a": "files in /x"})
     new = Query(steps={"s": "SELECT n FROM b"}, source="s", streams=["b"], identities={"b": "files in /x"})
     assert compare_queries(old, new).same
-    elsewhere = Query(steps={"s": "SELECT n FROM b"}, source="s", streams=["b"], identities={"b": "files in /y"})
+    elsewhere = Query(
+        steps={"s": "SELECT n FROM b"}, source="s", streams=["b"], identities={"b": "files in /y"}
+    )
     assert told(compare_queries(old, elsewhere)) == "sources: files in /x -> files in /y"
 
 
@@ -341,7 +403,9 @@ def test_equal_texts_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_step_that_is_read_very_often_is_unknown_and_not_slow() -> None:
-    steps = {"s0": "SELECT n FROM t"} | {f"s{i}": f"SELECT a.n FROM s{i - 1} a JOIN s{i - 1} b ON a.n = b.n" for i in range(1, 40)}
+    steps = {"s0": "SELECT n FROM t"} | {
+        f"s{i}": f"SELECT a.n FROM s{i - 1} a JOIN s{i - 1} b ON a.n = b.n" for i in range(1, 40)
+    }
     other = {**steps, "s0": "SELECT m AS n FROM t"}
     assert [item.part for item in compare(steps, other).differences] == [ChangeKind.UNKNOWN]
 
@@ -359,9 +423,14 @@ EXPRESSIONS = st.recursive(
     max_leaves=4,
 )
 FILTERS = st.lists(
-    st.tuples(EXPRESSIONS, st.sampled_from(["<", ">", "="]), NUMBERS).map(lambda each: f"{each[0]} {each[1]} {each[2]}"), max_size=3
+    st.tuples(EXPRESSIONS, st.sampled_from(["<", ">", "="]), NUMBERS).map(
+        lambda each: f"{each[0]} {each[1]} {each[2]}"
+    ),
+    max_size=3,
 )
-CALLS = st.tuples(st.sampled_from(["sum", "max", "min", "count"]), EXPRESSIONS).map(lambda each: f"{each[0]}({each[1]})")
+CALLS = st.tuples(st.sampled_from(["sum", "max", "min", "count"]), EXPRESSIONS).map(
+    lambda each: f"{each[0]}({each[1]})"
+)
 
 
 class Parts:
@@ -390,7 +459,11 @@ class Parts:
         items = [f"{renamed(column)} AS x{place}" for place, column in enumerate(self.columns)]
         items += [f"{renamed(call)} AS Y{place}" for place, call in enumerate(self.calls)]
         group = f" GROUP BY {', '.join(renamed(column) for column in self.columns)}" if self.calls else ""
-        return {"first": first, "second": second, "third": f"SELECT {', '.join(items)} FROM second {alias}{group}"}
+        return {
+            "first": first,
+            "second": second,
+            "third": f"SELECT {', '.join(items)} FROM second {alias}{group}",
+        }
 
 
 PARTS = st.builds(Parts, st.lists(EXPRESSIONS, min_size=1, max_size=3), FILTERS, st.lists(CALLS, max_size=3))
@@ -432,8 +505,10 @@ def test_arbitrary_text_is_no_error(old: str, new: str) -> None:
 
 
 SQL_WORDS = st.sampled_from(
-    "SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT JOIN LEFT ON USING ( ) , * + - . = < 'x' 1 a b t u sum count window AS WITH UNION ALL "  # noqa: SIM905
-    "DISTINCT CASE WHEN END OVER LATERAL VIEW explode -> |> :: [ ] IN EXISTS NOT NULL CUBE ROLLUP ` \" ' \\ -- /*".split()
+    "SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT JOIN LEFT ON USING ( ) , * + - . = < 'x' 1 a b t u sum "
+    "count window AS WITH UNION ALL "
+    "DISTINCT CASE WHEN END OVER LATERAL VIEW explode -> |> :: [ ] IN EXISTS NOT NULL CUBE ROLLUP ` \" ' "
+    "\\ -- /*".split()
 )
 
 
@@ -453,14 +528,29 @@ def test_deeply_nested_sql_is_no_error(sql: str) -> None:
 
 # What Spark was measured to do
 
-RAW = {"k": "string", "m": "string", "n": "long", "q": "long", "i": "int", "d": "double", "at": "timestamptz", "sent": "timestamptz"}
+RAW = {
+    "k": "string",
+    "m": "string",
+    "n": "long",
+    "q": "long",
+    "i": "int",
+    "d": "double",
+    "at": "timestamptz",
+    "sent": "timestamptz",
+}
 ABOVE_STATE = {ChangeKind.PROJECTION, ChangeKind.FILTER, ChangeKind.ORDER, ChangeKind.LIMIT}
 
 
 def measured(side: measurements.Query) -> Query:
     steps = {"events": "SELECT * FROM raw", "more": "SELECT * FROM raw_more", "out": side.sql}
     dedups = {name: side.unique for name in ("events", "more") if side.unique}
-    return Query(steps=steps, source="out", streams=["raw", "raw_more"], columns={"raw": RAW, "raw_more": RAW}, dedups=dedups)
+    return Query(
+        steps=steps,
+        source="out",
+        streams=["raw", "raw_more"],
+        columns={"raw": RAW, "raw_more": RAW},
+        dedups=dedups,
+    )
 
 
 MEASURED = [

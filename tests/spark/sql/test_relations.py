@@ -11,7 +11,10 @@ from flareiac_spark.sql.state import Stateful, has_state, stateful_steps
 QUERIES = (
     "SELECT a, b FROM t WHERE a > 1 AND b < 2",
     "SELECT c.*, a.name AS airline FROM cleaned c LEFT JOIN airlines a ON c.carrier = a.carrier",
-    "SELECT window(ts, '1 hour').start AS h, carrier, count(*) AS n FROM f GROUP BY window(ts, '1 hour'), carrier",
+    (
+        "SELECT window(ts, '1 hour').start AS h, carrier, count(*) AS n FROM f GROUP BY window(ts, '1 "
+        "hour'), carrier"
+    ),
     "WITH x AS (SELECT a FROM t), y AS (SELECT b FROM t) SELECT * FROM x CROSS JOIN y",
     "SELECT DISTINCT a FROM t",
 )
@@ -23,10 +26,18 @@ QUERIES = (
 def test_layout_and_comments_mean_nothing(sql: str, data: st.DataObject) -> None:
     words = sql.split(" ")
     gaps = data.draw(
-        st.lists(st.sampled_from([" ", "\n", "  ", "\t", " /* why */ ", " -- because\n"]), min_size=len(words), max_size=len(words))
+        st.lists(
+            st.sampled_from([" ", "\n", "  ", "\t", " /* why */ ", " -- because\n"]),
+            min_size=len(words),
+            max_size=len(words),
+        )
     )
     inside_text = any("'" in word for word in words)
-    spread = sql.replace(" FROM ", "\n  FROM ") if inside_text else "".join(word + gap for word, gap in zip(words, gaps, strict=True))
+    spread = (
+        sql.replace(" FROM ", "\n  FROM ")
+        if inside_text
+        else "".join(word + gap for word, gap in zip(words, gaps, strict=True))
+    )
     old, new = (Query(steps={"s": text}, source="s", streams=("t", "f")) for text in (sql, spread))
     assert compare_queries(old, new).same
 
@@ -57,7 +68,10 @@ def test_which_queries_over_streams_hold_state(sql: str, kind: Stateful | None) 
 
 
 def test_a_step_over_a_streaming_step_is_one_too() -> None:
-    found = stateful_steps({"a": "SELECT x FROM t", "b": "SELECT count(x) AS n FROM a", "c": "SELECT count(y) AS n FROM static"}, ["t"])
+    found = stateful_steps(
+        {"a": "SELECT x FROM t", "b": "SELECT count(x) AS n FROM a", "c": "SELECT count(y) AS n FROM static"},
+        ["t"],
+    )
     assert [item.step for item in found] == ["b"]
 
 
@@ -66,7 +80,10 @@ def test_state_of_unreadable_sql_is_not_guessed() -> None:
 
 
 def test_relations_leave_out_ctes() -> None:
-    assert set(relations("WITH q AS (SELECT * FROM t) SELECT * FROM q JOIN lake.demo.x USING (k)") or ()) == {"t", "lake.demo.x"}
+    assert set(relations("WITH q AS (SELECT * FROM t) SELECT * FROM q JOIN lake.demo.x USING (k)") or ()) == {
+        "t",
+        "lake.demo.x",
+    }
 
 
 def test_only_read_columns_count() -> None:
@@ -79,15 +96,22 @@ def test_only_read_columns_count() -> None:
 
 def test_columns_that_a_query_gives() -> None:
     inputs = {"cleaned": ["a", "b"], "airlines": ["k", "name"]}
-    assert columns_given("SELECT c.*, l.name AS airline FROM cleaned c JOIN airlines l ON c.a = l.k", inputs) == ("a", "b", "airline")
+    assert columns_given(
+        "SELECT c.*, l.name AS airline FROM cleaned c JOIN airlines l ON c.a = l.k", inputs
+    ) == ("a", "b", "airline")
     assert columns_given("SELECT * FROM cleaned JOIN airlines USING (a)", inputs) is None
     assert columns_given("SELECT *, 1 AS one FROM cleaned", inputs) == ("a", "b", "one")
     assert columns_given("SELECT a + 1 FROM cleaned", inputs) is None
 
 
-@pytest.mark.parametrize("star", ["to_json(struct(*))", "to_json(struct(o.*))", "hash(*)", "count(DISTINCT *)"])
+@pytest.mark.parametrize(
+    "star", ["to_json(struct(*))", "to_json(struct(o.*))", "hash(*)", "count(DISTINCT *)"]
+)
 def test_a_star_inside_a_call_reads_every_column(star: str) -> None:
-    assert columns_read([f"SELECT ts, {star} AS x FROM o GROUP BY ts"], "o", ["ts", "amount"]) == {"ts", "amount"}
+    assert columns_read([f"SELECT ts, {star} AS x FROM o GROUP BY ts"], "o", ["ts", "amount"]) == {
+        "ts",
+        "amount",
+    }
     assert columns_read(["SELECT ts, count(*) AS x FROM o GROUP BY ts"], "o", ["ts", "amount"]) == {"ts"}
 
 
@@ -95,15 +119,19 @@ def test_a_star_inside_a_call_reads_every_column(star: str) -> None:
     ("steps", "positions"),
     [
         ({"s": "SELECT id FROM ev UNION ALL SELECT id FROM ev"}, ("ev", "ev")),
-        ({"v": "SELECT id FROM ev", "s": "SELECT id FROM v UNION ALL SELECT id FROM ev2 UNION ALL SELECT id FROM v"}, ("ev", "ev2", "ev")),
+        ({"v": "SELECT id FROM ev", "s": ("SELECT id FROM v UNION ALL SELECT id FROM ev2 UNION ALL SELECT "
+            "id FROM v")}, ("ev", "ev2", "ev")),
         ({"s": "WITH c AS (SELECT id FROM ev) SELECT id FROM c UNION ALL SELECT id FROM c"}, ("ev",)),
         ({"s": "WITH c AS (SELECT id FROM ev), d AS (SELECT id FROM ev2) SELECT id FROM c"}, ("ev", "ev2")),
         ({"s": "WITH c AS (SELECT id FROM ev) SELECT id FROM ev2 UNION ALL SELECT id FROM c"}, ("ev", "ev2")),
-        ({"s": "WITH c AS (SELECT id FROM ev), d AS (SELECT id FROM c UNION ALL SELECT id FROM c) SELECT id FROM d UNION ALL "
+        ({"s": "WITH c AS (SELECT id FROM ev), d AS (SELECT id FROM c UNION ALL SELECT id FROM c) SELECT "
+               "id FROM d UNION ALL "
                "SELECT id FROM ev2 UNION ALL SELECT id FROM c"}, ("ev", "ev2")),
-        ({"s": "SELECT id FROM ev2 UNION ALL SELECT id FROM (WITH c AS (SELECT id FROM ev) SELECT id FROM c UNION ALL SELECT id FROM c)"},
+        ({"s": ("SELECT id FROM ev2 UNION ALL SELECT id FROM (WITH c AS (SELECT id FROM ev) SELECT id FROM "
+            "c UNION ALL SELECT id FROM c)")},
          ("ev2", "ev")),
-        ({"v": "WITH c AS (SELECT id FROM ev) SELECT id FROM c", "s": "SELECT id FROM v UNION ALL SELECT id FROM v"}, ("ev", "ev")),
+        ({"v": "WITH c AS (SELECT id FROM ev) SELECT id FROM c", "s": ("SELECT id FROM v UNION ALL SELECT "
+            "id FROM v")}, ("ev", "ev")),
         ({"v": "SELECT id FROM ev", "s": "WITH c AS (SELECT id FROM v), d AS (SELECT id FROM ev2) "
                "SELECT id FROM d UNION ALL SELECT id FROM c"}, ("ev", "ev2")),
     ],

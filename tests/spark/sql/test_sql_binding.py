@@ -1,4 +1,6 @@
-"""Where the parser binds operators otherwise than Spark, a query is not read, and so never the same as one with brackets."""
+"""Where the parser binds operators otherwise than Spark, a query is not read, and so never the same as one
+with brackets.
+"""
 
 import pytest
 
@@ -8,7 +10,9 @@ COLUMNS = {"t": {"k": "string", "n": "long", "m": "long", "ok": "boolean", "js":
 
 
 def same(old: str, new: str) -> bool:
-    before, after = (Query(steps={"s": sql}, source="s", streams=["t"], columns=COLUMNS) for sql in (old, new))
+    before, after = (
+        Query(steps={"s": sql}, source="s", streams=["t"], columns=COLUMNS) for sql in (old, new)
+    )
     return compare_queries(before, after).same
 
 
@@ -30,6 +34,11 @@ def test_brackets_that_change_what_spark_reads_are_another_meaning(plain: str, b
     assert same(f"SELECT {plain} AS x FROM t", f"SELECT {plain} AS x -- why\nFROM t")
 
 
-@pytest.mark.parametrize("condition", ["n + m * 2 > 3 AND NOT ok OR k = 'a'", "n & m & 1 = 1", "k || k LIKE 'a%'", "(n | m) & 1 = 1"])
+@pytest.mark.parametrize(
+    "condition",
+    ["n + m * 2 > 3 AND NOT ok OR k = 'a'", "n & m & 1 = 1", "k || k LIKE 'a%'", "(n | m) & 1 = 1"],
+)
 def test_what_both_bind_alike_is_read(condition: str) -> None:
-    assert same(f"SELECT k FROM t WHERE {condition}", f"SELECT z.k FROM (SELECT * FROM t WHERE ({condition})) AS z")
+    assert same(
+        f"SELECT k FROM t WHERE {condition}", f"SELECT z.k FROM (SELECT * FROM t WHERE ({condition})) AS z"
+    )

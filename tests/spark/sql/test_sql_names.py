@@ -1,4 +1,6 @@
-"""Names are part of what a query means wherever a field, a key or a path takes them; so is how often a row or a random choice is there."""
+"""Names are part of what a query means wherever a field, a key or a path takes them; so is how often a row or
+a random choice is there.
+"""
 
 from collections.abc import Mapping
 
@@ -22,9 +24,12 @@ GROUPED = "SELECT k, max(struct(id, amount, fee)).amount AS latest FROM p GROUP 
 TOLD_APART = [
     # fields that are named after columns
     ({"p": "SELECT k, id, v AS amount, v2 AS fee FROM ev", "a": GROUPED},
-     {"p": "SELECT k, id, v AS fee, v2 AS amount FROM ev", "a": GROUPED.replace("amount, fee", "fee, amount")}),
-    ({"p": "SELECT k2 AS zone FROM ev", "a": "SELECT to_json(struct(zone)) AS j, count(*) AS n FROM p GROUP BY to_json(struct(zone))"},
-     {"p": "SELECT k2 AS area FROM ev", "a": "SELECT to_json(struct(area)) AS j, count(*) AS n FROM p GROUP BY to_json(struct(area))"}),
+     {"p": ("SELECT k, id, v AS fee, v2 AS amount FROM "
+         "ev"), "a": GROUPED.replace("amount, fee", "fee, amount")}),
+    ({"p": "SELECT k2 AS zone FROM ev", "a": ("SELECT to_json(struct(zone)) AS j, count(*) AS n FROM p "
+        "GROUP BY to_json(struct(zone))")},
+     {"p": "SELECT k2 AS area FROM ev", "a": ("SELECT to_json(struct(area)) AS j, count(*) AS n FROM p "
+         "GROUP BY to_json(struct(area))")}),
     ("SELECT to_json(struct(K)) AS j FROM ev", "SELECT to_json(struct(k)) AS j FROM ev"),
     ("SELECT to_json(struct(k AS Kay, v)) AS j FROM ev", "SELECT to_json(struct(k AS KAY, v)) AS j FROM ev"),
     ("SELECT to_json(struct(k AS a)) AS j FROM ev", "SELECT to_json(named_struct('b', k)) AS j FROM ev"),
@@ -37,10 +42,14 @@ TOLD_APART = [
     ("SELECT to_xml(struct(k AS a)) AS j FROM ev", "SELECT to_xml(struct(k AS b)) AS j FROM ev"),
     ({"p": "SELECT v AS a FROM ev", "o": "SELECT typeof(struct(a)) AS j FROM p"},
      {"p": "SELECT v AS b FROM ev", "o": "SELECT typeof(struct(b)) AS j FROM p"}),
-    ({"p": "SELECT k, v AS a, v2 AS b, ts FROM ev", "o": "SELECT k, max_by(struct(a, b), ts).a AS x FROM p GROUP BY k"},
-     {"p": "SELECT k, v AS b, v2 AS a, ts FROM ev", "o": "SELECT k, max_by(struct(b, a), ts).a AS x FROM p GROUP BY k"}),
-    ({"p": "SELECT k, v AS a, id FROM ev", "o": "SELECT k, to_json(collect_list(struct(a, id))) AS x FROM p GROUP BY k"},
-     {"p": "SELECT k, v AS b, id FROM ev", "o": "SELECT k, to_json(collect_list(struct(b, id))) AS x FROM p GROUP BY k"}),
+    ({"p": "SELECT k, v AS a, v2 AS b, ts FROM ev", "o": ("SELECT k, max_by(struct(a, b), ts).a AS x FROM p "
+        "GROUP BY k")},
+     {"p": "SELECT k, v AS b, v2 AS a, ts FROM ev", "o": ("SELECT k, max_by(struct(b, a), ts).a AS x FROM p "
+         "GROUP BY k")}),
+    ({"p": "SELECT k, v AS a, id FROM ev", "o": ("SELECT k, to_json(collect_list(struct(a, id))) AS x FROM "
+        "p GROUP BY k")},
+     {"p": "SELECT k, v AS b, id FROM ev", "o": ("SELECT k, to_json(collect_list(struct(b, id))) AS x FROM "
+         "p GROUP BY k")}),
     ({"p": "SELECT v AS a FROM ev", "o": "SELECT to_json((a, 1)) AS j FROM p"},
      {"p": "SELECT v AS b FROM ev", "o": "SELECT to_json((b, 1)) AS j FROM p"}),
     ("SELECT transform(a, x -> struct(x)) AS j FROM ev", "SELECT transform(a, y -> struct(y)) AS j FROM ev"),
@@ -50,7 +59,8 @@ TOLD_APART = [
     ("SELECT to_json(struct(*)) AS j FROM ev JOIN lookup USING (k)",
      "SELECT to_json(struct(*)) AS j FROM ev JOIN lookup ON ev.k = lookup.k"),
     ("SELECT struct(m AS a).a.K AS x FROM ev", "SELECT struct(m AS a).a.k AS x FROM ev"),
-    ("SELECT k, max(struct(m AS a)).a.K AS x FROM ev GROUP BY k", "SELECT k, max(struct(m AS a)).a.k AS x FROM ev GROUP BY k"),
+    ("SELECT k, max(struct(m AS a)).a.K AS x FROM ev GROUP BY k", ("SELECT k, max(struct(m AS a)).a.k AS x "
+        "FROM ev GROUP BY k")),
     *[(f"SELECT count(*) AS n FROM ev GROUP BY {one}", f"SELECT count(*) AS n FROM ev GROUP BY {other}")
       for one, other in (("window(ts, '5 minutes')", "window(ts, '5 seconds')"),
                          ("window(ts, '1 hour', '5 minutes')", "window(ts, '1 hour')"),
@@ -58,28 +68,36 @@ TOLD_APART = [
                          ("window(ts, '1 odd')", "window(ts, '2 odd')"))],
     # keys of maps, paths of variants, types as text
     ("SELECT m.A AS x FROM ev", "SELECT m.a AS x FROM ev"),
-    ("SELECT m.A AS x, count(*) AS n FROM ev GROUP BY m.A", "SELECT m.a AS x, count(*) AS n FROM ev GROUP BY m.a"),
+    ("SELECT m.A AS x, count(*) AS n FROM ev GROUP BY m.A", ("SELECT m.a AS x, count(*) AS n FROM ev GROUP "
+        "BY m.a")),
     ("SELECT parse_json(tx):A AS x FROM ev", "SELECT parse_json(tx):a AS x FROM ev"),
-    ("SELECT to_json(CAST(st AS STRUCT<X:INT>)) AS j FROM ev", "SELECT to_json(CAST(st AS STRUCT<x:INT>)) AS j FROM ev"),
+    ("SELECT to_json(CAST(st AS STRUCT<X:INT>)) AS j FROM ev", ("SELECT to_json(CAST(st AS STRUCT<x:INT>)) "
+        "AS j FROM ev")),
     ("SELECT from_json(tx, 'A INT') AS j FROM ev", "SELECT from_json(tx, 'a INT') AS j FROM ev"),
-    ("SELECT json_tuple(tx, 'a', 'b') AS (x, y) FROM ev", "SELECT json_tuple(tx, 'a', 'b') AS (x, z) FROM ev"),
+    ("SELECT json_tuple(tx, 'a', 'b') AS (x, y) FROM ev", ("SELECT json_tuple(tx, 'a', 'b') AS (x, z) FROM "
+        "ev")),
     ("SELECT v + 1, v2 FROM ev", "SELECT v + 2, v2 FROM ev"),
     ("SELECT v + 1, v + 1 FROM ev", "SELECT v + 2, v + 1 FROM ev"),
     # how often
-    *[(f"SELECT ev.v, l.w FROM ev JOIN (SELECT k, w FROM lookup {one} SELECT k, w FROM other) l ON ev.k = l.k",
-       f"SELECT ev.v, l.w FROM ev JOIN (SELECT k, w FROM lookup {other} SELECT k, w FROM other) l ON ev.k = l.k")
+    *[((f"SELECT ev.v, l.w FROM ev JOIN (SELECT k, w FROM lookup {one} SELECT k, w FROM other) l ON ev.k = "
+        "l.k"),
+       (f"SELECT ev.v, l.w FROM ev JOIN (SELECT k, w FROM lookup {other} SELECT k, w FROM other) l ON ev.k "
+       "= l.k"))
       for one, other in (("EXCEPT", "EXCEPT ALL"), ("INTERSECT", "INTERSECT ALL"), ("UNION", "UNION ALL"), ("EXCEPT", "INTERSECT"))],
     *[(f"SELECT v FROM ev WHERE k IN (SELECT k FROM lookup {one} SELECT k FROM other)",
        f"SELECT v FROM ev WHERE k IN (SELECT k FROM lookup {other} SELECT k FROM other)")
       for one, other in (("EXCEPT", "EXCEPT ALL"), ("INTERSECT", "INTERSECT ALL"))],
     ("SELECT v FROM ev WHERE rand() < 0.5", "SELECT v FROM ev WHERE rand() < 0.5 AND rand() < 0.5"),
-    ("SELECT v FROM ev WHERE rand() < 0.5 OR v = 1", "SELECT v FROM ev WHERE rand() < 0.5 OR rand() < 0.5 OR v = 1"),
+    ("SELECT v FROM ev WHERE rand() < 0.5 OR v = 1", ("SELECT v FROM ev WHERE rand() < 0.5 OR rand() < 0.5 "
+        "OR v = 1")),
     ("SELECT v FROM ev WHERE rand(1) < 0.5 AND v > 1", "SELECT v FROM ev WHERE v > 1 AND rand(1) < 0.5"),
-    ("SELECT v FROM ev WHERE NOT (rand() < 0.5 OR rand() < 0.5)", "SELECT v FROM ev WHERE NOT (rand() < 0.5)"),
+    ("SELECT v FROM ev WHERE NOT (rand() < 0.5 OR rand() < 0.5)", ("SELECT v FROM ev WHERE NOT (rand() < "
+        "0.5)")),
     ("SELECT v FROM ev WHERE k IN (SELECT k FROM lookup WHERE rand() < 0.5)",
      "SELECT v FROM ev WHERE k IN (SELECT k FROM lookup WHERE rand() < 0.5 AND rand() < 0.5)"),
     ("SELECT v FROM ev WHERE k IN (SELECT k FROM lookup WHERE rand() < 0.5)",
-     "SELECT v FROM ev WHERE k IN (SELECT k FROM lookup WHERE rand() < 0.5) AND k IN (SELECT k FROM lookup WHERE rand() < 0.5)"),
+     ("SELECT v FROM ev WHERE k IN (SELECT k FROM lookup WHERE rand() < 0.5) AND k IN (SELECT k FROM lookup "
+     "WHERE rand() < 0.5)")),
 ]  # fmt: skip
 
 
@@ -93,17 +111,22 @@ def test_a_name_or_a_number_that_rows_show_is_told_apart(old: str, new: str, *, 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ({"p": "SELECT v AS a FROM ev", "o": "SELECT to_json(struct(a)) AS j FROM p"}, "SELECT to_json(struct(v AS a)) AS j FROM ev"),
-        ({"p": "SELECT v AS a FROM ev", "o": "SELECT to_json(struct(*)) AS j FROM p"}, "SELECT to_json(named_struct('a', v)) AS j FROM ev"),
+        ({"p": "SELECT v AS a FROM ev", "o": ("SELECT to_json(struct(a)) AS j FROM "
+            "p")}, "SELECT to_json(struct(v AS a)) AS j FROM ev"),
+        ({"p": "SELECT v AS a FROM ev", "o": ("SELECT to_json(struct(*)) AS j FROM "
+            "p")}, "SELECT to_json(named_struct('a', v)) AS j FROM ev"),
         ("SELECT to_json(struct(*)) AS j FROM ev", f"SELECT to_json(struct({', '.join(EV)})) AS j FROM ev"),
         ("SELECT to_json(struct(e.k)) AS j FROM ev e", "SELECT to_json(struct(k)) AS j FROM ev"),
-        ("SELECT transform(a, x -> struct(x AS f)) AS j FROM ev", "SELECT transform(a, y -> struct(y AS f)) AS j FROM ev"),
+        ("SELECT transform(a, x -> struct(x AS f)) AS j FROM ev", ("SELECT transform(a, y -> struct(y AS "
+            "f)) AS j FROM ev")),
         ("SELECT K AS k, V AS v FROM ev", "SELECT k, v FROM ev"),
         ("SELECT k, parse_json(tx):A.b AS x FROM ev", "SELECT e.k, parse_json(e.tx):A.b AS x FROM ev AS e"),
         ("SELECT st.X AS x FROM ev", "SELECT st.x FROM ev"),
         ("SELECT struct(v AS a, v2 AS b).B AS x FROM ev", "SELECT v2 AS x FROM ev"),
-        ("SELECT k, max(struct(v, v2)).V AS x FROM ev GROUP BY k", "SELECT k, max(struct(v, v2)).v AS x FROM ev GROUP BY k"),
-        ("SELECT k, every(v > 1) AS x FROM ev GROUP BY k", "SELECT k, bool_and(v > 1) AS x FROM ev GROUP BY k"),
+        ("SELECT k, max(struct(v, v2)).V AS x FROM ev GROUP BY k", ("SELECT k, max(struct(v, v2)).v AS x "
+            "FROM ev GROUP BY k")),
+        ("SELECT k, every(v > 1) AS x FROM ev GROUP BY k", ("SELECT k, bool_and(v > 1) AS x FROM ev GROUP "
+            "BY k")),
         ("SELECT count(*) AS n FROM ev GROUP BY window(ts, '5 minutes')",
          "SELECT count(*) AS n FROM ev GROUP BY window(ts, '300 seconds')"),
         ("SELECT count(*) AS n FROM ev GROUP BY window(ts, '1 day', '1 hour')",
@@ -123,8 +146,12 @@ def test_code_minds_the_case_of_a_column_and_a_table_does_not() -> None:
         return Query(steps={"s": sql}, source="s", streams=["ev"], exact_names=exact)
 
     for exact in (False, True):
-        found = compare_queries(named("SELECT v AS A FROM ev", exact=exact), named("SELECT v AS a FROM ev", exact=exact))
-        assert [(item.part, item.detail) for item in found.differences] == [(ChangeKind.PROJECTION, "the case of a name")] * exact
+        found = compare_queries(
+            named("SELECT v AS A FROM ev", exact=exact), named("SELECT v AS a FROM ev", exact=exact)
+        )
+        assert [(item.part, item.detail) for item in found.differences] == [
+            (ChangeKind.PROJECTION, "the case of a name")
+        ] * exact
 
 
 def test_code_finds_a_column_without_an_alias_by_the_text_of_its_expression() -> None:
@@ -152,7 +179,10 @@ def test_what_two_streams_are_joined_on_keeps_the_types_of_their_columns() -> No
 
 
 def _two_streams(sql: str) -> Query:
-    columns = {"ev": {"k": "string", "v": "long", "ts": "timestamptz"}, "more": {"k": "string", "w": "long not null", "ts": "timestamptz"}}
+    columns = {
+        "ev": {"k": "string", "v": "long", "ts": "timestamptz"},
+        "more": {"k": "string", "w": "long not null", "ts": "timestamptz"},
+    }
     return Query(steps={"s": sql}, source="s", streams=["ev", "more"], columns=columns)
 
 
@@ -188,7 +218,11 @@ def _two_streams(sql: str) -> Query:
 )
 def test_what_spark_makes_one_plan_of_is_the_same(old: str, new: str) -> None:
     """Each pair has one optimized plan in Spark 4.1."""
-    for sql in ("SELECT v FROM ev WHERE {}", "SELECT {} AS x FROM ev", "SELECT k, count_if({}) AS n FROM ev GROUP BY k"):
+    for sql in (
+        "SELECT v FROM ev WHERE {}",
+        "SELECT {} AS x FROM ev",
+        "SELECT k, count_if({}) AS n FROM ev GROUP BY k",
+    ):
         assert compare_queries(query(sql.format(old)), query(sql.format(new))).differences == ()
 
 

@@ -13,18 +13,21 @@ TABLE = "SELECT ev.k, ev.v, ev.ts, l.factor FROM ev JOIN (@) l ON ev.k = l.k"
 PAIRS = {
     "projection": ("SELECT k, ts, v FROM @", "SELECT k, ts, v + 1 AS v FROM @"),
     "filter": ("SELECT k, ts, v FROM @ WHERE v > 1", "SELECT k, ts, v FROM @ WHERE v > 2"),
-    "random filter": ("SELECT k, ts, v FROM @ WHERE rand() < 0.5", "SELECT k, ts, v FROM @ WHERE rand() < 0.5 AND rand() < 0.5"),
+    "random filter": ("SELECT k, ts, v FROM @ WHERE rand() < 0.5", ("SELECT k, ts, v FROM @ WHERE rand() < "
+        "0.5 AND rand() < 0.5")),
     "order": ("SELECT k, ts, v FROM @ ORDER BY v LIMIT 2", "SELECT k, ts, v FROM @ ORDER BY v DESC LIMIT 2"),
     "order added": ("SELECT k, ts, v FROM @ LIMIT 2", "SELECT k, ts, v FROM @ ORDER BY v LIMIT 2"),
     "limit": ("SELECT k, ts, v FROM @ LIMIT 2", "SELECT k, ts, v FROM @ LIMIT 3"),
     "limit added": ("SELECT k, ts, v FROM @", "SELECT k, ts, v FROM @ LIMIT 3"),
     "offset": ("SELECT k, ts, v FROM @ LIMIT 2 OFFSET 1", "SELECT k, ts, v FROM @ LIMIT 2 OFFSET 2"),
-    "sample": ("SELECT k, ts, v FROM @ TABLESAMPLE (10 PERCENT)", "SELECT k, ts, v FROM @ TABLESAMPLE (20 PERCENT)"),
+    "sample": ("SELECT k, ts, v FROM @ TABLESAMPLE (10 PERCENT)", ("SELECT k, ts, v FROM @ TABLESAMPLE (20 "
+        "PERCENT)")),
     "over": ("SELECT k, ts, row_number() OVER (PARTITION BY k ORDER BY v) AS v FROM @",
              "SELECT k, ts, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS v FROM @"),
     "frame": ("SELECT k, ts, sum(v) OVER (ORDER BY v ROWS 1 PRECEDING) AS v FROM @",
               "SELECT k, ts, sum(v) OVER (ORDER BY v ROWS 2 PRECEDING) AS v FROM @"),
-    "union": ("SELECT k, ts, v FROM @ UNION ALL SELECT k, ts, v FROM @", "SELECT k, ts, v FROM @ UNION SELECT k, ts, v FROM @"),
+    "union": ("SELECT k, ts, v FROM @ UNION ALL SELECT k, ts, v FROM @", ("SELECT k, ts, v FROM @ UNION "
+        "SELECT k, ts, v FROM @")),
     "except": ("SELECT k, ts, v FROM @ EXCEPT SELECT k, ts, w AS v FROM lookup",
                "SELECT k, ts, v FROM @ EXCEPT ALL SELECT k, ts, w AS v FROM lookup"),
     "intersect": ("SELECT k, ts, v FROM @ EXCEPT SELECT k, ts, w AS v FROM lookup",
@@ -34,7 +37,8 @@ PAIRS = {
     "pivot": ("SELECT k, ts, a AS v FROM @ PIVOT (sum(v) FOR k IN ('x' AS a))",
               "SELECT k, ts, a AS v FROM @ PIVOT (max(v) FOR k IN ('x' AS a))"),
     "distinct": ("SELECT k, ts, v FROM @", "SELECT DISTINCT k, ts, v FROM @"),
-    "group": ("SELECT k, max(ts) AS ts, max(v) AS v FROM @ GROUP BY k", "SELECT k, max(ts) AS ts, min(v) AS v FROM @ GROUP BY k"),
+    "group": ("SELECT k, max(ts) AS ts, max(v) AS v FROM @ GROUP BY k", ("SELECT k, max(ts) AS ts, min(v) "
+        "AS v FROM @ GROUP BY k")),
     "having": ("SELECT k, max(ts) AS ts, max(v) AS v FROM @ GROUP BY k HAVING max(v) > 1",
                "SELECT k, max(ts) AS ts, max(v) AS v FROM @ GROUP BY k HAVING max(v) > 2"),
     "group key": ("SELECT k, max(ts) AS ts, max(v) AS v FROM @ GROUP BY k",
@@ -45,14 +49,18 @@ PAIRS = {
                 "SELECT a.k, a.ts, factor AS v FROM @ a JOIN lookup ON a.k = lookup.k AND a.v > w"),
     "subquery": ("SELECT k, ts, v FROM @ WHERE k IN (SELECT k FROM lookup LIMIT 2)",
                  "SELECT k, ts, v FROM @ WHERE k IN (SELECT k FROM lookup LIMIT 3)"),
-    "partitions": ("SELECT /*+ REPARTITION(2) */ k, ts, v FROM @", "SELECT /*+ REPARTITION(3) */ k, ts, v FROM @"),
+    "partitions": ("SELECT /*+ REPARTITION(2) */ k, ts, v FROM @", ("SELECT /*+ REPARTITION(3) */ k, ts, v "
+        "FROM @")),
 }  # fmt: skip
 
 
 def compare(old: dict[str, str], new: dict[str, str]) -> Meaning:
     lookup = {**LOOKUP, "ts": "timestamptz", "v": "long"}
     sides = [
-        Query(steps=steps, source="out", streams=["ev", "ev2"], columns={"ev": EV, "ev2": EV, "lookup": lookup}) for steps in (old, new)
+        Query(
+            steps=steps, source="out", streams=["ev", "ev2"], columns={"ev": EV, "ev2": EV, "lookup": lookup}
+        )
+        for steps in (old, new)
     ]
     return compare_queries(*sides)
 

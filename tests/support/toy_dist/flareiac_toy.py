@@ -1,4 +1,6 @@
-"""A provider for tests of the core: things are JSON files in ``.toy/``, so that a killed process leaves a world that can be looked at."""
+"""A provider for tests of the core: things are JSON files in ``.toy/``, so that a killed process leaves a
+world that can be looked at.
+"""
 
 import json
 import os
@@ -47,18 +49,31 @@ SCHEMA = Block(
     attributes={
         "name": Attribute(type=STRING, description="The name of the file; default: the label."),
         "value": Attribute(type=STRING, description="What it holds.", effect="metadata only"),
-        "needs": Attribute(type=ListType(RefType(("thing",))), description="Things that must be there first."),
+        "needs": Attribute(
+            type=ListType(RefType(("thing",))), description="Things that must be there first."
+        ),
         "wait_for": Attribute(type=STRING, description="A file of the project that making it waits for."),
         "fail": Attribute(type=BOOL, description="Whether making it fails."),
         "sweep_over": Attribute(type=NUMBER, description="How much dust may lie on it before it is swept."),
-        "keeps_dust_of": Attribute(type=RefType(("thing",)), description="A thing whose dust it still needs."),
-        "broom": Attribute(type=RefType(("broom",)), description="What sweeps it.", only_with=("sweep_over",)),
-        "on_destroy": Attribute(type=STRING, description="retain | delete", default="delete", validators=(one_of("retain", "delete"),)),
+        "keeps_dust_of": Attribute(
+            type=RefType(("thing",)), description="A thing whose dust it still needs."
+        ),
+        "broom": Attribute(
+            type=RefType(("broom",)), description="What sweeps it.", only_with=("sweep_over",)
+        ),
+        "on_destroy": Attribute(
+            type=STRING,
+            description="retain | delete",
+            default="delete",
+            validators=(one_of("retain", "delete"),),
+        ),
     },
 )
 
 
-def canonical(decoded: Decoded, _references: References, _project: Project, _diagnostics: Diagnostics) -> Attributes:
+def canonical(
+    decoded: Decoded, _references: References, _project: Project, _diagnostics: Diagnostics
+) -> Attributes:
     """The attributes with their defaults."""
     attributes = dict(decoded.attributes)
     attributes["name"] = attributes["name"] or decoded.name
@@ -78,19 +93,40 @@ class ThingPlanner:
             action = Action.DELETE if delete and observed is not None else Action.FORGET
             gone = () if observed else ("it is gone",)
             return Proposal(action=action, planned=None, fingerprint=fingerprint, drift=gone)
-        planned = {**request.desired, "id": UNKNOWN if request.recorded is None else request.recorded.identity.get("id", UNKNOWN)}
+        planned = {
+            **request.desired,
+            "id": UNKNOWN if request.recorded is None else request.recorded.identity.get("id", UNKNOWN),
+        }
         recorded = request.recorded.attributes if request.recorded else None
         if observed is None:
             drift: tuple[str, ...] = ("it is gone",) if recorded is not None else ()
             step = Step(text="write the file", effect=Effect.METADATA)
-            return Proposal(action=Action.CREATE, planned=planned, steps=(step,), fingerprint=fingerprint, drift=drift)
+            return Proposal(
+                action=Action.CREATE, planned=planned, steps=(step,), fingerprint=fingerprint, drift=drift
+            )
         if recorded is None and not request.importing:
             text = f'import {{\n  to = {request.address}\n  id = "{planned["name"]}"\n}}'
             obstacle = blocker(EXISTS, "It is not recorded.", (text,))
-            return Proposal(action=Action.CREATE, planned=planned, blockers=(obstacle,), fingerprint=fingerprint)
-        changes = classify({"value": planned["value"]}, recorded and {"value": recorded["value"]}, {"value": observed["value"]})
-        drift = tuple(f"{change.path[0]} was changed" for change in changes if change.origin in (Origin.DRIFT, Origin.BOTH))
-        action = Action.ADOPT if recorded is None else Action.UPDATE if planned["value"] not in (observed["value"], None) else Action.NO_OP
+            return Proposal(
+                action=Action.CREATE, planned=planned, blockers=(obstacle,), fingerprint=fingerprint
+            )
+        changes = classify(
+            {"value": planned["value"]},
+            recorded and {"value": recorded["value"]},
+            {"value": observed["value"]},
+        )
+        drift = tuple(
+            f"{change.path[0]} was changed"
+            for change in changes
+            if change.origin in (Origin.DRIFT, Origin.BOTH)
+        )
+        action = (
+            Action.ADOPT
+            if recorded is None
+            else Action.UPDATE
+            if planned["value"] not in (observed["value"], None)
+            else Action.NO_OP
+        )
         if action is Action.NO_OP and to_json(recorded) != to_json(request.desired):
             action = Action.RECORD
         return Proposal(action=action, planned=planned, changes=changes, drift=drift, fingerprint=fingerprint)
@@ -205,7 +241,9 @@ class ThingMaintainer:
         return Judgement(messages=(f"swept {result['swept']} grains, expected {duty.forecast['swept']}",))
 
 
-def holds(address: str, attributes: Attributes, _references: References, _identity: Attributes) -> tuple[Hold, ...]:
+def holds(
+    address: str, attributes: Attributes, _references: References, _identity: Attributes
+) -> tuple[Hold, ...]:
     """Who keeps the dust of another."""
     other = attributes.get("keeps_dust_of")
     return (Hold(subject=other.address, holder=address, reason="it needs the dust"),) if other else ()
@@ -249,7 +287,14 @@ class ToySession:
 
 def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
     """Two things of one name are one thing."""
-    return (Claim(subject=attributes["name"], holder=address, relation=Relation.REAL_NAME, reason="Both name this file."),)
+    return (
+        Claim(
+            subject=attributes["name"],
+            holder=address,
+            relation=Relation.REAL_NAME,
+            reason="Both name this file.",
+        ),
+    )
 
 
 class ToyProvider:
@@ -274,7 +319,9 @@ class ToyProvider:
             ResourceType(
                 name="broom",
                 kind=Kind.CONNECTION,
-                schema=Block(attributes={"strength": Attribute(type=STRING, description="good | worn | broken")}),
+                schema=Block(
+                    attributes={"strength": Attribute(type=STRING, description="good | worn | broken")}
+                ),
                 description="Sweeps things.",
                 canonical=lambda decoded, _references, _project, _diagnostics: dict(decoded.attributes),
                 default={},

@@ -25,7 +25,9 @@ class GlueReader:
         self._catalog = catalog
 
     def tables(self, namespace: str) -> Mapping[str, Pointer]:
-        """The Iceberg tables of a database; what is no Iceberg table takes its name as a view does. Raises ``Failure``."""
+        """The Iceberg tables of a database; what is no Iceberg table takes its name as a view does. Raises
+        ``Failure``.
+        """
         check_name(self._catalog, namespace)
         with reading_errors(self._catalog):
             client = glue_client(self._catalog)
@@ -36,20 +38,32 @@ class GlueReader:
         return found
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
-        """Where every table of the account and region has files, also one of another format. Raises ``Failure``.
+        """Where every table of the account and region has files, also one of another format. Raises
+        ``Failure``.
 
         Databases that are not for us to read, or go meanwhile, tell nothing.
         """
         found: dict[tuple[str, ...], Registered] = {}
         with reading_errors(self._catalog):
             client = glue_client(self._catalog)
-            databases = [item["Name"] for page in client.get_paginator("get_databases").paginate() for item in page["DatabaseList"]]
+            databases = [
+                item["Name"]
+                for page in client.get_paginator("get_databases").paginate()
+                for item in page["DatabaseList"]
+            ]
             for database in databases:
-                with suppress(client.exceptions.AccessDeniedException, client.exceptions.EntityNotFoundException):
+                with suppress(
+                    client.exceptions.AccessDeniedException, client.exceptions.EntityNotFoundException
+                ):
                     for item in _tables(client, database):
-                        location, own = _pointer(item).location, (item.get("StorageDescriptor") or {}).get("Location") or ""
+                        location, own = (
+                            _pointer(item).location,
+                            (item.get("StorageDescriptor") or {}).get("Location") or "",
+                        )
                         if location or own:
-                            found[self._catalog.name, database, item["Name"]] = Registered(location, own or folder_of(location))
+                            found[self._catalog.name, database, item["Name"]] = Registered(
+                                location, own or folder_of(location)
+                            )
         return found
 
     def namespace(self, name: str) -> Mapping[str, str] | None:
@@ -85,17 +99,29 @@ def check_name(catalog: GlueCatalog, namespace: str) -> None:
 def _unusable(catalog: GlueCatalog, namespace: str) -> Diagnostic:
     return error(
         codes.INVALID_GLUE_NAME,
-        f"{namespace} cannot be a namespace of {catalog.address}: Glue has lowercase letters, digits and _ in names, and one level of "
-        "namespaces. Write another name.",
+        f"{namespace} cannot be a namespace of {catalog.address}: Glue has lowercase letters, digits and _ "
+        "in names, and one level of namespaces. Write another name.",
     )
 
 
 def glue_client(catalog: GlueCatalog) -> Any:
-    """A client with bounded patience; its keys come from AWS's own chain. Raises ``Failure`` or what botocore raises."""
+    """A client with bounded patience; its keys come from AWS's own chain. Raises ``Failure`` or what botocore
+    raises.
+    """
     known = catalog.settings()
-    region = known.get("glue.region") or known.get("client.region") or ("us-east-1" if "glue.endpoint" in known else None)
-    settings = Config(connect_timeout=CONNECT_SECONDS, read_timeout=ANSWER_SECONDS, retries={"total_max_attempts": 3, "mode": "standard"})
-    client = boto3.client("glue", endpoint_url=known.get("glue.endpoint"), region_name=region, config=settings)
+    region = (
+        known.get("glue.region")
+        or known.get("client.region")
+        or ("us-east-1" if "glue.endpoint" in known else None)
+    )
+    settings = Config(
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=ANSWER_SECONDS,
+        retries={"total_max_attempts": 3, "mode": "standard"},
+    )
+    client = boto3.client(
+        "glue", endpoint_url=known.get("glue.endpoint"), region_name=region, config=settings
+    )
     if (account := known.get("glue.id")) is not None:
         client.meta.events.register("provide-client-params.glue", partial(_in_account, account))
     return client
@@ -110,5 +136,13 @@ def reading_errors(catalog: GlueCatalog) -> Iterator[None]:
     """Turns what AWS's client raises into a ``Failure``."""
     try:
         yield
-    except (BotoCoreError, ClientError, ResponseParserError, ValueError, KeyError, TypeError, AttributeError) as trouble:
+    except (
+        BotoCoreError,
+        ClientError,
+        ResponseParserError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ) as trouble:
         raise Failure(unreadable(catalog, f"{type(trouble).__name__}: {said(trouble)}")) from None

@@ -14,7 +14,10 @@ class GlueCatalog(BaseCatalog):
     """The AWS Glue Data Catalog of an account and region."""
 
     uses_aws: ClassVar = True
-    advice: ClassVar = "Check region and endpoint, and that AWS gives keys here that may read Glue. Nothing is known meanwhile."
+    advice: ClassVar = (
+        "Check region and endpoint, and that AWS gives keys here that may read Glue. "
+        "Nothing is known meanwhile."
+    )
 
     def spark_settings(self) -> dict[str, str]:
         return {"type": "glue", "warehouse": self.warehouse}

@@ -1,4 +1,6 @@
-"""Writes to the AWS Glue Data Catalog: a table is an entry that names its metadata file. Touches the world."""
+"""Writes to the AWS Glue Data Catalog: a table is an entry that names its metadata file. Touches the
+world.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,12 +39,16 @@ class GlueWriter(PointerWriter[GlueCatalog, Client]):
             known = trouble.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
             raise Failure(self.trouble(str(trouble), known=opening or known)) from trouble
         except (BotoCoreError, ResponseParserError) as trouble:
-            raise Failure(self.trouble(f"{type(trouble).__name__}: {said(trouble)}", known=opening)) from trouble
+            raise Failure(
+                self.trouble(f"{type(trouble).__name__}: {said(trouble)}", known=opening)
+            ) from trouble
         except OSError as trouble:
             raise Failure(self.trouble(trouble.strerror or str(trouble), known=True)) from trouble
 
     def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
-        if self.catalog._is_s3tables_database(target.namespace):  # S3 Tables choose a table's location when they make it
+        if self.catalog._is_s3tables_database(
+            target.namespace
+        ):  # S3 Tables choose a table's location when they make it
             self.catalog.create_table(*arguments(target, what, location, min(what.version, 2)))
         else:
             super()._create(target, what, location, missing)
@@ -57,7 +63,9 @@ class GlueWriter(PointerWriter[GlueCatalog, Client]):
             there = self.catalog._get_glue_table(target.namespace, target.name)
             if (there.get("Parameters") or {}).get("metadata_location") != old:
                 return False
-            self.catalog._update_glue_table(target.namespace, target.name, _described(entry, there, old), there["VersionId"])
+            self.catalog._update_glue_table(
+                target.namespace, target.name, _described(entry, there, old), there["VersionId"]
+            )
         except (CommitFailedException, NoSuchTableError):
             return False
         return True

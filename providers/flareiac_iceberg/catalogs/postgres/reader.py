@@ -36,13 +36,23 @@ class PostgresReader(SqlReader[PostgresCatalog]):
         except UndefinedTable:
             return []
         except (psycopg2.Error, TimeoutError) as trouble:
-            raise Failure(unreadable(self.catalog, " ".join(str(trouble).split()) or type(trouble).__name__)) from None
+            raise Failure(
+                unreadable(self.catalog, " ".join(str(trouble).split()) or type(trouble).__name__)
+            ) from None
 
 
 def connection_arguments(catalog: PostgresCatalog) -> dict[str, str]:
     """What psycopg2 connects with, password included. Raises ``Failure``."""
-    found = {"host": catalog.host, "port": str(catalog.port), "dbname": catalog.database, "application_name": "flareiac"}
-    found |= {"connect_timeout": f"{CONNECT_SECONDS:.0f}", "tcp_user_timeout": f"{1000 * ANSWER_SECONDS:.0f}"} | dict(catalog.parameters)
+    found = {
+        "host": catalog.host,
+        "port": str(catalog.port),
+        "dbname": catalog.database,
+        "application_name": "flareiac",
+    }
+    found |= {
+        "connect_timeout": f"{CONNECT_SECONDS:.0f}",
+        "tcp_user_timeout": f"{1000 * ANSWER_SECONDS:.0f}",
+    } | dict(catalog.parameters)
     if catalog.user is not None:
         found["user"] = catalog.user
     if catalog.credential is not None:

@@ -12,11 +12,14 @@ PARAMETERS: Final = ("sslmode", "sslrootcert")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresCatalog(BaseCatalog):
-    """A database of a server. ``credential`` stands for the password; ``parameters`` are those of ``PARAMETERS`` that were written."""
+    """A database of a server. ``credential`` stands for the password; ``parameters`` are those of
+    ``PARAMETERS`` that were written.
+    """
 
     spark_packages: ClassVar = ("org.postgresql:postgresql:42.7.14",)
     advice: ClassVar = (
-        "Check that the server runs and can be reached, and that user, password and database are right. Nothing is known meanwhile."
+        "Check that the server runs and can be reached, and that user, password and "
+        "database are right. Nothing is known meanwhile."
     )
 
     host: str
@@ -27,7 +30,12 @@ class PostgresCatalog(BaseCatalog):
     credential: str | None = None
 
     def spark_settings(self) -> dict[str, str]:
-        found = {"type": "jdbc", "uri": self._jdbc(), "jdbc.schema-version": "V1", "warehouse": self.warehouse}
+        found = {
+            "type": "jdbc",
+            "uri": self._jdbc(),
+            "jdbc.schema-version": "V1",
+            "warehouse": self.warehouse,
+        }
         return found | present({"jdbc.user": self.user, "jdbc.password": self.credential})
 
     def _jdbc(self) -> str:

@@ -18,7 +18,9 @@ class PostgresWriter(SqlWriter[PostgresCatalog]):
     def _uri(self) -> str:
         known = connection_arguments(self.spec)
         place = {name: known.pop(name, None) for name in ("user", "password", "host", "port", "dbname")}
-        bound = {"options": f"-c statement_timeout={1000 * ANSWER_SECONDS} -c lock_timeout={1000 * ANSWER_SECONDS}"}
+        bound = {
+            "options": f"-c statement_timeout={1000 * ANSWER_SECONDS} -c lock_timeout={1000 * ANSWER_SECONDS}"
+        }
         return URL.create(
             "postgresql+psycopg2",
             username=place["user"],

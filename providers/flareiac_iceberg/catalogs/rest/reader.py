@@ -1,6 +1,7 @@
 """The tables and namespaces of a REST catalog, by the protocol itself, within bounded time. Reads only.
 
-What is not there is told by the server's own error of that kind. Any other answer (another 404, a failure, no JSON) is no answer.
+What is not there is told by the server's own error of that kind. Any other answer (another 404, a failure, no
+JSON) is no answer.
 """
 
 import json
@@ -28,7 +29,9 @@ _OAUTH: Final = ("scope", "audience", "resource")
 
 
 class Entries(Mapping[str, Pointer]):
-    """The entries of a namespace. Looking up a name asks for that table alone; iterating lists all names. Raises ``Failure``."""
+    """The entries of a namespace. Looking up a name asks for that table alone; iterating lists all names.
+    Raises ``Failure``.
+    """
 
     def __init__(self, catalog: RestCatalog, namespace: str) -> None:
         self._server, self._namespace = server(catalog), namespace
@@ -127,7 +130,9 @@ def _namespaces(server: "_Server") -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def server(catalog: RestCatalog) -> "_Server":
-    """One for each catalog, which has its configuration and token; a server that could not be reached is not remembered."""
+    """One for each catalog, which has its configuration and token; a server that could not be reached is not
+    remembered.
+    """
     return _Server(catalog)
 
 
@@ -142,7 +147,11 @@ class _Server:
         query = f"?{urlencode({'warehouse': catalog.warehouse})}" if catalog.warehouse else ""
         told = self._answer(f"{catalog.uri}/v1/config{query}")
         defaults, overrides = told.get("defaults") or {}, told.get("overrides") or {}
-        if not isinstance(defaults, dict) or not isinstance(overrides, dict) or not {"defaults", "overrides"} & told.keys():
+        if (
+            not isinstance(defaults, dict)
+            or not isinstance(overrides, dict)
+            or not {"defaults", "overrides"} & told.keys()
+        ):
             raise self.trouble("what it answers to /v1/config is no configuration of an Iceberg catalog")
         own = {**self._settings, **({"prefix": catalog.prefix} if catalog.prefix else {})}
         merged = {**defaults, **own, **overrides}
@@ -204,7 +213,11 @@ class _Server:
                 raise self.trouble(str(refused)) from None
 
     def _headers(self) -> dict[str, str]:
-        own = {name.removeprefix("header."): value for name, value in self._settings.items() if name.startswith("header.")}
+        own = {
+            name.removeprefix("header."): value
+            for name, value in self._settings.items()
+            if name.startswith("header.")
+        }
         token = self._bearer()
         bearer: dict[str, str] = {"Authorization": f"Bearer {token}"} if token else {}
         return {"Accept": "application/json"} | bearer | own
@@ -229,7 +242,8 @@ class _Server:
         if not uri.startswith(("http://", "https://")):
             raise self.trouble(f"oauth2-server-uri {uri!r} is no address of a server")
         try:
-            answer = self._asked(Request(uri, data=urlencode(form).encode(), headers={"Accept": "application/json"}))  # noqa: S310
+            accepts = {"Accept": "application/json"}
+            answer = self._asked(Request(uri, urlencode(form).encode(), accepts))  # noqa: S310
         except (_Refused, _NotThere) as refused:
             raise self.trouble(f"its credential is not accepted at {uri}: {refused}") from None
         token = answer.get("access_token")
@@ -255,7 +269,9 @@ class _Server:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise self.trouble(f"what it answers is no JSON object{f' but {_start(content)}' if shown else ''}")
+            raise self.trouble(
+                f"what it answers is no JSON object{f' but {_start(content)}' if shown else ''}"
+            )
         return answer
 
     def _refusal(self, refusal: HTTPError) -> Exception:

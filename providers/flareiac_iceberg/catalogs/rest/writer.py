@@ -1,4 +1,6 @@
-"""Writes to a catalog behind Iceberg's REST protocol: the server writes the metadata and checks requirements. Touches the world."""
+"""Writes to a catalog behind Iceberg's REST protocol: the server writes the metadata and checks requirements.
+Touches the world.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -71,9 +73,12 @@ class RestWriter(CatalogWriter[RestCatalog, Client]):
         """What a server that stages no tables does not take follows in a second commit."""
         if what.needs_updates:
             try:
-                staged = self.catalog.create_table_transaction(*arguments(target, what, location, min(what.version, 2)))
+                staged = self.catalog.create_table_transaction(
+                    *arguments(target, what, location, min(what.version, 2))
+                )
             except RESTError:
-                pass  # Nothing was created. A plain create finds out whether the server only stages no tables.
+                # Nothing was created. A plain create finds out whether the server only stages no tables.
+                pass
             else:
                 try:
                     self._commit_staged(staged, missing)
@@ -84,7 +89,9 @@ class RestWriter(CatalogWriter[RestCatalog, Client]):
 
     def _commit_staged(self, staged: CreateTableTransaction, missing: Missing) -> None:
         metadata = json.loads(staged._table.metadata.model_dump_json())
-        self.catalog.commit_table(staged._table, (AssertCreate(),), (*staged._updates, *_updates(missing(metadata))))
+        self.catalog.commit_table(
+            staged._table, (AssertCreate(),), (*staged._updates, *_updates(missing(metadata)))
+        )
 
     def commit(self, target: Target, change: TableCommit) -> None:
         requirement: TypeAdapter[TableRequirement] = TypeAdapter(TableRequirement)
@@ -106,7 +113,11 @@ def _updates(given: Iterable[Attributes]) -> tuple[TableUpdate, ...]:
 def _is_refusal(trouble: Exception) -> bool:
     """Whether the server did not take the request, and so did nothing."""
     response = getattr(trouble.__cause__, "response", None)
-    return response is not None and 400 <= response.status_code < 500 and response.status_code != HTTPStatus.REQUEST_TIMEOUT
+    return (
+        response is not None
+        and 400 <= response.status_code < 500
+        and response.status_code != HTTPStatus.REQUEST_TIMEOUT
+    )
 
 
 def _said(trouble: Exception) -> str:

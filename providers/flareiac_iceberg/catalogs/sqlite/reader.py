@@ -1,5 +1,5 @@
-"""Reads the tables of a SQLite catalog. Reading never writes to its files: what a killed writer left half done is undone in a private
-copy, or in its place by ``recover``, for commands that may write.
+"""Reads the tables of a SQLite catalog. Reading never writes to its files: what a killed writer left half
+done is undone in a private copy, or in its place by ``recover``, for commands that may write.
 """
 
 import contextlib
@@ -71,15 +71,21 @@ def recover(catalog: SqliteCatalog) -> None:
                 _asked(catalog.database, _ANY, (), mode="rw")
 
 
-def _asked(database: Path, statement: str, parameters: tuple[str, ...], mode: str = "ro") -> list[dict[str, Data]]:
-    with closing(sqlite3.connect(f"{database.as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
+def _asked(
+    database: Path, statement: str, parameters: tuple[str, ...], mode: str = "ro"
+) -> list[dict[str, Data]]:
+    with closing(
+        sqlite3.connect(f"{database.as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
+    ) as connection:
         cursor = connection.execute(statement, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
 def _needs_recovery(database: Path, trouble: sqlite3.OperationalError) -> bool:
-    """Whether only one that may write can read it: a writer was killed, or its log cannot be shared from here."""
+    """Whether only one that may write can read it: a writer was killed, or its log cannot be shared from
+    here.
+    """
     kind = trouble.sqlite_errorcode & _PRIMARY
     logged = kind == sqlite3.SQLITE_CANTOPEN and Path(f"{database}-wal").exists()
     return logged or kind == sqlite3.SQLITE_READONLY
@@ -91,7 +97,9 @@ def _of_a_copy(database: Path, statement: str, parameters: tuple[str, ...]) -> l
     with tempfile.TemporaryDirectory(prefix="flareiac-catalog-") as folder:
         # Another process: one that closes a file loses the locks that all its connections to it hold.
         places = [place for place, *_ in before]
-        done = subprocess.run([sys.executable, "-I", "-c", _COPY, folder, *places], capture_output=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _COPY, folder, *places], capture_output=True, check=False
+        )
         if done.returncode or _signature(database) != before:
             return None
         return _asked(Path(folder, database.name), statement, parameters, mode="rw")

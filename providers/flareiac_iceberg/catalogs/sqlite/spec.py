@@ -7,7 +7,9 @@ from typing import ClassVar, Final
 from flareiac_iceberg.catalogs.base import BaseCatalog
 
 BUSY_TIMEOUT_MS: Final = 15_000
-"""How long a writer waits for another one's lock on the SQLite file. With 0, most commits beside a busy neighbour fail (measured)."""
+"""How long a writer waits for another one's lock on the SQLite file. With 0, most commits beside a busy
+neighbour fail (measured).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +17,9 @@ class SqliteCatalog(BaseCatalog):
     """A database file."""
 
     spark_packages: ClassVar = ("org.xerial:sqlite-jdbc:3.54.1.0",)
-    advice: ClassVar = "Check that the path is right, that it is a SQLite database, and that you may read it and its folder."
+    advice: ClassVar = (
+        "Check that the path is right, that it is a SQLite database, and that you may read it and its folder."
+    )
 
     database: Path
 
