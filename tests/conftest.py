@@ -17,9 +17,8 @@ hypothesis.settings.register_profile("untimed", untimed)
 hypothesis.settings.register_profile("ci", untimed, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") == "true" else "untimed")
 
-sys.path.insert(
-    0, str(Path(__file__).parent.parent)
-)  # so that tests find "tests.support", however pytest was started
+# So that tests find "tests.support", however pytest was started
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -188,7 +188,7 @@ def _configuration_of(bench: Bench, planned: PlanReport, chosen: Plan) -> Config
     diagnostics = Diagnostics()
     try:
         configuration = bench.load_configuration(bench.load_state().snapshot, diagnostics)
-    except (Failure, Damaged, OSError):  # the complaints are told without their places then
+    except (Failure, Damaged, OSError):  # the complaints are reported without their places then
         return None
     return (
         None
@@ -209,7 +209,7 @@ def _end(report: Report) -> End:
 
 
 def _outputs(bench: Bench, chosen: Plan) -> Callable[[Snapshot], Mapping[str, OutputValue]]:
-    """The outputs after an apply: as planned where they were known, evaluated anew where the same
+    """The outputs after an apply: as planned where they were known, evaluated again where the same
     configuration is still there.
     """
 

@@ -104,7 +104,7 @@ class Bench:
     ) -> Configuration:
         """The project's configuration, evaluated with what the state knows of computed values.
 
-        ``data`` answers for data blocks (``read_data`` asks their systems); without it nobody is asked about
+        ``data`` answers for data blocks (``read_data`` asks their systems); without it no one is asked about
         them.
         """
         started = time.perf_counter()

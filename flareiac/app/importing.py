@@ -1,4 +1,4 @@
-"""The use case of ``import``: writes blocks for what is there and nobody declared. Asks systems, reads the
+"""The use case of ``import``: writes blocks for what exists and is not declared. Asks systems, reads the
 state, changes neither.
 """
 

@@ -67,9 +67,8 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
     """Plans. Raises ``Failure`` when the state cannot be read."""
     diagnostics = Diagnostics()
     loaded = _resumed(bench, loaded or bench.load_state(), request, diagnostics)
-    alone = (
-        request.refresh is Refresh.NONE or request.options.destroy
-    )  # letting go of everything must not need what others own
+    # Letting go of everything must not need what others own
+    alone = request.refresh is Refresh.NONE or request.options.destroy
     data = _recorded_data(loaded.snapshot) if alone else bench.read_data
     configuration = bench.load_configuration(loaded.snapshot, diagnostics, data=data)
     if diagnostics.has_errors:
@@ -170,7 +169,7 @@ def _observations(
 
 
 def _former(bench: Bench, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
-    """What was not looked at holds what nobody knows."""
+    """What was not looked at holds what is not known."""
     return {} if request.refresh is Refresh.NONE else bench.observe(former_questions(snapshot))
 
 

@@ -16,7 +16,9 @@ from flareiac.sdk.capabilities import Surveying, SurveyRequest
 
 
 def surveys(bench: Bench, snapshot: Snapshot) -> dict[str, Attributes]:
-    """What ``Surveying.survey`` tells, by address; ``trouble`` alone, a sentence, where it cannot be told."""
+    """What ``Surveying.survey`` tells, by address; ``trouble`` alone, a sentence, where it cannot be
+    determined.
+    """
     known = known_figures(snapshot.lineage, bench.project.workspace)
     calls: dict[str, Callable[[], Attributes]] = {}
     for address, record in sorted(snapshot.resources.items()):

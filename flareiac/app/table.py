@@ -143,7 +143,7 @@ def _running(address: str, holder: str, relation: Relation, phase: str) -> Diagn
 
 
 def _known(snapshot: Snapshot, address: str) -> Iterator[Attributes]:
-    """What was recorded before the table was emptied, by whoever had it emptied."""
+    """What was recorded before the table was emptied, by the command that emptied it."""
     for holder, record in sorted(snapshot.resources.items()):
         rebuilds = record.identity.get("rebuilds")
         for output, item in (rebuilds or {}).items():

@@ -185,7 +185,7 @@ def _there(address: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
 
 
 def _others(back: ResourceRecord, known: Sequence[ResourceRecord]) -> Iterator[str]:
-    """What else the address has been, for whoever meant that."""
+    """What else the address has been, for a user who meant one of those."""
     for item in known:
         if not item.is_same(back):
             location = item.identity.get("metadata_location")

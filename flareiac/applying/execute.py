@@ -36,7 +36,7 @@ _STATE_ONLY = (Verb.FORGET, Verb.RECORD)
 class Tally:
     """How an execution went, by operation id.
 
-    ``unsettled``: operations whose outcome nobody could record; the journal must stay open for them.
+    ``unsettled``: operations whose outcome could not be recorded; the journal must stay open for them.
     ``restored``: failed ones after which what was there before was put back.
     """
 
@@ -174,7 +174,7 @@ class _Restored(Failure):
 
 
 class Unsettled(Exception):
-    """An operation was begun and nobody can tell how it ended."""
+    """An operation was begun and it is not known how it ended."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         super().__init__()
@@ -322,7 +322,7 @@ def _record_only(
     record: ResourceRecord | None,
 ) -> None:
     if operation.verb is Verb.FORGET:
-        # What is gone and not there any more, as opposed to what only its block is gone of: nobody else knows
+        # What is gone and not there any more, as opposed to what only its block is gone of: no one else knows
         # where it was.
         lost = resource.observed is None and isinstance(
             execution.driver(resource.provider, resource.type), Reviving

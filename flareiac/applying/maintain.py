@@ -1,4 +1,4 @@
-"""Carries out one duty of maintenance: has it decided anew, has it done, and weighs the result. Touches the
+"""Carries out one duty of maintenance: has it decided again, has it done, and weighs the result. Touches the
 recording.
 """
 
@@ -20,7 +20,7 @@ from flareiac.sdk.resource_type import ResourceType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One duty of a plan, and the state as it is recorded by now. ``request`` is what a driver would be told
+    """One duty of a plan, and the state as it is recorded by now. ``request`` is what a driver would be asked
     about the resource.
     """
 
@@ -36,7 +36,7 @@ class Upkeep:
     """What maintenance takes beside what every operation does.
 
     ``decide``: the duty as it is now, None where it is no longer declared; raises ``Failure``. ``outcome``:
-    what came of one that was asked for, None where nobody knows. ``clock`` gives UTC seconds.
+    what came of one that was asked for, None where that is not known. ``clock`` gives UTC seconds.
     """
 
     decide: Callable[[Asked], Duty | None]
@@ -104,7 +104,7 @@ def found_done(
     cancel: threading.Event,
     progress: Callable[[str], None],
 ) -> Judgement | None:
-    """Records what came of a duty whose command died (``asked`` is its intent); None where nobody knows.
+    """Records what came of a duty whose command died (``asked`` is its intent); None where that is not known.
     Raises ``Failure``.
     """
     record = recording.record(asked.address)

@@ -106,9 +106,8 @@ class Recording:
                 )
             )
         self._put(result)
-        if (
-            result.error is None and still is not None and still.user is not None
-        ):  # another one goes on from it, and holds by itself
+        # Another one goes on from it, and holds by itself
+        if result.error is None and still is not None and still.user is not None:
             self._put(
                 replace(
                     result, id=f"{result.id} (user)", address=still.address, record=replace(still, user=None)
@@ -136,7 +135,7 @@ class Recording:
         return replace(record, upkeep=record.upkeep or known.upkeep, user=record.user or known.user)
 
     def finish(self, outputs: Mapping[str, OutputValue]) -> Snapshot:
-        """Ends the apply: writes the snapshot anew and empties the journal."""
+        """Ends the apply: writes a new snapshot and empties the journal."""
         self._append(Outputs(apply=self.apply_id, outputs=dict(outputs)))
         self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")

@@ -28,7 +28,7 @@ def request_for(
     cancel: threading.Event,
     progress: Callable[[str], None],
 ) -> ApplyRequest:
-    """What the driver is told; references carry the identities that are recorded by now."""
+    """What the driver is asked; references carry the identities that are recorded by now."""
     return ApplyRequest(
         key=operation_key(plan.lineage, plan.time, operation.id),
         address=resource.address,

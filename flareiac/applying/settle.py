@@ -148,7 +148,7 @@ def _settle_duty(
     cancel: threading.Event,
     emit: Callable[[Event], None],
 ) -> bool:
-    """What its performer knows of it is recorded; what nobody knows is still due, or the next look at the
+    """What its performer knows of it is recorded; what is not known is still due, or the next look at the
     resource tells that it is not.
     """
     address, name = asked["address"], asked["duty"]

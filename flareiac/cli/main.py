@@ -32,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
     if given in (["version"], ["--version"]):
         terminal.out(f"FlareIaC v{flareiac.__version__}")
         return int(ExitCode.DONE)
-    # Imported here: whoever asks for the version does not wait for the parser of options.
+    # Imported here: a command that prints the version does not wait for the parser of options.
     from flareiac.cli.invocation import Invocation
     from flareiac.cli.run_command import run_command
 

@@ -1,7 +1,7 @@
 """Evaluates a module: variables, locals, resources and outputs in dependency order, into ``Desired``.
 
 Touches the file system only through ``read_module``. One run reports every problem it can find; what depends
-on something broken is left out in silence, so that one mistake is told once.
+on something broken is left out silently, so that one mistake is reported once.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ from flareiac.sdk.results import Present
 
 _META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
 ReadData: TypeAlias = Callable[[Question], Present | Diagnostic | None]
-"""What there is of a ``data`` block (None: nobody is asked, as in ``validate``), or why that is not known."""
+"""What there is of a ``data`` block (None: no one is asked, as in ``validate``), or why that is not known."""
 EMBEDDED = "embedded"
 """The name of the instance that stands for a connection type of which nothing is declared."""
 
@@ -436,9 +436,8 @@ def _instance(
     if not is_known(attributes):
         if hidden is not None:
             diagnostics.add(hidden)
-        elif (
-            f"{kind.name}.{block.labels[-1]}" not in evaluation.failed
-        ):  # an error of another instance is told once
+        # An error of another instance is reported once
+        elif f"{kind.name}.{block.labels[-1]}" not in evaluation.failed:
             _refuse_unknown(decoded, block, address, diagnostics)
         return False
     _fill_connections(evaluation, kind, attributes, block, diagnostics)

@@ -212,11 +212,12 @@ def _raw(
         return found.value, found.span or block.header_span
     if found is not None:
         text = found.text or ""
+        # As typed: the shell's words are no HCL
         if constraint is None or constraint.type in (
             STRING,
             NUMBER,
             BOOL,
-        ):  # as typed: the shell's words are no HCL
+        ):
             return string(text), block.header_span
         return _written(
             name, block, found.origin, text, constraint.type, scope, diagnostics, sensitive=sensitive

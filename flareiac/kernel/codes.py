@@ -31,8 +31,8 @@ class CodeTable(NamedTuple):
 
 
 def code_table(module: ModuleType, *, package: str | None = None, folder: str = "") -> CodeTable:
-    """The codes that a module defines as constants. The pages belong to the module's own package unless told
-    otherwise.
+    """The codes that a module defines as constants. The pages belong to the module's own package unless
+    stated otherwise.
     """
     codes = tuple(value for value in vars(module).values() if isinstance(value, Code))
     return CodeTable(codes, package or module.__name__.rpartition(".")[0], folder)

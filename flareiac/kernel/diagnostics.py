@@ -122,8 +122,8 @@ class Diagnostics:
 
 
 class Failure(Exception):
-    """The world's trouble, already told as diagnostics: raised by adapters, caught once where a command ends
-    or a node fails.
+    """The world's trouble, already reported as diagnostics: raised by adapters, caught once where a command
+    ends or a node fails.
     """
 
     def __init__(self, *diagnostics: Diagnostic) -> None:

@@ -1,9 +1,9 @@
 """Records as JSON and back: one strict codec, driven by the records' own types. Pure.
 
 A field's JSON name is its own, or the one that ``named`` gives where Python reserves the word. A union of
-records is told apart by the ``kind`` field of its members (``Literal``). A type whose JSON is not made of its
-parts is annotated with a ``Form``. Unknown fields are refused: a reader that skips part of a job would run
-another job. Imports the standard library alone: it travels to clusters as a file.
+records is distinguished by the ``kind`` field of its members (``Literal``). A type whose JSON is not made of
+its parts is annotated with a ``Form``. Unknown fields are refused: a reader that skips part of a job would
+run another job. Imports the standard library alone: it travels to clusters as a file.
 """
 
 import dataclasses

@@ -355,7 +355,7 @@ class Evaluator:
             return unknown(NUMBER if expr.operator in {"+", "-", "*", "/", "%"} else BOOL)
 
     def right_side(self, left: Value, right: Expression) -> Value:
-        """The right side of a logical operator. While the left is unknown nobody can tell whether the right
+        """The right side of a logical operator. While the left is unknown it is not known whether the right
         will ever count.
         """
         if left.raw is not UNKNOWN:

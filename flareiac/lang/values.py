@@ -139,9 +139,8 @@ def set_value(items: Iterable[Value], element: Type) -> Value:
     marked = False
     for item in items:
         parts.setdefault(identity(item), item)
-        marked = marked or contains_sensitive(
-            item
-        )  # of equal items only one stays, and not always the marked one
+        # Of equal items only one stays, and not always the marked one
+        marked = marked or contains_sensitive(item)
     ordered = sorted(parts.items(), key=lambda pair: _order(pair[0]))
     return Value(SetType(element), tuple(unmark(item) if marked else item for _, item in ordered), marked)
 
@@ -260,7 +259,7 @@ def contains_sensitive(value: Value) -> bool:
 
 
 def sensitive_paths(value: Value, path: Path = ()) -> list[Path]:
-    """Where the marked parts of a value are; a marked whole is told once."""
+    """Where the marked parts of a value are; a marked whole is reported once."""
     if value.sensitive:
         return [path]
     match value.raw:

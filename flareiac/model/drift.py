@@ -14,7 +14,7 @@ class DriftClass(StrEnum):
     MISSING = "missing"
     """The object is gone."""
     UNMANAGED = "unmanaged"
-    """It holds something that nobody declared; plan leaves that alone."""
+    """It holds something that is not declared; plan leaves that alone."""
     UNHEALTHY = "unhealthy"
     """It is there as declared and does not do its work."""
 
@@ -43,7 +43,7 @@ class DriftReport:
 
     @property
     def drifted(self) -> bool:
-        """Whether something that was declared is not as recorded; what nobody declared is told and is no
+        """Whether something that was declared is not as recorded; what is not declared is reported and is no
         drift.
         """
         return any(entry.kind is not DriftClass.UNMANAGED for entry in self.entries)

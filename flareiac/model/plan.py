@@ -176,7 +176,7 @@ class Plan:
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
     """What its configuration names that is another place once the root module is elsewhere."""
     made_in: str = field(default="", metadata=UNSTORED)
-    """The folder of the root module; told only of a plan with bound places."""
+    """The folder of the root module; present only in a plan with bound places."""
 
     @property
     def errored(self) -> bool:

@@ -68,7 +68,7 @@ def collect_running(
 
 
 def awake(claims: Iterable[Claim], proposals: Mapping[str, Proposal]) -> tuple[Claim, ...]:
-    """The claims of those that may run: a change needs to stop nobody else."""
+    """The claims of those that may run: a change needs to stop no one else."""
     return tuple(
         claim for claim in claims if claim.holder not in proposals or not proposals[claim.holder].at_rest
     )

@@ -161,7 +161,7 @@ def planned_duties(
     diagnostics: Diagnostics,
 ) -> tuple[PlannedDuty, ...]:
     """All declared maintenance of the resources that could be measured; complaints of what is due are
-    told.
+    reported.
     """
     found: list[PlannedDuty] = []
     for address, item in wanted.items():

@@ -101,9 +101,8 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         _complaints([item for address, item in unplanned.items() if address in selected], inputs, options)
     )
     planned = {address: item for address, item in planned.items() if address in selected}
-    if (
-        options.targets or options.exclude
-    ):  # what is left out does not go, so that it may keep something of what goes
+    # What is left out does not go, so that it may keep something of what goes
+    if options.targets or options.exclude:
         going = [address for address, item in planned.items() if item.desired is None]
         planned = propose_again(replace(context, selected=selected), planned, going, diagnostics)
     planned = with_reactions(planned, running)

@@ -83,7 +83,7 @@ def _lines(
     if not unhurt:
         return
     why = "; ".join(dict.fromkeys(item.reason for holder in unhurt for item in by_holder[holder]))
-    # Without names where nobody is hurt, so that many changes that are alike stay one entry.
+    # Without names where no one is hurt, so that many changes that are alike stay one entry.
     named = ", ".join(unhurt) if len(unhurt) < len(hardest) else "what runs on it"
     yield (
         f"{named} needs no stop: {why}"

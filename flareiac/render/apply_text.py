@@ -41,7 +41,7 @@ PATIENCE = 10.0
 
 
 def event_line(event: Event, colour: bool) -> str | None:
-    """The line (or lines) for one event; None for what nobody needs to read, such as a bare update of the
+    """The line (or lines) for one event; None for what no one needs to read, such as a bare update of the
     state.
     """
     style = Style(colour)
@@ -51,9 +51,8 @@ def event_line(event: Event, colour: bool) -> str | None:
             return (
                 None if operation.verb is Verb.RECORD else style.strong(f"{name}: {DOING[operation.verb]}...")
             )
-        case Progressed(elapsed=elapsed, message=message) if (
-            elapsed < PATIENCE and " " not in message
-        ):  # a phase, and no news
+        # A phase, and no news
+        case Progressed(elapsed=elapsed, message=message) if elapsed < PATIENCE and " " not in message:
             return None
         case Progressed(operation=operation, message=message, elapsed=elapsed):
             told = f" {printable(message)}" if message else ""

@@ -12,7 +12,7 @@ _TITLE = "Due:"
 
 
 def due_section(duties: Sequence[PlannedDuty], look: Look) -> list[str]:
-    """The section, or nothing where no maintenance is declared. What is not due is counted, and told with
+    """The section, or nothing where no maintenance is declared. What is not due is counted, and reported with
     ``detail = "full"``.
     """
     due = [item for item in duties if item.duty.due]

@@ -87,9 +87,8 @@ def json_type(value: Data) -> Data:
 def parsed(address: str) -> Address:
     """The parts of an address that the core made."""
     kind, _, name = address.partition(".")
-    return parse_address(address) or Address(
-        kind, name
-    )  # the state of an older version may hold a label that is no name
+    # The state of an older version may hold a label that is not a name
+    return parse_address(address) or Address(kind, name)
 
 
 def place(address: str) -> dict[str, Data]:

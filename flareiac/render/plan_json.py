@@ -277,7 +277,7 @@ def _configured(
     block: str, resource: PlannedResource, schemas: Schemas, managed: AbstractSet[str]
 ) -> dict[str, Data]:
     """One block. What differs between the instances of a repeated block is not known here, so only its
-    references are told.
+    references are reported.
     """
     address = parsed(resource.address)
     attributes = hide_attributes(resource.desired, sensitive_paths(schemas.get(resource.type))) or {}

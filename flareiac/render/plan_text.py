@@ -84,8 +84,8 @@ def _title(item: PlannedResource) -> str:
 
 
 def _noticed(plan: Plan, look: Look) -> list[str]:
-    """What is told about resources that apply leaves alone: drift that it does not heal, and changes without
-    an effect.
+    """What is reported about resources that apply leaves alone: drift that it does not heal, and changes
+    without an effect.
     """
     lines: list[str] = []
     for item in plan.resources:

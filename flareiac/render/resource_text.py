@@ -110,7 +110,7 @@ def _entry(group: list[PlannedResource], look: Look) -> list[str]:
 
 
 def _inside(resource: PlannedResource, look: Look) -> tuple[str, ...]:
-    """Everything of an entry but the address: what is equal here can be told once."""
+    """Everything of an entry but the address: what is equal here can be stated once."""
     plain = Look(style=Style(colour=False), width=look.width, detail=look.detail, schemas=look.schemas)
     proposal = resource.proposal
     shown = _block_body(resource, plain)

@@ -268,7 +268,7 @@ class Serving(Protocol):
     """
 
     def serve(self, location: FilePath, root: FilePath) -> int:
-        """Runs until told to stop; returns the exit code. ``root``: where the command runs. Raises
+        """Runs until asked to stop; returns the exit code. ``root``: where the command runs. Raises
         ``Failure``.
         """
         ...

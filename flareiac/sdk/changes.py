@@ -137,7 +137,7 @@ class Claim:
     readers can wait for it. ``tolerates``: what may happen to the subject without ending a holder that runs
     on: ``deletes`` and ``overwrites`` of rows that it reads, ``added columns`` of what it writes. ``columns``
     (lower case): of a writer all that it gives; of a reader some that it certainly reads. None where that
-    cannot be told. ``part``: which part of the subject is used, where it is not the main one (a table's
+    cannot be determined. ``part``: which part of the subject is used, where it is not the main one (a table's
     branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
     that says so. ``queries``: of a writer the ids of all queries that it is recorded to run or to have run,
     None where that is not known.

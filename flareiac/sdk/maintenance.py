@@ -27,8 +27,8 @@ class Hold:
     ``snapshots``: those it must find there. ``since_ms``: nothing that was committed at this time (ms since
     1970) or later may be forgotten, so that the way back to it stays whole. ``moved_ms``: when the holder
     last moved on, None where that is not known. ``reason`` says what for, in words. ``unknown``: that it
-    holds something is certain, what is not; then nothing may go. ``release``: what somebody does who no
-    longer wants it, in words. ``fixed``: an age that somebody declared, and no position that moves on.
+    holds something is certain, what is not; then nothing may go. ``release``: what someone does who no
+    longer wants it, in words. ``fixed``: an age that someone declared, and no position that moves on.
     """
 
     subject: str
@@ -256,12 +256,12 @@ class Performing(Protocol):
     """A session that carries out work on data for resources of other providers."""
 
     def perform(self, request: PerformRequest) -> Performed:
-        """Waits until it is done. Raises ``Failure`` when it was not, or when nobody can tell."""
+        """Waits until it is done. Raises ``Failure`` when it was not, or when that is not known."""
         ...
 
     def outcome(self, request: PerformRequest) -> Performed | None:
-        """What came of a request whose asker died; None when nobody knows. Begins nothing, but waits for
-        whoever is at it.
+        """What came of a request whose asker died; None when that is not known. Begins nothing, but waits for
+        the process that works on it.
 
         Raises ``Failure`` when it was cancelled.
         """

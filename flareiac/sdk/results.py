@@ -31,9 +31,9 @@ class Present:
     """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in
     ``Recorded``.
 
-    ``unmanaged`` describes things inside it that nobody declared (for ``drift``), ``unhealthy`` what is wrong
-    with it while it runs. ``history``: of a table, what of it can be read as a stream, where it was asked
-    for; for the planners of others, and never recorded.
+    ``unmanaged`` describes things inside it that are not declared (for ``drift``), ``unhealthy`` what is
+    wrong with it while it runs. ``history``: of a table, what of it can be read as a stream, where it was
+    asked for; for the planners of others, and never recorded.
     """
 
     attributes: Attributes

@@ -25,7 +25,7 @@ _HARMLESS: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_PROVIDER: Final = "client.credentials-provider."
-"""What a user's own class is told: nobody but that class knows which of it is secret."""
+"""What a user's own class is given: only that class knows which of it is secret."""
 _HEADER: Final = "header."
 _PLAIN_HEADERS: Final = frozenset(
     {

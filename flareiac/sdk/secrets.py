@@ -3,8 +3,8 @@ moment of use.
 
     flareiac-secret:env:NAME    flareiac-secret:file:/absolute/path    flareiac-secret:aws_secret:ARN
 
-Whoever needs a secret resolves it by itself: nothing else of it travels. Standard library only; boto3 for the
-secrets of AWS.
+Whatever needs a secret resolves it by itself: nothing else of it travels. Standard library only; boto3 for
+the secrets of AWS.
 """
 
 import os

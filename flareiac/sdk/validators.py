@@ -16,7 +16,7 @@ _LARGEST = 2**63 - 1
 
 
 def parse_duration(text: str) -> int | None:
-    """``"90s"``, ``"1h30m"`` in milliseconds, or None if the text is no duration."""
+    """``"90s"``, ``"1h30m"`` in milliseconds, or None if the text is not a duration."""
     total, at = 0, 0
     while match := _DURATION.match(text, at):
         total += int(match.group(1)) * _DURATION_UNITS[match.group(2)]

@@ -39,7 +39,7 @@ _TOKEN: Final = re.compile(
 
 
 class NotAType(ValueError):
-    """The text is no type; the message says why, as a sentence."""
+    """The text is not a type; the message says why, as a sentence."""
 
 
 def normal_type(text: str) -> tuple[str, bool]:

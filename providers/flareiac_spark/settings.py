@@ -2,7 +2,7 @@
 with the reason of each. Pure.
 
 A query that keeps state goes on with values that were made under the old settings. So only what stands here
-lets it restart without a person's word: a setting that nobody has looked at may change what the same SQL
+lets it restart without a person's word: a setting that no one has looked at may change what the same SQL
 gives.
 """
 

@@ -1,7 +1,7 @@
 """State stores: where snapshot, journal and lock of a workspace are kept, as bytes.
 
-Never reads meaning into the bytes and never asks what a resource is. Hands a ``StateBackend`` to whoever
-loads the entry point.
+Never reads meaning into the bytes and never asks what a resource is. Hands a ``StateBackend`` to the caller
+that loads the entry point.
 """
 
 from flareiac.sdk.state import StateBackend

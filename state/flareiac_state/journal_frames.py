@@ -1,5 +1,5 @@
 """The journal's bytes: frames one after another, each with its length and checksums, so that a cut one is
-told from a damaged one.
+distinguished from a damaged one.
 
 A frame is ``KIND LENGTH EPOCH SUM CHECK PAYLOAD\\n``: one letter, four numbers of eight hex digits, the
 payload as it is. ``SUM`` is the CRC-32 of the payload and ``CHECK`` that of the header before it. Pure.

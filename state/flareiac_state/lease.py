@@ -40,7 +40,7 @@ class LocalLease:
         self._heart.start()
 
     def check(self) -> None:
-        """Raises ``LockLost`` if somebody else holds the lock now, or nobody does."""
+        """Raises ``LockLost`` if someone else holds the lock now, or no one does."""
         current = None if self._lost else self._read()
         if (
             current is None
@@ -61,7 +61,7 @@ class LocalLease:
 
     @contextmanager
     def fenced(self) -> Iterator[None]:
-        """Nobody can take the lock while the body runs, and it runs only if this lease still holds it. Raises
+        """No one can take the lock while the body runs, and it runs only if this lease still holds it. Raises
         ``LockLost``.
         """
         with self._file.guarded():
@@ -100,7 +100,7 @@ class LocalLease:
             except LockLost:
                 return
             except OSError:
-                # The disk may have room again in a moment; until somebody takes it over the lease is still
+                # The disk may have room again in a moment; until someone takes it over the lease is still
                 # ours.
                 pause = self._terms.heartbeat / 5
 

@@ -150,7 +150,7 @@ class LocalStore:
         return tuple(path.name for path in reversed(self._kept()))
 
     def _sweep(self) -> None:
-        """Removes unfinished files of writers that were killed (inside the fence nobody is writing)."""
+        """Removes unfinished files of writers that were killed (inside the fence no one is writing)."""
         for folder in (self._directory, self._history):
             for path in folder.glob("*.tmp"):
                 path.unlink(missing_ok=True)
@@ -239,7 +239,7 @@ class LocalStore:
 
 @contextmanager
 def _damaged_lock_told() -> Iterator[None]:
-    """Raises ``Failure``: the lock is the backend's own, so nobody above can say what to do about it."""
+    """Raises ``Failure``: the lock is the backend's own, so no one above can say what to do about it."""
     try:
         yield
     except Damaged as problem:

@@ -88,7 +88,7 @@ class LockFile:
 
     @contextmanager
     def guarded(self, *, shared: bool = False) -> Iterator[None]:
-        """Keeps every other process (and thread) out for the body. Raises ``TimeoutError`` when somebody
+        """Keeps every other process (and thread) out for the body. Raises ``TimeoutError`` when someone
         keeps us out for too long.
         """
         handle = os.open(self.directory / "lock.guard", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)

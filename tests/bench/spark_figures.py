@@ -246,9 +246,8 @@ class Lake:
         for number in range(self.files):
             day = (date(2026, 1, 1) + timedelta(days=number)).isoformat()
             (folder / f"{number:04d}.json").write_text("".join(_line(day, row) for row in range(self.rows)))
-            os.utime(
-                folder / f"{number:04d}.json", (1_700_000_000 + number, 1_700_000_000 + number)
-            )  # the order in which Spark reads
+            # The order in which Spark reads
+            os.utime(folder / f"{number:04d}.json", (1_700_000_000 + number, 1_700_000_000 + number))
 
 
 def _line(day: str, row: int) -> str:

@@ -25,9 +25,8 @@ _RELEASES = sorted(
 @pytest.fixture(params=_RELEASES)
 def release(request: pytest.FixtureRequest) -> Iterator[str]:
     with PLACE.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(
-            lock, fcntl.LOCK_EX
-        )  # another run on this machine may be using the one place that the recordings name
+        # Another run on this machine may be using the one place that the recordings name
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield request.param
         shutil.rmtree(PLACE, ignore_errors=True)
 
@@ -51,9 +50,8 @@ def test_a_running_project_needs_no_change(release: str) -> None:
     apply = flareiac(root, "apply", "-auto-approve")
     assert apply.code == 0, apply.text
     assert "No changes" in apply.out, apply.text
-    assert (
-        root / "runtime" / "desired.json"
-    ).read_bytes() == before  # nothing was asked of the driver: no query restarts
+    # Nothing was asked of the driver: no query restarts
+    assert (root / "runtime" / "desired.json").read_bytes() == before
 
 
 def test_a_running_project_is_shown(release: str) -> None:

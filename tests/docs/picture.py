@@ -34,9 +34,8 @@ def picture() -> str:
         Text.from_ansi(plan_text(plan, colour=True, width=_WIDTH, detail="changes", show_steps=False))
     )
     svg = console.export_svg(title="flareiac plan", unique_id="plan")
-    return re.sub(
-        r"\s*@font-face \{.*?\}\n", "\n", svg, flags=re.DOTALL
-    )  # the reader's own monospace font: nothing is fetched
+    # The reader's own monospace font: nothing is fetched
+    return re.sub(r"\s*@font-face \{.*?\}\n", "\n", svg, flags=re.DOTALL)
 
 
 if __name__ == "__main__":

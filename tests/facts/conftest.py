@@ -72,9 +72,8 @@ def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator
     builder = SparkSession.builder.appName("facts")
     for key, value in conf.items():
         builder = builder.config(key, value)
-    with (
-        pytest.MonkeyPatch.context() as environment
-    ):  # read when the JVM starts, and no business of other tests
+    # Read when the JVM starts, and no business of other tests
+    with pytest.MonkeyPatch.context() as environment:
         environment.setenv("JAVA_HOME", str(java_home))
         environment.setenv("PYSPARK_PYTHON", sys.executable)
         session = builder.getOrCreate()

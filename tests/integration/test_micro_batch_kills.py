@@ -73,9 +73,8 @@ def test_every_table_is_exact_wherever_the_driver_dies(project: Project) -> None
 def die_at(project: Project, point: str) -> None:
     project.land(10)
     started = flareiac(project.root, "apply", "-auto-approve", FLAREIAC_KILL_AT=point)
-    assert started.code in (0, 1, 7), (
-        started.text
-    )  # it may have been stable before it died, or have done nothing else
+    # It may have been stable before it died, or have done nothing else
+    assert started.code in (0, 1, 7), started.text
 
     def gone_while_files_land() -> bool:
         project.land(5)

@@ -96,9 +96,8 @@ def test_a_changed_aggregate_is_blocked(running: Project) -> None:
 def test_what_is_no_part_of_the_query_restarts_nothing(running: Project, change: tuple[str, str]) -> None:
     before = running.run_id("job.rides")
     running.edit("rides", change)
-    assert (
-        "No changes." in running.run("plan", "-detailed-exitcode").out
-    )  # at most the record is brought up to date
+    # At most the record is brought up to date
+    assert "No changes." in running.run("plan", "-detailed-exitcode").out
     running.apply()
     assert "No changes." in running.plan(0)
     assert running.run_id("job.rides") == before

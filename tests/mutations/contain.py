@@ -31,9 +31,8 @@ def contain(folder: Path) -> bool:
         return False
     for mounted in _mounts():
         if mounted != own:
-            library.mount(
-                b"none", mounted, None, _REMOUNT | _BIND | _READ_ONLY, None
-            )  # some refuse, and hold no files
+            # Some refuse, and hold no files
+            library.mount(b"none", mounted, None, _REMOUNT | _BIND | _READ_ONLY, None)
     return _is_closed(folder)
 
 

@@ -35,9 +35,8 @@ def spark_session(
     builder = SparkSession.builder.appName("tests")
     for key, value in {**_SMALL, **own, **conf}.items():
         builder = builder.config(key, value)
-    with (
-        pytest.MonkeyPatch.context() as environment
-    ):  # read when the JVM starts, and no business of other tests
+    # Read when the JVM starts, and no business of other tests
+    with pytest.MonkeyPatch.context() as environment:
         environment.setenv("JAVA_HOME", str(java_home))
         environment.setenv("PYSPARK_PYTHON", sys.executable)
         session = builder.getOrCreate()

@@ -393,9 +393,8 @@ def _aggregated(maker: _Maker) -> Tree:
         group=[item.expr for item in keys],
     )
     if maker.chance(0.3) and any(key.alias for key in keys):
-        select.group = [
-            column(key.alias, "string") if key.alias else key.expr for key in keys
-        ]  # GROUP BY an alias
+        # GROUP BY an alias
+        select.group = [column(key.alias, "string") if key.alias else key.expr for key in keys]
     if maker.chance(0.12):
         select.sets = maker.dice.choice(["ROLLUP", "CUBE"])
     if maker.chance(0.3):

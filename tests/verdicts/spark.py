@@ -54,9 +54,8 @@ def application(scratch: Path) -> Iterator[Any]:
         else:
             os.environ[name] = old
     session.sparkContext.setLogLevel("OFF")
-    logging.getLogger(
-        "SQLQueryContextLogger"
-    ).disabled = True  # SQL that Spark refuses is nothing unusual here
+    # SQL that Spark refuses is nothing unusual here
+    logging.getLogger("SQLQueryContextLogger").disabled = True
     gateway: Any = SparkContext._gateway
     try:
         yield session

@@ -72,9 +72,8 @@ def canonical(
     _check_fit(kind, wanted, diagnostics)
     properties = checked_properties(wanted.get("properties"), references, diagnostics)
     for name in sorted(_UNUSABLE.keys() & properties.keys()):
-        refused = len(properties) < len(
-            wanted["properties"]
-        )  # another one, perhaps on the same line, that is not to be shown
+        # Another one, perhaps on the same line, that is not to be shown
+        refused = len(properties) < len(wanted["properties"])
         at = () if refused else ("properties", name)
         diagnostics.error(codes.UNUSABLE_CATALOG_PROPERTY, f"{name}: {_UNUSABLE[name]}.", attribute=at)
     name = _name(wanted.get("name") or decoded.name, decoded.name, diagnostics)
@@ -278,7 +277,7 @@ def _warehouse(kind: str, value: Data, lake: Path, root: Path, diagnostics: Diag
 
 
 def _place(found: Attributes) -> str:
-    """Which catalog it is, whatever it is called here; a sql catalog keeps several, told apart by name."""
+    """Which catalog it is, whatever it is called here; a sql catalog keeps several, distinguished by name."""
     match found["type"]:
         case "rest":
             return f"{found['uri']}#{found['warehouse'] or ''}#{found['prefix'] or ''}"

@@ -57,7 +57,7 @@ class CatalogReader(Protocol):
 
 
 def folder_of(metadata_location: str) -> str:
-    """The folder of a table with its metadata there, where nobody has chosen another place for that."""
+    """The folder of a table with its metadata there, where no one has chosen another place for that."""
     return metadata_location.rpartition("/metadata/")[0] or metadata_location.rpartition("/")[0]
 
 

@@ -23,7 +23,6 @@ def namespaces_in(connections: Connections, spec: CatalogSpec) -> list[str]:
     try:
         return sorted(connections.get(spec).namespaces())
     except Failure as failure:
-        why = (
-            failure.diagnostics[0].detail.removeprefix(f"{spec.address}: ").partition(" (catalog ")[0]
-        )  # what follows is about writing
+        # What follows is about writing
+        why = failure.diagnostics[0].detail.removeprefix(f"{spec.address}: ").partition(" (catalog ")[0]
         raise Failure(unreadable(spec, why)) from failure

@@ -8,7 +8,7 @@ from flareiac_iceberg.catalogs.base import BaseCatalog
 
 
 class Conflict(Exception):
-    """Somebody else's commit came first, or the table is not what the requirements say."""
+    """Another writer's commit came first, or the table is not what the requirements say."""
 
 
 class Exists(Exception):

@@ -1,7 +1,7 @@
-"""Writes to catalogs that only name files: a new metadata file, and the table's entry moved to it if nobody
+"""Writes to catalogs that only name files: a new metadata file, and the table's entry moved to it if no one
 moved it before.
 
-Touches the world. Because the entry must still name the very file that a change was computed from, nobody's
+Touches the world. Because the entry must still name the very file that a change was computed from, no one's
 commit in between is overwritten: not even of properties, for which Iceberg has no requirement.
 
 Iceberg's library for Python writes no metadata of version 3 and makes no table with branches, so the first
@@ -96,7 +96,7 @@ class PointerWriter(CatalogWriter[S, M]):
     ) -> bool:
         """Whether the table stands at the new metadata; False if another commit came first.
 
-        Raises what the library raises, and ``Failure`` where nobody could load the table afterwards.
+        Raises what the library raises, and ``Failure`` where no one could load the table afterwards.
         """
         after = updated(metadata, updates, location, int(time.time() * 1000))
         broken = sorted(_flaws(after, location) - _flaws(metadata, location))
@@ -166,7 +166,7 @@ def write_metadata(io: FileIO, location: str, metadata: Attributes) -> None:
 
 
 def _delete(io: FileIO, locations: Iterable[str]) -> None:
-    """Removes files that nothing names any more; one that stays harms nobody."""
+    """Removes files that nothing names any more; one that stays harms no one."""
     for location in locations:
         try:
             io.delete(location)

@@ -27,7 +27,7 @@ def referred(value: Data, attribute: Path, references: References, diagnostics: 
 
 def checked_properties(value: Data, references: References, diagnostics: Diagnostics) -> dict[str, str]:
     """Texts by name, sorted, with references where secrets are meant; what is written out and should not be
-    is told.
+    is reported.
     """
     if not isinstance(value, dict):
         if value is not None:
@@ -72,8 +72,8 @@ def _names_key(name: str, text: str, others: Attributes) -> bool:
 
 
 def refuse_secret(name: str, text: Data, instead: Path, diagnostics: Diagnostics) -> bool:
-    """Whether an attribute's text is a URI with a secret in it, which is told without showing it, with what
-    is to be set ``instead``.
+    """Whether an attribute's text is a URI with a secret in it, which is reported without showing it, with
+    what is to be set ``instead``.
     """
     if not isinstance(text, str) or not holds_secret(text):
         return False

@@ -40,9 +40,8 @@ class SqlWriter(PointerWriter[S, SqlCatalog]):
         try:
             yield
         except DBAPIError as trouble:
-            known = (
-                opening or not trouble.connection_invalidated
-            )  # a connection that was lost may have carried the commit
+            # A connection that was lost may have carried the commit
+            known = opening or not trouble.connection_invalidated
             raise Failure(self.trouble(str(trouble.orig or trouble), known=known)) from trouble
         except SQLAlchemyError as trouble:
             raise Failure(self.trouble(str(trouble), known=True)) from trouble

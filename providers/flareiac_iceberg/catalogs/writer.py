@@ -56,7 +56,7 @@ class CatalogWriter(ABC, Generic[S, C]):
     @abstractmethod
     def open(self) -> C:
         """The library's catalog. Its own class, not ``load_catalog``, which mixes in files and variables of
-        whoever runs this.
+        the current user.
         """
 
     @abstractmethod

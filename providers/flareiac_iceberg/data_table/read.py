@@ -31,11 +31,11 @@ class DataTableDriver:
         return Present(attributes=attributes, identity=observed.identity, history=observed.history)
 
     def apply(self, request: ApplyRequest) -> Outcome:
-        """Nobody asks for it."""
+        """No one asks for it."""
         raise NotImplementedError(f"{request.address} is only read")
 
     def delete(self, request: ApplyRequest) -> Outcome:
-        """Nobody asks for it."""
+        """No one asks for it."""
         raise NotImplementedError(f"{request.address} is only read")
 
 

@@ -1,4 +1,4 @@
-"""The ``table`` block of a table that is there: everything that somebody chose, nothing that a catalog or an
+"""The ``table`` block of a table that is there: everything that someone chose, nothing that a catalog or an
 engine fills in. Pure.
 """
 

@@ -48,7 +48,7 @@ class Place:
 
     @property
     def address(self) -> str:
-        """Under which the driver is asked; nobody else sees it."""
+        """Under which the driver is asked; no one else sees it."""
         return f"import:{self.id}"
 
 

@@ -36,7 +36,7 @@ def misfit(transform: str, path: str, columns: Mapping[str, Column]) -> tuple[st
     is_now = columns[path].type + (f" inside {around[0]}" if around else "")
     if transform not in _TAKES:
         return is_now, "only columns with one value can be used"
-    # The finer times cannot be declared, so nobody is advised to use them.
+    # The finer times cannot be declared, so no one is advised to use them.
     return (
         is_now,
         (

@@ -135,7 +135,7 @@ _EMPTY: Final[Mapping[int, Any]] = {}
 
 class _Optional:
     """Fields that a file may lack, or hold no value for. Mappings are not looked into: they are decoded only
-    when somebody asks.
+    when someone asks.
     """
 
     def __init__(self, at: Mapping[str, int]) -> None:

@@ -34,8 +34,8 @@ class Node:
     """One level of a column as the metadata has it: path, field id, head of the type, comment (``""`` when
     there is none).
 
-    ``sayable``: whether the path says it; a dot in a name, or no name, cannot be told from the levels of
-    other columns.
+    ``sayable``: whether the path says it; a dot in a name, or no name, cannot be determined from the levels
+    of other columns.
     """
 
     path: str

@@ -65,7 +65,7 @@ def since(identity: Attributes, recorded: Attributes | None) -> Attributes:
 def unacknowledged(
     identity: Attributes, recorded: Attributes, declared: Collection[str], unknown: int
 ) -> bool:
-    """Whether somebody wrote since the table was recorded who may be nobody's declared writer.
+    """Whether someone wrote since the table was recorded who may be no one's declared writer.
 
     ``declared``: the queries that declared writers are recorded to run or to have run; ``unknown``: how many
     more writers are declared, of each of which one query may be.

@@ -34,7 +34,7 @@ class Listings:
         self._places: dict[str, tuple[str, ...]] = {}
 
     def forget(self) -> None:
-        """What is asked from now on is answered anew; a metadata file never changes."""
+        """What is asked from now on is answered again; a metadata file never changes."""
         with self._lock:
             self._known = {}
 
@@ -90,7 +90,7 @@ def _told(item: Registered, catalog: CatalogSpec) -> list[str]:
     try:
         metadata: Data = item.fetch()[1] if item.fetch is not None else _content(item.metadata, catalog)
     except FileNotFoundError:
-        return []  # nobody can read this table any more
+        return []  # no one can read this table any more
     except (OSError, ValueError, EOFError, zlib.error) as trouble:
         raise Failure(unreadable(catalog, f"the metadata {item.metadata}: {trouble}")) from trouble
     if not isinstance(metadata, dict) or not isinstance(metadata.get("location"), str):

@@ -1,6 +1,6 @@
 """Decides how far an expiry may go, and names the readers that hold it back. Pure.
 
-No snapshot that somebody needs is ever removed: the cutoff goes down to the least time on the way to it, and
+No snapshot that someone needs is ever removed: the cutoff goes down to the least time on the way to it, and
 whatever cutoff that gives is tried against Iceberg's own rules before it is used.
 """
 
@@ -21,7 +21,7 @@ class Floor:
     """What one holder keeps: the latest cutoff (ms since 1970) that leaves it all it needs, and the snapshots
     it needs.
 
-    Those are not only the ones that it names: nobody gets from the head of a branch back to a snapshot if one
+    Those are not only the ones that it names: no one gets from the head of a branch back to a snapshot if one
     in between is gone.
     """
 

@@ -115,7 +115,7 @@ def history_of(data: Attributes) -> History:
 
 
 def expiry(history: History, *, cutoff: int, retain_last: int, now: int) -> Expiry:
-    """What Iceberg removes when told to expire what was committed before ``cutoff`` but for the last few of
+    """What Iceberg removes when asked to expire what was committed before ``cutoff`` but for the last few of
     each branch.
     """
     kept_refs = [ref for ref in history.refs if not _outlived(ref, history, now)]

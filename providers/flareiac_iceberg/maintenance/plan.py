@@ -1,6 +1,6 @@
 """Plans the maintenance of a table: every declared task in the order of work, whether it is due or not. Pure.
 
-How results compare with forecasts is told in ``judge``.
+How results compare with forecasts is reported in ``judge``.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -136,7 +136,7 @@ def _no_time(settings: Retention, kind: str) -> Diagnostic:
 
 
 def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
-    """Due when enough snapshots are old, nobody needs them, and the table may lose files."""
+    """Due when enough snapshots are old, no one needs them, and the table may lose files."""
     of = [case.figures["snapshot_id"], case.figures["ids"]]
     if not case.figures["collects"]:
         return case.idle(

@@ -100,7 +100,7 @@ KINDS: Final[Mapping[str, type[Settings]]] = {
     "orphan_removal": OrphanRemoval,
 }
 """By block, in the order of work: rows go first, so that nothing is rewritten in vain; files that only old
-snapshots need go last, and what no snapshot names can be told only then.
+snapshots need go last, and what no snapshot names can be determined only then.
 """
 
 

@@ -12,7 +12,7 @@ from flareiac_iceberg.maintenance.measure import Read, Table, small_files_of
 
 _MANIFESTS: Final = 10
 _BYTES: Final = 1024**2
-"""Of all manifests of a table together: whoever asks for a thousand tables waits for the answer."""
+"""Of all manifests of a table together: a status of a thousand tables waits for the answer."""
 
 
 def small_files(table: Table, known: Attributes, read: Read) -> Attributes:
@@ -33,9 +33,8 @@ def small_files(table: Table, known: Attributes, read: Read) -> Attributes:
 def _counted(table: Table, read: Read) -> tuple[int, int] | None:
     try:
         return small_files_of(table, read, _are_few)
-    except (
-        Failure
-    ):  # the other figures are true all the same; whoever needs the manifests is told what is wrong with them
+    # The other figures are true all the same; a caller that needs the manifests gets the error
+    except Failure:
         return None
 
 

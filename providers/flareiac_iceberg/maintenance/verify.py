@@ -2,7 +2,7 @@
 
 A forecast and its result are equal when every number of the forecast that the result has is the same. Numbers
 of a forecast are exact for one snapshot: a run that began on a later one (``snapshot_before`` differs) is
-told as such and is not measured by them. What is only estimated (written files) is no part of a forecast.
+reported as such and is not measured by them. What is only estimated (written files) is no part of a forecast.
 Whatever was forecast, rows must be as many after a rewrite as before, no file may have failed, and no more
 snapshots may be gone than Iceberg was to take when it was asked.
 """
@@ -111,9 +111,8 @@ def _complaints(duty: Duty, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
             "may have come in between; the next plan looks again.",
         )
     expired, meant = result.get("expired_snapshots"), result.get("allowed_snapshots")
-    alone = result.get("snapshot_before") == result.get(
-        "snapshot_after"
-    )  # else a newer snapshot may have pushed an older one out
+    # Else a newer snapshot may have pushed an older one out
+    alone = result.get("snapshot_before") == result.get("snapshot_after")
     if (
         isinstance(duty.work, ExpireSnapshots)
         and expired is not None

@@ -14,9 +14,8 @@ def parsed(text: str) -> "BooleanExpression | None":
     """The filter as an expression of Iceberg's, None where it is not plain: where its parser may read
     something else than Spark's.
     """
-    if any(
-        sign in text for sign in '"`\\'
-    ):  # these quote other things in Spark's SQL than in Iceberg's filters
+    # These quote other things in Spark's SQL than in Iceberg's filters
+    if any(sign in text for sign in '"`\\'):
         return None
     from pyiceberg.expressions import parser
 
@@ -50,8 +49,7 @@ def _paths(tree: "exp.Expr") -> "Iterator[str]":
 
     for column in tree.find_all(exp.Column):
         parts, node = [part.name for part in column.parts], column.parent
-        while isinstance(node, exp.Dot) and isinstance(
-            node.expression, exp.Identifier
-        ):  # from the fifth level on
+        # From the fifth level on
+        while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
             parts, node = [*parts, node.expression.name], node.parent
         yield ".".join(parts)

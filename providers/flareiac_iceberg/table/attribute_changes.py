@@ -1,5 +1,5 @@
-"""Which declared attributes differ, and where each difference comes from, told in the shape of the HCL block.
-Pure.
+"""Which declared attributes differ, and where each difference comes from, given in the shape of the HCL
+block. Pure.
 """
 
 from collections.abc import Iterable
@@ -124,7 +124,7 @@ def _partitions(record: list[Attributes], new: list[Attributes]) -> list[Attribu
 
 
 def _live_names(old: list[Attributes], live: list[Attributes], new: list[Attributes]) -> list[Attributes]:
-    """Names that were left to the default, as they are, where a name is declared now: nobody changed those
+    """Names that were left to the default, as they are, where a name is declared now: no one changed those
     elsewhere.
     """
     named = {_term(item) for item in new if item["name"]}

@@ -35,7 +35,7 @@ class Past:
 
     ``written``: whether any snapshot, of any branch, may hold rows. ``sorted``: the columns of all its sort
     orders. ``partitions``: the fields of all its partition specs as name, column and transform; those of
-    columns that are gone are in nobody's way (measured).
+    columns that are gone are in no one's way (measured).
     """
 
     written: bool
@@ -50,9 +50,8 @@ def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker
         blockers += _refused(change, found.observed.columns or {}, past)
     blockers += _sort_history(found, past)
     blockers += _empty_places(found, past)
-    if (
-        desired.columns is not None or found.observed.columns is not None
-    ):  # else the table is as it was recorded, and was not read
+    # Else the table is as it was recorded, and was not read
+    if desired.columns is not None or found.observed.columns is not None:
         columns = final_columns(desired, found)
         before = set(layout_errors(found.observed))
         blockers += (

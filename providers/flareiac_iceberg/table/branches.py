@@ -50,7 +50,7 @@ def changes(
     gone: AbstractSet[int],
 ) -> Iterator[Change]:
     """What makes the observed branches and tags those that are desired. ``recorded_tags``: where tags stood
-    when they were recorded; ``gone``: snapshots that are needed and not there. Nobody's branches and tags
+    when they were recorded; ``gone``: snapshots that are needed and not there. No one's branches and tags
     stay.
     """
     for name in recorded.branches:
@@ -240,7 +240,7 @@ def _set(name: str, kind: str, snapshot: int | None, ages: Mapping[str, int | No
 
 
 def requirements(metadata: Attributes, made: Iterable[Attributes]) -> Iterator[Attributes]:
-    """Each branch and tag that is set must stand where it stood, so that nobody's commit is undone."""
+    """Each branch and tag that is set must stand where it stood, so that no one's commit is undone."""
     refs = metadata.get("refs") or {}
     for update in made:
         if update["action"] == "set-snapshot-ref":
@@ -253,7 +253,7 @@ def requirements(metadata: Attributes, made: Iterable[Attributes]) -> Iterator[A
 
 
 def contradiction(metadata: Attributes, planned: Iterable[Change]) -> str | None:
-    """What somebody else did since the plan was made that one of these changes would undo."""
+    """What someone else did since the plan was made that one of these changes would undo."""
     refs = refs_of(metadata)
     for change in planned:
         match change:

@@ -1,7 +1,7 @@
 """From a table as it is to the table that is desired: typed changes in the order in which they are carried
 out. Pure.
 
-What nobody declared is left alone: an extra column or property is neither dropped nor moved without need.
+What is not declared is left alone: an extra column or property is neither dropped nor moved without need.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

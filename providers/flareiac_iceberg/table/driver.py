@@ -577,7 +577,7 @@ def _requirements(
 
 
 def _overtaken(properties: Attributes, changes: tuple[Change, ...]) -> str | None:
-    """A property that somebody else has set to a third value since the plan was made: setting it would undo
+    """A property that someone else has set to a third value since the plan was made: setting it would undo
     that unseen.
     """
     for change in changes:

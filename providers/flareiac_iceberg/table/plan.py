@@ -83,7 +83,7 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
 
 
 def _leaving(mode: str, observed: Present) -> dict[str, Data]:
-    """What deleting it takes; the location leads back to it when nobody could record another."""
+    """What deleting it takes; the location leads back to it when no one could record another."""
     return {"mode": mode, "metadata_location": observed.identity["metadata_location"]}
 
 
@@ -163,7 +163,7 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -
 
 
 def _of_another_table(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
-    """Blocked until somebody says which table is meant: an import block that names the new one's uuid adopts
+    """Blocked until someone says which table is meant: an import block that names the new one's uuid adopts
     it.
     """
     proposal = _update(replace(request, recorded=None, importing=True), desired, observed)
@@ -242,7 +242,7 @@ def _claims(request: PlanRequest) -> tuple[Claim, ...]:
 
 
 def _written_by_others(request: PlanRequest, observed: Present) -> bool:
-    """Then the table is recorded anew, so that an apply acknowledges what they did. A table without declared
+    """Then the table is recorded again, so that an apply acknowledges what they did. A table without declared
     writers is fed by others.
     """
     writers = [claim for claim in _claims(request) if claim.relation is Relation.WRITES]

@@ -1,6 +1,6 @@
 """Which files does a table consist of, and deletes them. Touches the world.
 
-They are listed before the table leaves its catalog: afterwards nobody could find them again.
+They are listed before the table leaves its catalog: afterwards no one could find them again.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _AT_ONCE: Final = 8
 
 def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, ...]:
     """Every file that the metadata in the file ``location`` names, and that file last. Raises ``Failure`` if
-    they cannot all be told.
+    they cannot all be listed.
     """
     read = reader_of(target.catalog)
 

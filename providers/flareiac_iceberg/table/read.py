@@ -127,7 +127,7 @@ def _unchanged(request: ReadRequest, location: str) -> bool:
     if recorded.identity.get("metadata_location") != location:
         return False
     if request.desired is None:
-        # What is recorded does not tell of properties that nobody manages, and one of them may forbid to
+        # What is recorded does not tell of properties that no one manages, and one of them may forbid to
         # delete the files.
         return bool(recorded.attributes["on_destroy"] != "purge")
     # What a state of an earlier version does not mention was not managed then.
@@ -161,7 +161,7 @@ def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
 
 
 def _unmanaged(identity: Attributes, request: ReadRequest) -> tuple[str, ...]:
-    """What is in a table by its identity and nobody declared; columns and properties where such are managed
+    """What is in a table by its identity and is not declared; columns and properties where such are managed
     at all.
     """
     records = [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]

@@ -12,7 +12,7 @@ from flareiac_iceberg.table.changes import RenameColumn
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renames:
     """Renames in the order in which they are carried out: ``declared`` ones, then those that undo what
-    somebody else did.
+    someone else did.
     """
 
     declared: tuple[RenameColumn, ...] = ()
@@ -34,7 +34,7 @@ def find(
     taken: list[RenameColumn] = []
     for old, new in desired.renamed.items():
         if new in recorded_ids and old not in recorded_ids:
-            continue  # Done before: a column that has the old name today is somebody else's.
+            continue  # Done before: a column that has the old name today is another writer's.
         late = path_after(old, declared)
         source = late if late in paths else _moved_on(old, recorded_ids, by_id, declared)
         if source is None or source == new or source not in paths:

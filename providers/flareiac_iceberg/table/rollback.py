@@ -98,9 +98,8 @@ def updates(metadata: Attributes, way: Return, *, now: float) -> list[Attributes
     if way.head is None:
         return [move]
     held = by_id(metadata, way.head)
-    age = (
-        max(0, int(now * 1000) - held.at) if held is not None else 0
-    )  # Iceberg counts a tag's age from the time of its snapshot
+    # Iceberg counts a tag's age from the time of its snapshot
+    age = max(0, int(now * 1000) - held.at) if held is not None else 0
     tag = {
         "action": "set-snapshot-ref",
         "ref-name": way.tag,
@@ -112,7 +111,7 @@ def updates(metadata: Attributes, way: Return, *, now: float) -> list[Attributes
 
 
 def requirements(metadata: Attributes, way: Return) -> list[Attributes]:
-    """It is this table, and nobody has written since it was looked at."""
+    """It is this table, and there was no commit since it was looked at."""
     return [
         {"type": "assert-table-uuid", "uuid": metadata["table-uuid"]},
         {"type": "assert-ref-snapshot-id", "ref": way.branch, "snapshot-id": way.head},

@@ -218,7 +218,7 @@ def updates(
     properties, branches and tags.
 
     ``start``: an empty snapshot for branches of a table without rows. ``declared``: the properties that are
-    as somebody wrote them.
+    as someone wrote them.
     """
     steps = tuple(changes)
     draft = SchemaDraft(schema_of(metadata), metadata["last-column-id"])

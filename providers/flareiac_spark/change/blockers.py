@@ -49,7 +49,7 @@ def of_changes(
 
 
 def is_accepted(address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes) -> bool:
-    """Whether somebody gave their word for exactly these changes."""
+    """Whether someone gave their word for exactly these changes."""
     return bool(mixed) and desired["accept_result_change"] == token_of(
         address, mixed, recorded["accept_result_change"]
     )
@@ -198,7 +198,7 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Bl
     whatever is in them now.
     """
     if isinstance(request.observed, Present) and KEY not in request.observed.identity:
-        return None  # nobody looked where it stands
+        return None  # no one looked where it stands
     for name, output in sorted(desired["outputs"].items()):
         on_disk = facts.checkpoints.get(query_of(desired, name))
         table = (
@@ -287,7 +287,7 @@ def _left_behind(desired: Attributes, on_disk: OutputFacts, request: PlanRequest
 
 
 def unknown_state(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
-    """A new job on a checkpoint with state, made by a query that is not known here: whether it fits nobody
+    """A new job on a checkpoint with state, made by a query that is not known here: whether it fits no one
     can tell.
     """
     if facts.digest is not None:
@@ -340,7 +340,7 @@ def unrecorded(
             spec_of(request.address, desired, request.references, request.project, analysis=True)
         )
     except Failure:
-        return None  # tables are missing, which is told in its own place
+        return None  # tables are missing, which is reported in its own place
     word = token(request.address, [facts.query, wanted])
     if facts.query == wanted or desired["accept_result_change"] == word:
         return None

@@ -54,8 +54,8 @@ class Mixed:
     """The query would start on the same checkpoint, and its results would mix two meanings; it needs a
     person's word.
 
-    ``known`` False: whether it does so cannot be told. ``before`` and ``after`` are what the word is given
-    for.
+    ``known`` False: whether it does so cannot be determined. ``before`` and ``after`` are what the word is
+    given for.
     """
 
     path: Path

@@ -594,7 +594,7 @@ class _Comparison:
 
 
 def read_in_order(attributes: Attributes, output: str) -> list[str] | None:
-    """What an output's query reads, each source as its kind and place; None where it cannot be told."""
+    """What an output's query reads, each source as its kind and place; None where it cannot be determined."""
     sources = {
         name.lower(): item["source"]
         for name, item in attributes["inputs"].items()

@@ -40,7 +40,7 @@ def running(request: PlanRequest, facts: JobFacts, desired: Attributes) -> tuple
             "from here"
         )
     elif facts.silent:
-        pass  # neither running nor gone: told as unwell, and nothing that a start would heal
+        pass  # neither running nor gone: reported as unwell, and nothing that a start would heal
     elif not facts.alive and facts.ended != IDLE_SHUTDOWN:
         found.append(
             f"its Spark application ({desired['engine']}) is not running"

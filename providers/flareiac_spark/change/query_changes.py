@@ -113,7 +113,7 @@ def query_changes(old: Attributes, new: Attributes, facts: JobFacts) -> tuple[Jo
     comparison = _Steps(old, new, facts)
     for change in comparison.all():
         key = (change.path, change.text)
-        # One step may feed outputs to which the same change means different things: the gravest is told.
+        # One step may feed outputs to which the same change means different things: the gravest is reported.
         if key not in found or gravity(change) > gravity(found[key]):
             found[key] = change
     return tuple(found.values())
@@ -207,7 +207,7 @@ class _Steps:
         return self._restarted(difference)
 
     def _brings_state(self, difference: Difference, meaning: Meaning) -> bool:
-        """A query without state that gets some; where that cannot be told it counts."""
+        """A query without state that gets some; where that cannot be determined it counts."""
         return difference.part is ChangeKind.STATE_ADDED or (
             difference.part is ChangeKind.UNKNOWN and meaning.stateful_after is not False
         )

@@ -32,7 +32,7 @@ def _generation(request: PlanRequest) -> int | None:
 
 
 def _fingerprint(request: PlanRequest) -> Attributes:
-    """A raised generation also assumes that its folder is nobody's; offsets and batches move all the time and
+    """A raised generation also assumes that its folder is no one's; offsets and batches move all the time and
     are no part of it.
     """
     found: Attributes = {"generation": _generation(request), "there": isinstance(request.observed, Present)}

@@ -14,11 +14,11 @@ class FolderState(StrEnum):
     """Made for a query that has not begun; it can be made again."""
     USED = "used"
     UNKNOWN = "unknown"
-    """Nobody says what it is."""
+    """No one says what it is."""
 
 
 def folder_state(folder: Path, by: str | None = None) -> FolderState:
-    """``by`` None: whoever prepared it. Raises ``Damaged``."""
+    """``by`` None: prepared for any job. Raises ``Damaged``."""
     if is_begun(folder):
         return FolderState.USED
     if not folder.exists():

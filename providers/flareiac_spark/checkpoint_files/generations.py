@@ -26,7 +26,7 @@ class Generation:
     """One folder. ``output`` is the name of its query ("" for an imported folder, which is the location
     itself, with number 0).
 
-    ``found`` is what a query left in it; ``damage`` why that cannot be told.
+    ``found`` is what a query left in it; ``damage`` why that cannot be determined.
     """
 
     output: str

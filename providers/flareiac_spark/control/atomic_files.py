@@ -30,9 +30,8 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
         _sync_directory(path.parent)
     except OSError as failure:
         with contextlib.suppress(OSError):
-            scratch.unlink(
-                missing_ok=True
-            )  # on a full disk the half-written copy would take the room that the next try needs
+            # On a full disk the half-written copy would take the room that the next try needs
+            scratch.unlink(missing_ok=True)
         raise ControlError(
             Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}"
         ) from failure

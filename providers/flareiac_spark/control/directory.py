@@ -45,7 +45,7 @@ class ControlDirectory:
     # What should run
 
     def read_desired(self) -> Desired | None:
-        """What should run, or None if nobody has said anything yet."""
+        """What should run, or None if no one has said anything yet."""
         return self._read("desired.json", Desired)
 
     def desired_stamp(self) -> tuple[int, int, int] | None:
@@ -68,7 +68,7 @@ class ControlDirectory:
 
         Returns what is stored then, with its revision; an unchanged record is not written. ``expect`` refuses
         any other revision (``conflict``). A directory with jobs of another project or workspace is refused
-        (``foreign``); one without jobs is nobody's, as a first apply that was refused leaves it.
+        (``foreign``); one without jobs is no one's, as a first apply that was refused leaves it.
         """
         self.prepare()
         with locked(self.path / ".desired.lock"):
@@ -171,9 +171,8 @@ class ControlDirectory:
     def forget_operation(self, operation_id: str) -> None:
         """Removes an operation and its result, once the result was used."""
         for folder in ("operations", "results"):
-            with contextlib.suppress(
-                OSError
-            ):  # what cannot be removed is in nobody's way: the id is never used for other work
+            # What cannot be removed is in no one's way: the id is never used for other work
+            with contextlib.suppress(OSError):
                 (self.path / folder / f"{operation_id}.json").unlink(missing_ok=True)
 
     def forget_results(self, prefix: str, older_than: float) -> None:
@@ -246,7 +245,7 @@ class ControlDirectory:
             if failure.kind is Trouble.FUTURE_VERSION:
                 return False  # only a newer release writes those: its driver has taken over
             if failure.kind is Trouble.DAMAGED:
-                return True  # nobody takes a lease that cannot be read, so it is the owner's to repair
+                return True  # no one takes a lease that cannot be read, so it is the owner's to repair
             raise
         return current is not None and (current.owner, current.epoch) == (lease.owner, lease.epoch)
 

@@ -44,7 +44,7 @@ class Lease:
     place: Host | None = None
 
     def standing(self, now: Moment) -> LeaseState:
-        """Whether somebody else may take it: it was released, or its owner's process is gone or silent for
+        """Whether someone else may take it: it was released, or its owner's process is gone or silent for
         its whole term.
         """
         if self.seconds <= 0:

@@ -10,7 +10,7 @@ from flareiac.kernel.host import Host
 from flareiac.kernel.records import named
 
 ASKED_TO_STOP: Final = "asked to stop"
-"""Why an application ended that was told to."""
+"""Why an application ended that was asked to."""
 Phase: TypeAlias = Literal[
     "pending", "starting", "running", "idle", "stopping", "stopped", "completed", "backoff", "failed"
 ]
@@ -117,7 +117,7 @@ class JobStatus:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """``heartbeat`` is when it was written; ``uptime`` is the same by the clock of the application's host
-    that nobody sets.
+    that no one sets.
     """
 
     application: ApplicationStatus

@@ -26,7 +26,7 @@ from flareiac_spark.sql.relations import columns_given, columns_read, stars_over
 from flareiac_spark.stream.canonical import columns_of, files_place, table_columns, watermark_of
 
 POSITIONAL: Final = ("csv",)
-"""Formats whose columns are told apart by position: leaving one out would shift the others."""
+"""Formats whose columns are distinguished by position: leaving one out would shift the others."""
 
 
 def canonical(
@@ -75,7 +75,7 @@ def canonical(
 
 def _certain_columns(item: Attributes, references: References) -> list[str] | None:
     """The columns of an input, None where they are not known, or are those of a table of this project: what a
-    column that leaves it means for its readers is told with the table's change, in the plan.
+    column that leaves it means for its readers is reported with the table's change, in the plan.
     """
     table = item.get("table") or (item.get("source") or {}).get("table")
     if (
@@ -168,7 +168,7 @@ def _checkpoint(checkpoint: Data, references: References) -> Attributes:
 
 
 def _steps(declared: Attributes, diagnostics: Diagnostics) -> Attributes:
-    """By name. A step in Python has no SQL: "" reads as a query of which nothing can be told."""
+    """By name. A step in Python has no SQL: "" reads as a query of which nothing can be determined."""
     found: Attributes = {}
     for name, step in declared.items():
         _one_way(name, step, diagnostics)

@@ -245,7 +245,7 @@ def _holds(place: Path, wanted: str) -> bool:
 
 
 def _write(code: Code, place: Path) -> None:
-    """Whole or not at all. Somebody else may do the same at this moment: the contents are equal, so either is
+    """Whole or not at all. Someone else may do the same at this moment: the contents are equal, so either is
     right.
     """
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -20,8 +20,8 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """What a module binds at its top level; None: it cannot be told without running it. ``functions`` are the
-    plain ones among it.
+    """What a module binds at its top level; None: it cannot be determined without running it. ``functions``
+    are the plain ones among it.
     """
 
     names: frozenset[str] | None

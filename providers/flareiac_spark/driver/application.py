@@ -164,7 +164,7 @@ class Application:
             }
 
     def _leave_unanswered(self) -> None:
-        """What was asked of an earlier process is not begun again: it may be what ended that one, and nobody
+        """What was asked of an earlier process is not begun again: it may be what ended that one, and no one
         waits for it any more.
         """
         self._unwritten = {
@@ -301,7 +301,7 @@ class Application:
         self._ahead = {address: ahead for address, ahead in self._ahead.items() if address in self._runners}
 
     def _prepare(self, address: str, job: DesiredJob | None, started: Started) -> None:
-        """Of a job that is only stopped to be started anew."""
+        """Of a job that is only stopped to be started again."""
         self._ahead.pop(address, None)
         if job is None or job.state != "running":
             return
@@ -353,9 +353,8 @@ class Application:
         except Exception as failure:  # noqa: BLE001 - an operation's failure is its result
             self._log.exception("the operation %s failed", name)
             if self._ending.is_set():
-                return Result(
-                    id=name, status="failed", error=UNANSWERED
-                )  # it failed because Spark was ended under it
+                # It failed because Spark was ended under it
+                return Result(id=name, status="failed", error=UNANSWERED)
             cause = root_cause_of(failure)
             return Result(id=name, status="failed", error=f"{cause.error_class}: {cause.message}")
 

@@ -44,9 +44,8 @@ def _write(session: Any, spec: JobSpec, output: Output, log: Logger) -> OutputRe
     kill_points.reach("driver.before-batch-write", output.name)
     batch_write.write(rows, output, {} if spec.run_id is None else {RUN_ID: spec.run_id})
     kill_points.reach("driver.after-batch-write", output.name)
-    find = (
-        spec.run_id is not None and output.mode == "append"
-    )  # an overwrite is the newest snapshot, and may not be the first of its run id
+    # An overwrite is the newest snapshot, and may not be the first of its run id
+    find = spec.run_id is not None and output.mode == "append"
     marked = tables.find_mark(session, output, RUN_ID, spec.run_id or "") if find else None
     marked = marked or tables.current_snapshot(session, output)
     result = OutputResult(

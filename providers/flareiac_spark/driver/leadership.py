@@ -14,7 +14,7 @@ _SHORTEST_SECONDS = 0.2
 
 
 def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log: Logger) -> Lease | None:
-    """The lease, None if somebody else drives the application (or ``over`` was set).
+    """The lease, None if someone else drives the application (or ``over`` was set).
 
     The lease of a process that cannot be seen from here is watched: renewed, it is held; unchanged for its
     whole term, it is taken.
@@ -78,7 +78,7 @@ class Leadership:
                     return
                 self._control.write_status(self._status())
             except ControlError as failure:
-                # A full disk or a lost mount may pass; what runs goes on, and nobody takes it for dead while
+                # A full disk or a lost mount may pass; what runs goes on, and no one takes it for dead while
                 # its process lives.
                 if str(failure) != self._last_failure:
                     self._log.error("the status could not be written: %s", failure)

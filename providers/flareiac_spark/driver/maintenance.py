@@ -53,7 +53,7 @@ class TableLocks:
 
     @contextmanager
     def alone(self, uuid: str) -> Iterator[None]:
-        """Waits for whoever maintains the table now."""
+        """Waits for the maintenance that runs on the table now."""
         with self._guard:
             lock = self._locks.setdefault(uuid, threading.Lock())
         with lock:

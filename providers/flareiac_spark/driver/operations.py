@@ -37,7 +37,7 @@ REBUILD: Final = "flareiac.rebuild"
 _EPOCHS: Final = ("spark.sql.streaming.queryId", "spark.sql.streaming.epochId")
 _OWN: Final = (CHECKPOINT_ID, BATCH_ID)
 _PATIENCE: Final = 600.0
-"""Seconds for which a truncation stands: one that nobody waits for any more must not happen out of the
+"""Seconds for which a truncation stands: one that no one waits for any more must not happen out of the
 blue.
 """
 _HELD_MS: Final = 7 * 24 * 3_600_000

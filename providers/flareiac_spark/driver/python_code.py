@@ -2,7 +2,7 @@
 
 Each folder of code is a package named by its digest, so that two versions with the same module names run in
 one process. Inside it ``import other`` means the folder's own ``other`` first, as in a Python program that
-starts there; nobody else's imports change. Functions and classes travel to workers by value, so that workers
+starts there; no one else's imports change. Functions and classes travel to workers by value, so that workers
 need no copy; own modules must be imported at the top of a module and not inside a function that workers call.
 
 The function is called with empty frames too, when an apply asks whether Spark would understand the job.
@@ -67,7 +67,7 @@ def _not_yours() -> None:
 
 
 def _refuse_queries(session: Any, step: Step) -> None:
-    """A query that nobody planned would write rows that nobody counts, when the function is only tried out
+    """A query that no one planned would write rows that no one counts, when the function is only tried out
     too.
     """
     started = session.streams.active

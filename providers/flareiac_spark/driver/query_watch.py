@@ -88,7 +88,7 @@ class QueryWatch:
         self.idle = self._quiet_looks >= 2
 
     def _measure(self, worked: bool, seen: Mapping[str, Any], now: float) -> None:
-        """How long things take, by a clock that nobody sets. A trigger that only asks its sources is no
+        """How long things take, by a clock that no one sets. A trigger that only asks its sources is no
         batch.
         """
         if worked:

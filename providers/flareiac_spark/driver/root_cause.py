@@ -141,7 +141,9 @@ def stack_of(failure: BaseException) -> str | None:
 
 
 def _place(chain: Sequence[Link]) -> str | None:
-    """The file that could not be read: an outer layer names it, and whoever has to mend it needs to know."""
+    """The file that could not be read: an outer layer names it, and the person who repairs it needs to
+    know.
+    """
     for link in chain:
         if (link.condition or "").startswith("FAILED_READ_FILE") or "FAILED_READ_FILE" in link.message:
             found = _FILE.search(link.message)

@@ -43,9 +43,8 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
         for note in notes:
             if not note.exists():
                 note.parent.mkdir(parents=True, exist_ok=True)
-                write_json(
-                    note, {"times": known.get("times")}
-                )  # what it was prepared for is true of its own folder alone
+                # What it was prepared for is true of its own folder alone
+                write_json(note, {"times": known.get("times")})
     except ControlError as trouble:
         raise Refusal("START_TIMES_UNREADABLE", str(trouble)) from trouble
     times = known.get("times")

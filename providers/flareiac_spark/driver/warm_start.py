@@ -60,7 +60,7 @@ def begin(
     The user's Python is not called for a start that may not happen, and the moment at which a new generation
     begins is not now.
     """
-    with contextlib.suppress(ControlError):  # a spec that is not understood is told by the start
+    with contextlib.suppress(ControlError):  # a spec that is not understood is reported by the start
         spec = job_spec_from_json(dict(job.spec))
         if (
             spec.mode == "stream"

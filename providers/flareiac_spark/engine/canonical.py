@@ -75,7 +75,7 @@ def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
 
 
 def _warn_of_lock_file(project: Project, diagnostics: Diagnostics) -> None:
-    """A damaged lock file stops the next start of an application, so it is told when nothing is at stake
+    """A damaged lock file stops the next start of an application, so it is reported when nothing is at stake
     yet.
     """
     try:

@@ -27,7 +27,7 @@ class Stream:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """``streams`` in the order of Spark's offsets; None where the SQL does not tell it. ``stateful`` also
-    where it cannot be told.
+    where it cannot be determined.
     """
 
     streams: tuple[Stream, ...] | None

@@ -214,7 +214,7 @@ def _foreign(
 
 
 def foreign_writers(table: str, claims: Sequence[Claim], request: PlanRequest) -> list[str]:
-    """Who else wrote a table since it was recorded, in words; nobody where another job is declared to write
+    """Who else wrote a table since it was recorded, in words; no one where another job is declared to write
     it.
     """
     if any(claim.relation is Relation.WRITES and claim.subject == table for claim in claims):

@@ -36,7 +36,7 @@ class StartPositions:
 
     ``times``: for each streamed table, UTC milliseconds before which nothing is read, or None. ``positions``:
     Spark's own offset by the index of a source. ``copied``: whose logs are taken over. ``conf``: settings
-    that are pinned anew. ``by``: for whom, so that nobody else's work is discarded; ``told``: what is noted
+    that are pinned again. ``by``: for whom, so that no one else's work is discarded; ``told``: what is noted
     about it.
     """
 
@@ -63,7 +63,7 @@ def prepare(folder: Path, beginning: StartPositions) -> None:
     for index, offset in beginning.positions.items():
         for at in range(_POSITIONS_OF_ONE) if beginning.alone else (index,):
             _write(scratch / "sources" / str(at) / "offsets" / "0", offset)
-    # The note comes first: a folder without one is nobody's, and stays.
+    # The note comes first: a folder without one is no one's, and stays.
     write_json(
         note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.told}}
     )

@@ -15,8 +15,8 @@ def query_streams(
 ) -> Query:
     """The query that keeps its offsets in the folder of this name (an output's, or the one for all).
 
-    ``uuids``: which table an input is, by its name, where that is known; else tables are told apart by their
-    addresses.
+    ``uuids``: which table an input is, by its name, where that is known; else tables are distinguished by
+    their addresses.
     """
     steps = attributes["steps"]
     sources = [item["from"] for name, item in sorted(attributes["outputs"].items()) if folder in (ALL, name)]
@@ -73,7 +73,9 @@ def _repeats(texts: Mapping[str, str], streams: Mapping[str, object]) -> bool:
 
 
 def _feeds(step: str, steps: Attributes, sources: Sequence[str]) -> bool:
-    """Whether a step is among those that the outputs' sources are made of; also where that cannot be told."""
+    """Whether a step is among those that the outputs' sources are made of; also where that cannot be
+    determined.
+    """
     waiting, seen = [source.lower() for source in sources], set[str]()
     by_name = {name.lower(): item for name, item in steps.items()}
     while waiting:

@@ -3,7 +3,7 @@ Reads checkpoints; changes nothing.
 
 The old definition may only go on where the new one has left nothing behind that it could contradict: no
 batch, no other folder, no other table. Everything that can be known before the change is decided before it,
-so that the reason can be told.
+so that the reason can be determined.
 """
 
 from collections.abc import Iterator, Mapping

@@ -28,7 +28,7 @@ _BEGUN = ("starting", "running")
 def holds(
     address: str, attributes: Attributes, references: References, identity: Attributes
 ) -> tuple[Hold, ...]:
-    """Of a recorded job as observed. Where nothing could be observed, it holds what nobody knows of each
+    """Of a recorded job as observed. Where nothing could be observed, it holds an unknown part of each
     table that it streams.
     """
     del references
@@ -47,7 +47,7 @@ def kept_by(attributes: Attributes) -> str | None:
 
 
 def released(address: str, attributes: Attributes) -> str:
-    """What somebody does who does not want a job to go on."""
+    """What someone does who does not want a job to go on."""
     checkpoint = kept_by(attributes)
     beside = f" and that of {checkpoint}, which would hold on for it" if checkpoint is not None else ""
     return f"start {address} again; if it is never to go on from there, remove its block{beside}"

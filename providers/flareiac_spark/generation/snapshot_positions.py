@@ -98,7 +98,7 @@ def _of(found: tuple[int | None, ...], indexes: list[int]) -> list[int]:
 
 
 def _places(attributes: Attributes, query: str, stand: QueryPositions) -> dict[str, list[int]] | None:
-    """The positions of each streamed table, by input; None where that cannot be told."""
+    """The positions of each streamed table, by input; None where that cannot be determined."""
     count = max(len(stand.reached), len(stand.first), len(stand.ahead))
     streams = query_streams(attributes, query).streams
     if streams is not None and len(streams) == 1:

@@ -98,7 +98,7 @@ def _before(request: ApplyRequest) -> Attributes | None:
 
 
 def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | None:
-    """The definition before: what the application was last told to run, which also an apply that failed may
+    """The definition before: what the application was last asked to run, which also an apply that failed may
     have changed; else the recorded one. None for a job that is new on its checkpoint.
     """
     before = _before(request)
@@ -138,7 +138,7 @@ def switch_generation(
     request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications
 ) -> GenerationSwitch:
     """Prepares the folders of ``new``; the query of ``old`` must have been asked to stop, and its application
-    have said that it did, or be gone. Folders that the application was told of before are left as they are.
+    have said that it did, or be gone. Folders that the application knew before are left as they are.
     Raises ``Failure``.
     """
     if _is_in_use(request, new, applications):

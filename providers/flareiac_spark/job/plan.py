@@ -129,9 +129,8 @@ def _blockers(
             *reads,
         ]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
-    if not any(
-        isinstance(change, Refused) for change in found
-    ):  # another folder was declared: that is refused by itself
+    # Another folder was declared: that is refused by itself
+    if not any(isinstance(change, Refused) for change in found):
         there.append(blocking.other_folder(request, desired, facts))
     if not any(isinstance(change, Mixed) for change in found):
         there.append(blocking.unrecorded(request, desired, recorded, facts))
@@ -287,7 +286,7 @@ def _changed(
     accepted = blocking.is_accepted(
         request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
     )
-    # Of several changes at one place the gravest is told.
+    # Of several changes at one place the gravest is reported.
     by_gravity = sorted(found, key=gravity)
     notes = {change.path: _note(change, fresh=fresh, accepted=accepted) for change in by_gravity}
     return tuple(

@@ -79,7 +79,7 @@ _KNOWN: Final[Mapping[str, tuple[Code, str]]] = {
 
 
 def doing(request: PerformRequest) -> str:
-    """What the application does, for whoever waits."""
+    """What the application does, for the waiting command."""
     return _DOING[request.work.kind]
 
 

@@ -1,8 +1,8 @@
 """Has an application carry out one maintenance task, once, however often the command line dies meanwhile.
 
-The operation's id follows from the duty alone: asked again, it finds the answer that nobody took, or whoever
-is about to give it. An answer is taken once: the same duty of the same table may be due again, and then it is
-another one.
+The operation's id follows from the duty alone: asked again, it finds the answer that no one took, or the
+application that is about to give it. An answer is taken once: the same duty of the same table may be due
+again, and then it is another one.
 """
 
 import time
@@ -45,7 +45,7 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
 
 
 def outcome(request: PerformRequest, applications: Applications) -> Performed | None:
-    """The answer that nobody took, waited for where an application is at it; None where there is none, or it
+    """The answer that no one took, waited for where an application is at it; None where there is none, or it
     cannot be read.
 
     Raises ``Failure`` where it is cancelled.
@@ -66,7 +66,7 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
             return None
         control.forget_operation(operation.id)
     except ControlError:
-        # whoever has something to ask of the application is told what is wrong with it; the table tells what
+        # a caller that asks the application something gets its error; the table says what
         # it committed
         return None
     return Performed(result=dict(done.result), found=True)
@@ -136,7 +136,7 @@ def _answer(
 
 
 def _was_stopped(control: ControlDirectory) -> bool:
-    """Whether somebody ended the application in order, as another part of the same apply does when its
+    """Whether someone ended the application in order, as another part of the same apply does when its
     settings change.
     """
     status = read_status(control)

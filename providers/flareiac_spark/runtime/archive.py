@@ -63,7 +63,7 @@ def make_in_background(java: Java, jars: Sequence[Path], environment: Mapping[st
     if environment.get(_OFF) == "off" or not jars or usable_archive(java, jars, environment) is not None:
         return False
     command = [sys.executable, "-m", "flareiac_spark.runtime.make_archive", str(java.home), *map(str, jars)]
-    # The shell ends at once and leaves its child to the system: nobody has to wait for it, and it outlives
+    # The shell ends at once and leaves its child to the system: no one has to wait for it, and it outlives
     # the terminal.
     detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
     return (

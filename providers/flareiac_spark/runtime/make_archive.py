@@ -12,7 +12,7 @@ from flareiac_spark.runtime.java import found_javas
 
 def main(arguments: list[str]) -> int:
     """0 when the archive is there afterwards."""
-    os.nice(10)  # whoever waits for a plan or an apply meanwhile comes first
+    os.nice(10)  # a plan or an apply that someone waits for comes first
     home, *jars = map(Path, arguments)
     java = next(
         (item for item in found_javas({"JAVA_HOME": str(home)}, places=()) if item.home == home), None

@@ -103,7 +103,7 @@ class Difference:
     detail: str = ""
     same_type: bool | None = None
     """Of what the state is made of: whether its types and their number stay as they are, so that Spark goes
-    on from the old state in silence. None: it cannot be told, or does not matter.
+    on from the old state silently. None: it cannot be determined, or does not matter.
     """
     column: ColumnChange | None = None
     """The one output column that differs; None where it is another difference."""

@@ -50,7 +50,7 @@ class Query:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
     """``same``: no row and no state could differ. ``stateful_*``: whether the query holds state; None where
-    it is not told: it cannot be read here, or both have the same texts, which are not looked into.
+    it is not known: it cannot be read here, or both have the same texts, which are not looked into.
     """
 
     same: bool

@@ -1,7 +1,7 @@
 """Composes the query that feeds one output into operators, however it is cut into steps, CTEs and subqueries.
 
 Names of steps, aliases and the order of CTEs are gone; columns are resolved; projections are put into what
-reads them; filters stand where Spark's optimizer moves them. What cannot be told raises ``CannotTell``.
+reads them; filters stand where Spark's optimizer moves them. What cannot be determined raises ``CannotTell``.
 """
 
 from collections.abc import Callable, Collection, Mapping

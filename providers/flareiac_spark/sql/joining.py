@@ -105,9 +105,8 @@ class _Kept:
             if "step" in expr.meta:
                 column.meta["step"] = expr.meta["step"]
             if isinstance(expr, exp.Column) and TYPE in expr.meta:
-                column.meta[TYPE] = str(expr.meta[TYPE]).removesuffix(
-                    " not null"
-                )  # an outer join may give null
+                # An outer join may give null
+                column.meta[TYPE] = str(expr.meta[TYPE]).removesuffix(" not null")
             return column
 
         return keep

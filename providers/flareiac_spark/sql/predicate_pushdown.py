@@ -168,7 +168,7 @@ def _sides(join: Join, expr: exp.Expr) -> set[int]:
 
 
 def _drops_nulls(join: Join, side: int, expr: exp.Expr) -> bool | None:
-    """Whether a row with nulls on one side cannot pass. None: it cannot be told."""
+    """Whether a row with nulls on one side cannot pass. None: it cannot be determined."""
 
     def null_with_side(value: exp.Expr) -> bool:
         match value:

@@ -82,7 +82,8 @@ def _is_misread(node: exp.Expr) -> bool:
 
 @lru_cache(maxsize=256)
 def words(sql: str) -> tuple[tuple[str, str], ...] | None:
-    """The tokens without layout and comments, plain keywords in one case. None: not even those can be told.
+    """The tokens without layout and comments, plain keywords in one case. None: not even those can be
+    determined.
 
     Names keep theirs: a struct's field, a map's key and a variant's path mind it.
     """

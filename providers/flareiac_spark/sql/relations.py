@@ -59,7 +59,7 @@ def name_of(table: exp.Table) -> str:
 
 def columns_read(steps: Sequence[str], relation: str, known: Sequence[str]) -> frozenset[str]:
     """Those of the known columns of a relation that some step may read, lower case. All of them where that
-    cannot be told, or none is.
+    cannot be determined, or none is.
     """
     everything = frozenset(column.lower() for column in known)
     names: set[str] = set()
@@ -97,7 +97,7 @@ def _stars_over(tree: exp.Expr, relation: str) -> bool:
 
 def columns_given(sql: str, inputs: Mapping[str, Sequence[str] | None]) -> tuple[str, ...] | None:
     """The names of the columns that a query gives, ``inputs`` being those of the relations it may read; None
-    where that cannot be told.
+    where that cannot be determined.
     """
     tree = parsed(sql)
     if not isinstance(tree, exp.Select):

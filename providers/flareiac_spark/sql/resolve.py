@@ -56,9 +56,8 @@ class Resolver:
                 return _needed(self._rebuilt(node))
             case exp.Anonymous(expressions=[_]) if node.name.lower() in CASTS:
                 kind = exp.DataType.build(node.name, dialect="spark")
-                return _needed(
-                    exp.TryCast(this=self.resolve(node.expressions[0]), to=kind)
-                )  # what the parser makes of CAST
+                # What the parser makes of CAST
+                return _needed(exp.TryCast(this=self.resolve(node.expressions[0]), to=kind))
             case exp.Alias():
                 return exp.Alias(this=self.resolve(node.this), alias=node.args["alias"].copy())
             case exp.Dot(expression=exp.Identifier() as field):

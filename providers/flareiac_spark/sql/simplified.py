@@ -1,6 +1,6 @@
 """Replaces an expression by a simpler one of the same value.
 
-Spark's optimizer simplifies only after it has told apart what is grouped by: two keys that become one
+Spark's optimizer simplifies only after it has distinguished what is grouped by: two keys that become one
 expression stay two keys of the state. So a simplified expression remembers what it was (``origins``), and who
 takes equal expressions for one compares that too.
 """
@@ -27,15 +27,13 @@ def simplified(expr: exp.Expr) -> exp.Expr:
         case exp.ILike(expression=exp.Literal(is_string=True) as pattern) if (
             pattern.name.isascii() and "\\" not in pattern.name
         ):
-            found = exp.ILike(
-                this=expr.this.copy(), expression=exp.Literal.string(pattern.name.lower())
-            )  # both sides are lowered
+            # Both sides are lowered
+            found = exp.ILike(this=expr.this.copy(), expression=exp.Literal.string(pattern.name.lower()))
         case exp.Anonymous(expressions=[argument]) if expr.name.lower() == "array_size" and _is_array(
             argument
         ):
-            found = exp.Anonymous(
-                this="size", expressions=[argument.copy()]
-            )  # they differ only in what they make of null
+            # They differ only in what they make of null
+            found = exp.Anonymous(this="size", expressions=[argument.copy()])
         case _:
             return expr
     if found is None or normalize(found, _plainly) == normalize(expr, _plainly):

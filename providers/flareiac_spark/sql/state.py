@@ -37,7 +37,7 @@ class StatefulStep:
 
 def has_state(sql: str, streams: Collection[str] | None = None) -> bool | None:
     """Whether a query over streams holds state; ``streams`` None: everything it reads is one. None: it cannot
-    be told.
+    be determined.
     """
     kinds = state_of(sql, streams)
     return None if Stateful.UNKNOWN in kinds else bool(kinds)

@@ -52,7 +52,7 @@ _SAME_VALUE: Final = {
 
 
 def type_of(expr: exp.Expr, column: ColumnType) -> str | None:
-    """None: it cannot be told here."""
+    """None: it cannot be determined here."""
     match expr:
         case exp.Column():
             return column(expr.table, expr.name)
@@ -79,7 +79,7 @@ def type_of(expr: exp.Expr, column: ColumnType) -> str | None:
 
 def buffer_of(call: exp.Expr, column: ColumnType) -> Buffer | None:
     """What an aggregate keeps for each group. Equal buffers: Spark takes one for the other. None: it cannot
-    be told here.
+    be determined here.
     """
     while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
         call = call.this
@@ -100,7 +100,7 @@ def buffer_of(call: exp.Expr, column: ColumnType) -> Buffer | None:
 
 
 def same_buffer(old: Buffer | None, new: Buffer | None) -> bool | None:
-    """Whether Spark goes on from the old buffer with the new aggregate. None: it cannot be told.
+    """Whether Spark goes on from the old buffer with the new aggregate. None: it cannot be determined.
 
     State that never held nulls is not taken for what may hold some (``count`` to ``sum``); the other way
     round it is.

@@ -82,9 +82,8 @@ def test_compaction_and_retention_read_each_manifest_once(
     assert opened == {"list": 1, "manifest": MANIFESTS}
     files = MANIFESTS * FILES
     assert found["compaction"].forecast["rewritten_files"] == files
-    assert found["compaction"].summary.endswith(
-        f" become about {large_table.DAYS:,}"
-    )  # 250 files of 1 MB in each day
+    # 250 files of 1 MB in each day
+    assert found["compaction"].summary.endswith(f" become about {large_table.DAYS:,}")
     # Today is the first of the 400 days; those that are kept are the 300 before it, and the day that the
     # cutoff falls into.
     assert (

@@ -332,10 +332,11 @@ def test_a_batch_breaks_off_between_two_outputs(lake: Workshop, interrupted: Any
     interrupted("driver.between-outputs", 2)
     with pytest.raises(kill_points.Interrupted):
         lake.run(spec)
+    # One has the second batch, the other has not
     assert [len(lake.rows(name)) for name in ("big", "small")] == [
         2,
         1,
-    ]  # one has the second batch, the other has not
+    ]
     lake.run(spec)
     assert found() == expected_rows("two outputs")
 
@@ -761,9 +762,8 @@ def test_the_latest_rows_are_found_before_any_is_moved(lake: Workshop) -> None:
         lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED))
     )
     plan = str(collected(lake.spark.sql(f"EXPLAIN {ours}"))[0][0])
-    assert plan.count("WindowGroupLimit [id") == 2 * plan.count(
-        "Window [row_number"
-    )  # before the shuffle and after it, by the bare key
+    # Before the shuffle and after it, by the bare key
+    assert plan.count("WindowGroupLimit [id") == 2 * plan.count("Window [row_number")
 
 
 @pytest.mark.parametrize("kind", ["long", "long!"], ids=["optional", "required"])

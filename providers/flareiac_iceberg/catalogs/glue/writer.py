@@ -46,9 +46,8 @@ class GlueWriter(PointerWriter[GlueCatalog, Client]):
             raise Failure(self.trouble(trouble.strerror or str(trouble), known=True)) from trouble
 
     def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
-        if self.catalog._is_s3tables_database(
-            target.namespace
-        ):  # S3 Tables choose a table's location when they make it
+        # S3 Tables choose a table's location when they make it
+        if self.catalog._is_s3tables_database(target.namespace):
             self.catalog.create_table(*arguments(target, what, location, min(what.version, 2)))
         else:
             super()._create(target, what, location, missing)

@@ -1,7 +1,7 @@
 """The tables and namespaces of a REST catalog, by the protocol itself, within bounded time. Reads only.
 
-What is not there is told by the server's own error of that kind. Any other answer (another 404, a failure, no
-JSON) is no answer.
+What is not there is reported by the server's own error of that kind. Any other answer (another 404, a
+failure, no JSON) is no answer.
 """
 
 import json

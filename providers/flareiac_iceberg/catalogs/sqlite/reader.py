@@ -62,7 +62,7 @@ def _rows(database: Path, statement: str, parameters: tuple[str, ...]) -> list[d
 
 
 def recover(catalog: SqliteCatalog) -> None:
-    """Undoes what a killed writer left half done. What stands in the way is told by the next query."""
+    """Undoes what a killed writer left half done. What stands in the way is reported by the next query."""
     with contextlib.suppress(sqlite3.Error):
         try:
             _asked(catalog.database, _ANY, ())
@@ -92,7 +92,7 @@ def _needs_recovery(database: Path, trouble: sqlite3.OperationalError) -> bool:
 
 
 def _of_a_copy(database: Path, statement: str, parameters: tuple[str, ...]) -> list[dict[str, Data]] | None:
-    """The answer of a copy that SQLite has recovered; None where somebody wrote while it was made."""
+    """The answer of a copy that SQLite has recovered; None where someone wrote while it was made."""
     before = _signature(database)
     with tempfile.TemporaryDirectory(prefix="flareiac-catalog-") as folder:
         # Another process: one that closes a file loses the locks that all its connections to it hold.
