@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from flareiac.app.bench import Bench
-from flareiac.app.locate import located
 from flareiac.app.lock import locked
+from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.plan import PlanReport, PlanRequest, plan
-from flareiac.app.upkeep import Deciding
+from flareiac.app.source_spans import with_span
+from flareiac.app.workspace import Workspace
 from flareiac.applying.apply import Ports, Report, settle_open
 from flareiac.applying.apply import apply as carry_out
 from flareiac.applying.maintain import Upkeep
@@ -28,7 +28,7 @@ from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.state import Conflict, Damaged, Lease, LockLost
 
 
-class End(StrEnum):
+class ApplyOutcome(StrEnum):
     """How an apply ended."""
 
     NOTHING_TO_DO = "nothing to do"
@@ -46,7 +46,7 @@ class End(StrEnum):
 class ApplyReport:
     """What came of it. ``planned`` holds the plan, its complaints and the texts they point into."""
 
-    end: End
+    end: ApplyOutcome
     planned: PlanReport
     report: Report = field(default_factory=Report)
 
@@ -56,7 +56,10 @@ class ApplyReport:
         to do.
         """
         tally = self.report.tally
-        return bool(tally.done or tally.failed or tally.skipped) or self.end in (End.NOTHING_TO_DO, End.DONE)
+        return bool(tally.done or tally.failed or tally.skipped) or self.end in (
+            ApplyOutcome.NOTHING_TO_DO,
+            ApplyOutcome.DONE,
+        )
 
     @property
     def outputs(self) -> Mapping[str, OutputValue]:
@@ -72,7 +75,7 @@ class ApplyReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conduct:
+class ApplyOptions:
     """How an apply goes about it. ``approve`` is asked with the plan before anything happens."""
 
     approve: Callable[[PlanReport], bool]
@@ -83,42 +86,42 @@ class Conduct:
     stop_on_error: bool = False
 
 
-def apply_fresh(bench: Bench, request: PlanRequest, conduct: Conduct) -> ApplyReport:
+def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOptions) -> ApplyReport:
     """Plans under the lock, asks, and carries the plan out."""
     operation = "destroy" if request.options.destroy else "apply"
-    with locked(bench, operation, conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
-        loaded = bench.load_state()
-        bench.recover(loaded.snapshot)
-        loaded = settle_open(_ports(bench, lease, conduct), loaded)
-        planned = plan(bench, request, loaded=loaded)
+    with locked(workspace, operation, conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+        loaded = workspace.load_state()
+        workspace.recover(loaded.snapshot)
+        loaded = settle_open(_ports(workspace, lease, conduct), loaded)
+        planned = plan(workspace, request, loaded=loaded)
         early = _early_end(planned)
         if early is not None:
             return ApplyReport(end=early, planned=planned)
         if not conduct.approve(planned):
-            return ApplyReport(end=End.DECLINED, planned=planned)
+            return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
         assert planned.plan is not None, "a plan without errors exists"
-        return _carry_out(bench, planned, planned.plan, lease, conduct, saved=False)
+        return _carry_out(workspace, planned, planned.plan, lease, conduct, saved=False)
 
 
-def apply_saved(bench: Bench, saved: Plan, conduct: Conduct) -> ApplyReport:
+def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> ApplyReport:
     """Carries out a saved plan, or goes on with it where an interrupted apply left off. Decides nothing."""
     planned = PlanReport(plan=saved, diagnostics=Diagnostics(), sources={})
     early = _early_end(planned)
     if early is not None:
         return ApplyReport(end=early, planned=planned)
-    bench.lineage = saved.lineage
+    workspace.lineage = saved.lineage
     if not conduct.approve(planned):
-        return ApplyReport(end=End.DECLINED, planned=planned)
-    with locked(bench, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
-        return _carry_out(bench, planned, saved, lease, conduct, saved=True)
+        return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
+    with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+        return _carry_out(workspace, planned, saved, lease, conduct, saved=True)
 
 
-def _early_end(planned: PlanReport) -> End | None:
+def _early_end(planned: PlanReport) -> ApplyOutcome | None:
     if planned.plan is None or planned.plan.errored or planned.diagnostics.has_errors:
-        return End.INVALID
+        return ApplyOutcome.INVALID
     if planned.plan.blocked:
-        return End.BLOCKED
-    return End.NOTHING_TO_DO if planned.plan.empty else None
+        return ApplyOutcome.BLOCKED
+    return ApplyOutcome.NOTHING_TO_DO if planned.plan.empty else None
 
 
 @contextmanager
@@ -145,17 +148,20 @@ def _state_trouble() -> Iterator[None]:
         ) from trouble
 
 
-def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:
+def _ports(workspace: Workspace, lease: Lease, conduct: ApplyOptions) -> Ports:
     return Ports(
-        store=bench.store,
+        store=workspace.store,
         lease=lease,
-        driver=bench.driver,
-        types=bench.installed.registry.types,
-        observe=bench.observe,
+        driver=workspace.driver,
+        types=workspace.installed.registry.types,
+        observe=workspace.observe,
         upkeep=Upkeep(
-            decide=Deciding(bench).decide, perform=bench.perform, outcome=bench.outcome, clock=time.time
+            decide=MaintenanceRecheck(workspace).decide,
+            perform=workspace.perform,
+            outcome=workspace.outcome,
+            clock=time.time,
         ),
-        project=bench.project,
+        project=workspace.project,
         emit=conduct.emit,
         cancel=conduct.cancel,
         clock=time.time,
@@ -163,31 +169,37 @@ def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:
 
 
 def _carry_out(
-    bench: Bench, planned: PlanReport, chosen: Plan, lease: Lease, conduct: Conduct, *, saved: bool
+    workspace: Workspace,
+    planned: PlanReport,
+    chosen: Plan,
+    lease: Lease,
+    conduct: ApplyOptions,
+    *,
+    saved: bool,
 ) -> ApplyReport:
     report = carry_out(
         chosen,
-        _ports(bench, lease, conduct),
-        _outputs(bench, chosen),
+        _ports(workspace, lease, conduct),
+        _outputs(workspace, chosen),
         saved=saved,
         parallelism=conduct.parallelism,
         stop_on_error=conduct.stop_on_error,
     )
     end = _end(report)
-    configuration = _configuration_of(bench, planned, chosen) if report.diagnostics else None
+    configuration = _configuration_of(workspace, planned, chosen) if report.diagnostics else None
     if configuration is not None:
-        placed = tuple(located(item, configuration.desired) for item in report.diagnostics)
+        placed = tuple(with_span(item, configuration.desired) for item in report.diagnostics)
         planned, report = replace(planned, sources=configuration.sources), replace(report, diagnostics=placed)
     return ApplyReport(end=end, planned=planned, report=report)
 
 
-def _configuration_of(bench: Bench, planned: PlanReport, chosen: Plan) -> Configuration | None:
+def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -> Configuration | None:
     """The configuration that a plan was made from, while it is still what the files say."""
     if planned.configuration is not None:
         return planned.configuration
     diagnostics = Diagnostics()
     try:
-        configuration = bench.load_configuration(bench.load_state().snapshot, diagnostics)
+        configuration = workspace.load_configuration(workspace.load_state().snapshot, diagnostics)
     except (Failure, Damaged, OSError):  # the complaints are reported without their places then
         return None
     return (
@@ -197,18 +209,18 @@ def _configuration_of(bench: Bench, planned: PlanReport, chosen: Plan) -> Config
     )
 
 
-def _end(report: Report) -> End:
+def _end(report: Report) -> ApplyOutcome:
     tally = report.tally
     if report.stale:
-        return End.STALE
+        return ApplyOutcome.STALE
     if tally.cancelled:
-        return End.CANCELLED
+        return ApplyOutcome.CANCELLED
     if tally.failed:
-        return End.PARTLY if tally.done or tally.restored else End.FAILED
-    return End.FAILED if report.snapshot is None else End.DONE
+        return ApplyOutcome.PARTLY if tally.done or tally.restored else ApplyOutcome.FAILED
+    return ApplyOutcome.FAILED if report.snapshot is None else ApplyOutcome.DONE
 
 
-def _outputs(bench: Bench, chosen: Plan) -> Callable[[Snapshot], Mapping[str, OutputValue]]:
+def _outputs(workspace: Workspace, chosen: Plan) -> Callable[[Snapshot], Mapping[str, OutputValue]]:
     """The outputs after an apply: as planned where they were known, evaluated again where the same
     configuration is still there.
     """
@@ -218,7 +230,7 @@ def _outputs(bench: Bench, chosen: Plan) -> Callable[[Snapshot], Mapping[str, Ou
         if all(is_known(output.value) for output in wanted.values()):
             return wanted
         diagnostics = Diagnostics()
-        configuration = bench.load_configuration(snapshot, diagnostics, data=bench.read_data)
+        configuration = workspace.load_configuration(snapshot, diagnostics, data=workspace.read_data)
         if not diagnostics.has_errors and configuration.desired.digest == chosen.configuration:
             fresh = {
                 name: replace(item, description=None) for name, item in configuration.desired.outputs.items()

@@ -5,9 +5,9 @@ is of no more use.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flareiac.app.bench import Bench
 from flareiac.app.lock import locked
 from flareiac.app.recorded import recorded
+from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
@@ -27,11 +27,11 @@ class Explained:
     holders: dict[str, Attributes]
 
 
-def show(bench: Bench, address: str) -> Explained:
+def show(workspace: Workspace, address: str) -> Explained:
     """What is inside one recorded thing. Raises ``Failure``."""
-    snapshot = bench.load_state().snapshot
+    snapshot = workspace.load_state().snapshot
     record = recorded(snapshot, address)
-    driver = bench.driver(record.provider, record.type)
+    driver = workspace.driver(record.provider, record.type)
     if not isinstance(driver, Explaining):
         raise Failure(
             error(
@@ -43,30 +43,35 @@ def show(bench: Bench, address: str) -> Explained:
     holders: dict[str, Attributes] = {}
     for name in _holders(snapshot, address):
         holder = snapshot.resources[name]
-        asked = bench.driver(holder.provider, holder.type)
+        asked = workspace.driver(holder.provider, holder.type)
         if isinstance(asked, Inspecting):
             holders[name] = asked.inspect(name, holder.recorded(), recorded_references(snapshot, holder))
     return Explained(address=address, inside=driver.explain(address, record.recorded()), holders=holders)
 
 
 def collect(
-    bench: Bench, address: str | None, *, dry_run: bool, lock_timeout: float, emit: Callable[[Event], None]
+    workspace: Workspace,
+    address: str | None,
+    *,
+    dry_run: bool,
+    lock_timeout: float,
+    emit: Callable[[Event], None],
 ) -> dict[str, tuple[str, ...]]:
     """What was removed (or would be) of one recorded thing, or of every one that leaves things behind. Raises
     ``Failure``, ``LockHeld``.
     """
     if dry_run:
-        return _collect(bench, address, dry_run=True)
-    with locked(bench, "checkpoint gc", lock_timeout, emit):
-        return _collect(bench, address, dry_run=False)
+        return _collect(workspace, address, dry_run=True)
+    with locked(workspace, "checkpoint gc", lock_timeout, emit):
+        return _collect(workspace, address, dry_run=False)
 
 
-def _collect(bench: Bench, address: str | None, *, dry_run: bool) -> dict[str, tuple[str, ...]]:
-    snapshot = bench.load_state().snapshot
+def _collect(workspace: Workspace, address: str | None, *, dry_run: bool) -> dict[str, tuple[str, ...]]:
+    snapshot = workspace.load_state().snapshot
     found: dict[str, tuple[str, ...]] = {}
     for name in [address] if address is not None else sorted(snapshot.resources):
         record = recorded(snapshot, name)
-        driver = bench.driver(record.provider, record.type)
+        driver = workspace.driver(record.provider, record.type)
         if isinstance(driver, Collecting):
             holders: dict[str, Recorded] = {
                 each: snapshot.resources[each].recorded() for each in _holders(snapshot, name)

@@ -5,13 +5,13 @@ nothing.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flareiac.app.bench import Bench
 from flareiac.app.plan import PlanRequest, plan
+from flareiac.app.workspace import Workspace
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.plan import Plan
-from flareiac.planning.drifted import drifted
+from flareiac.planning.drift import drifted
 from flareiac.planning.make_plan import Inputs
 from flareiac.sdk.changes import Origin
 from flareiac.sdk.results import Missing, Observation, Present
@@ -26,9 +26,9 @@ class Found:
     sources: Mapping[str, Source]
 
 
-def drift(bench: Bench, request: PlanRequest) -> Found:
+def drift(workspace: Workspace, request: PlanRequest) -> Found:
     """Compares what is recorded with what is there. Raises ``Failure`` when the state cannot be read."""
-    report = plan(bench, request)
+    report = plan(workspace, request)
     if report.plan is None or report.inputs is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)
     return Found(

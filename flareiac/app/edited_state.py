@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from flareiac.app.bench import Bench
+from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.model.damage import UNREADABLE
@@ -13,15 +13,15 @@ def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
     if not isinstance(problem, (*UNREADABLE, AssertionError)):
         return None
     try:
-        bench = Bench(root=root)
-        if bench.load_state().snapshot.sealed:
+        workspace = Workspace(root=root)
+        if workspace.load_state().snapshot.sealed:
             return None
     except Exception:  # noqa: BLE001 - then the first problem is what counts
         return None
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     return error(
         codes.STATE_UNREADABLE,
-        f"{bench.store.describe()}: it carries no digest, so it was edited or comes from an early version, "
-        f"and a part of it has the wrong shape ({what}). Put back the newest intact snapshot from the "
-        "history directory beside it, or restore it from a backup.",
+        f"{workspace.store.describe()}: it carries no digest, so it was edited or comes from an early "
+        f"version, and a part of it has the wrong shape ({what}). Put back the newest intact snapshot from "
+        "the history directory beside it, or restore it from a backup.",
     )

@@ -5,7 +5,7 @@ state, changes neither.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from flareiac.app.bench import Bench
+from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address
@@ -30,15 +30,15 @@ class Imported:
     sources: Mapping[str, Source]
 
 
-def import_many(bench: Bench, pattern: str) -> Imported:
+def import_many(workspace: Workspace, pattern: str) -> Imported:
     """A block and an import block for each thing that a pattern of import ids names and that has none. Raises
     ``Failure``.
     """
     diagnostics = Diagnostics()
-    configuration = bench.load_configuration(bench.load_state().snapshot, diagnostics)
+    configuration = workspace.load_configuration(workspace.load_state().snapshot, diagnostics)
     if diagnostics.has_errors:
         return Imported(diagnostics=diagnostics, sources=configuration.sources)
-    found = _look(bench, configuration.desired, pattern, exact=False)
+    found = _look(workspace, configuration.desired, pattern, exact=False)
     things = [item for item in found if isinstance(item, Importable)]
     taken = {f"{address.split('[')[0]}" for address in configuration.desired.resources}
     blocks: list[WrittenBlock] = []
@@ -50,7 +50,7 @@ def import_many(bench: Bench, pattern: str) -> Imported:
     return _report(configuration, diagnostics, blocks, addresses, left_out)
 
 
-def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
+def import_one(workspace: Workspace, address: str, thing_id: str) -> Imported:
     """The import block for one address, and its block too where it is not declared. Raises ``Failure``."""
     parsed = parse_address(address)
     if parsed is None or parsed.module:
@@ -62,8 +62,8 @@ def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
             )
         )
     diagnostics = Diagnostics()
-    snapshot = bench.load_state().snapshot
-    configuration = bench.load_configuration(snapshot, diagnostics)
+    snapshot = workspace.load_state().snapshot
+    configuration = workspace.load_configuration(snapshot, diagnostics)
     if diagnostics.has_errors:
         return Imported(diagnostics=diagnostics, sources=configuration.sources)
     if address in snapshot.resources:
@@ -85,7 +85,7 @@ def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
                 f"{why}{did_you_mean(address, configuration.desired.resources)}",
             )
         )
-    thing = _only(_look(bench, configuration.desired, thing_id, exact=True), address, parsed.type)
+    thing = _only(_look(workspace, configuration.desired, thing_id, exact=True), address, parsed.type)
     blocks = [_labelled(thing, parsed.name), _import_block(address, thing_id)]
     return _report(configuration, diagnostics, blocks, [address], ())
 
@@ -106,7 +106,9 @@ def _report(
     )
 
 
-def _look(bench: Bench, desired: Desired, pattern: str, *, exact: bool) -> Sequence[Importable | LeftOut]:
+def _look(
+    workspace: Workspace, desired: Desired, pattern: str, *, exact: bool
+) -> Sequence[Importable | LeftOut]:
     request = ImportRequest(
         pattern=pattern,
         references={address: item.resolved() for address, item in desired.resources.items()},
@@ -117,8 +119,8 @@ def _look(bench: Bench, desired: Desired, pattern: str, *, exact: bool) -> Seque
         },
         exact=exact,
     )
-    for provider in bench.installed.providers.values():
-        session = provider.open(bench.project)
+    for provider in workspace.installed.providers.values():
+        session = provider.open(workspace.project)
         try:
             if isinstance(session, Importing):
                 return session.importable(request)

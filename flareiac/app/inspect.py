@@ -1,7 +1,7 @@
 """The use cases of ``status`` and ``logs``: what the recorded resources that run are doing. Reads only."""
 
-from flareiac.app.bench import Bench
 from flareiac.app.recorded import recorded
+from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
@@ -10,11 +10,11 @@ from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.capabilities import Inspecting
 
 
-def status(bench: Bench, snapshot: Snapshot) -> list[Attributes]:
+def status(workspace: Workspace, snapshot: Snapshot) -> list[Attributes]:
     """One row for each recorded resource that runs, by address."""
     rows: list[Attributes] = []
     for address, record in sorted(snapshot.resources.items()):
-        driver = bench.driver(record.provider, record.type)
+        driver = workspace.driver(record.provider, record.type)
         if isinstance(driver, Inspecting):
             rows.append(
                 {
@@ -25,10 +25,10 @@ def status(bench: Bench, snapshot: Snapshot) -> list[Attributes]:
     return rows
 
 
-def row(bench: Bench, snapshot: Snapshot, address: str) -> Attributes:
+def row(workspace: Workspace, snapshot: Snapshot, address: str) -> Attributes:
     """What one resource is doing. Raises ``Failure`` for what does not run."""
     record = recorded(snapshot, address)
-    driver = bench.driver(record.provider, record.type)
+    driver = workspace.driver(record.provider, record.type)
     if not isinstance(driver, Inspecting):
         raise Failure(
             error(codes.DOES_NOT_RUN, f"{address} is not a job. Only jobs have a status and a log.")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from flareiac.app.bench import Bench
+from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.events import Event, Note
@@ -11,7 +11,9 @@ from flareiac.sdk.state import Lease, LockInfo
 
 
 @contextmanager
-def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event], None]) -> Iterator[Lease]:
+def locked(
+    workspace: Workspace, operation: str, timeout: float, emit: Callable[[Event], None]
+) -> Iterator[Lease]:
     """Holds the state lock. Raises ``LockHeld``, or ``Failure`` where the store cannot be written."""
 
     def waiting(info: LockInfo) -> None:
@@ -24,13 +26,13 @@ def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event],
         )
 
     try:
-        lease = bench.store.lock(operation, timeout=timeout, on_wait=waiting)
+        lease = workspace.store.lock(operation, timeout=timeout, on_wait=waiting)
     except OSError as trouble:
         raise Failure(
             error(
                 codes.STATE_LOCK_UNAVAILABLE,
-                f"{bench.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Make room "
-                "or restore access first.",
+                f"{workspace.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Make "
+                "room or restore access first.",
             )
         ) from trouble
     if lease.took_over is not None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from flareiac.app.bench import Bench
-from flareiac.app.known_figures import known_figures, remember
-from flareiac.applying.settle import foresee
+from flareiac.app.figures_cache import known_figures, remember
+from flareiac.app.workspace import Workspace
+from flareiac.applying.recover import foresee
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
@@ -20,7 +20,7 @@ from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.claims import collect as claims
-from flareiac.planning.duties import former_questions
+from flareiac.planning.maintenance import former_questions
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.planning.measure import Measurement
 from flareiac.planning.propose import references_for
@@ -63,32 +63,32 @@ class PlanReport:
     """What the plan was made from."""
 
 
-def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) -> PlanReport:
+def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = None) -> PlanReport:
     """Plans. Raises ``Failure`` when the state cannot be read."""
     diagnostics = Diagnostics()
-    loaded = _resumed(bench, loaded or bench.load_state(), request, diagnostics)
+    loaded = _resumed(workspace, loaded or workspace.load_state(), request, diagnostics)
     # Letting go of everything must not need what others own
     alone = request.refresh is Refresh.NONE or request.options.destroy
-    data = _recorded_data(loaded.snapshot) if alone else bench.read_data
-    configuration = bench.load_configuration(loaded.snapshot, diagnostics, data=data)
+    data = _recorded_data(loaded.snapshot) if alone else workspace.read_data
+    configuration = workspace.load_configuration(loaded.snapshot, diagnostics, data=data)
     if diagnostics.has_errors:
         return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
     desired = configuration.desired
-    observations = _observations(bench, desired, loaded.snapshot, request)
-    figures = _figures(bench, desired, loaded.snapshot, observations, request, diagnostics)
+    observations = _observations(workspace, desired, loaded.snapshot, request)
+    figures = _figures(workspace, desired, loaded.snapshot, observations, request, diagnostics)
     started = time.perf_counter()
     inputs = Inputs(
         desired=desired,
         snapshot=loaded.snapshot,
         observations=observations,
-        types=bench.installed.registry.types,
-        project=bench.project,
+        types=workspace.installed.registry.types,
+        project=workspace.project,
         time=time.time(),
         figures=figures,
-        former=_former(bench, loaded.snapshot, request),
+        former=_former(workspace, loaded.snapshot, request),
     )
     made = make_plan(inputs, request.options, diagnostics)
-    bench.timings["planning"] = time.perf_counter() - started
+    workspace.timings["planning"] = time.perf_counter() - started
     return PlanReport(
         plan=made,
         diagnostics=diagnostics,
@@ -100,7 +100,7 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
     )
 
 
-def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Diagnostics) -> Loaded:
+def _resumed(workspace: Workspace, loaded: Loaded, request: PlanRequest, diagnostics: Diagnostics) -> Loaded:
     """The state as an apply will find it: what an interrupted one did is as good as recorded, unless one is
     at work now.
     """
@@ -108,7 +108,7 @@ def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Di
     interrupted = loaded.recovered.interrupted
     if interrupted is None:
         return loaded
-    holder = bench.store.lock_info()
+    holder = workspace.store.lock_info()
     if holder is not None:
         diagnostics.warning(
             codes.COMMAND_RUNNING,
@@ -120,7 +120,7 @@ def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Di
         _warn_of_interruption(interrupted, "", diagnostics)
         return loaded
     try:
-        found = foresee(interrupted, loaded.snapshot, bench.driver, bench.installed.registry.types)
+        found = foresee(interrupted, loaded.snapshot, workspace.driver, workspace.installed.registry.types)
     except Failure as failure:
         why = f" What it did is not known now: {failure.diagnostics[0].line}"
         _warn_of_interruption(interrupted, why, diagnostics)
@@ -152,7 +152,7 @@ def _warn_of_torn_record(loaded: Loaded, diagnostics: Diagnostics) -> None:
 
 
 def _observations(
-    bench: Bench, desired: Desired, snapshot: Snapshot, request: PlanRequest
+    workspace: Workspace, desired: Desired, snapshot: Snapshot, request: PlanRequest
 ) -> Mapping[str, Observation]:
     destroy = request.options.destroy
     managed = (
@@ -163,18 +163,18 @@ def _observations(
     addresses = list(dict.fromkeys([*managed, *snapshot.resources]))
     if request.refresh is Refresh.NONE:
         return {address: _as_recorded(snapshot, address) for address in addresses}
-    streamed = () if destroy else streamed_from(desired, bench.installed.registry.types)
+    streamed = () if destroy else streamed_from(desired, workspace.installed.registry.types)
     cheap = request.refresh is Refresh.CHANGED
-    return bench.observe(questions(desired, snapshot, addresses, streamed, cheap=cheap, destroy=destroy))
+    return workspace.observe(questions(desired, snapshot, addresses, streamed, cheap=cheap, destroy=destroy))
 
 
-def _former(bench: Bench, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
+def _former(workspace: Workspace, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
     """What was not looked at holds what is not known."""
-    return {} if request.refresh is Refresh.NONE else bench.observe(former_questions(snapshot))
+    return {} if request.refresh is Refresh.NONE else workspace.observe(former_questions(snapshot))
 
 
 def _figures(
-    bench: Bench,
+    workspace: Workspace,
     desired: Desired,
     snapshot: Snapshot,
     observations: Mapping[str, Observation],
@@ -188,7 +188,7 @@ def _figures(
         or request.options.maintenance is Maintenance.EXCLUDE
     ):
         return {}
-    known = known_figures(snapshot.lineage, bench.project.workspace)
+    known = known_figures(snapshot.lineage, workspace.project.workspace)
     dropped = snapshot.dropped_by_name()
     connections = {
         address: item.resolved()
@@ -197,7 +197,7 @@ def _figures(
     }
     wanted: list[Measurement] = []
     for address, item in desired.resources.items():
-        kind, observed = bench.installed.registry.types[item.address.type], observations.get(address)
+        kind, observed = workspace.installed.registry.types[item.address.type], observations.get(address)
         if (
             kind.maintainer is not None
             and isinstance(observed, Present)
@@ -215,10 +215,10 @@ def _figures(
                 runs=record.upkeep if (record := snapshot.resources.get(address)) else {},
             )
             wanted.append(Measurement(provider=item.provider, type=kind.name, request=asked))
-    found, troubles = bench.measure(wanted)
+    found, troubles = workspace.measure(wanted)
     diagnostics.extend(troubles)
     if found and snapshot.serial:  # a state that nothing was written to has another lineage with each plan
-        remember(snapshot.lineage, bench.project.workspace, found)
+        remember(snapshot.lineage, workspace.project.workspace, found)
     return found
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from flareiac.app.bench import Bench
 from flareiac.app.lock import locked
-from flareiac.applying.recording import Recording
+from flareiac.app.workspace import Workspace
+from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.events import Event
@@ -28,7 +28,7 @@ from flareiac.state.read import Loaded
 class LockedState:
     """The state while its lock is held, with no interrupted apply in its journal."""
 
-    bench: Bench
+    workspace: Workspace
     lease: Lease
     loaded: Loaded
 
@@ -39,18 +39,18 @@ class LockedState:
 
 @contextmanager
 def locked_state(
-    bench: Bench, command: str, timeout: float, emit: Callable[[Event], None]
+    workspace: Workspace, command: str, timeout: float, emit: Callable[[Event], None]
 ) -> Iterator[LockedState]:
     """Holds the lock for a command that writes the state by itself. Raises ``LockHeld``, ``Failure``."""
-    with locked(bench, command, timeout, emit) as lease:
-        loaded = bench.load_state()
+    with locked(workspace, command, timeout, emit) as lease:
+        loaded = workspace.load_state()
         if loaded.recovered.interrupted is not None:
             why = (
                 "What it did is not known yet. Run flareiac apply first, which finds out, and then this "
                 "command again."
             )
             raise Failure(error(codes.APPLY_INTERRUPTED, why))
-        yield LockedState(bench=bench, lease=lease, loaded=loaded)
+        yield LockedState(workspace=workspace, lease=lease, loaded=loaded)
 
 
 def carry_out(
@@ -61,17 +61,17 @@ def carry_out(
     work: Callable[[ApplyRequest], Outcome],
 ) -> Applied:
     """Journals the intent, does the work, records the result. Raises ``Failure`` where it was not done."""
-    bench, address, operation = state.bench, record.address, f"{name}:{record.address}"
+    workspace, address, operation = state.workspace, record.address, f"{name}:{record.address}"
     recording = Recording(
-        bench.store,
+        workspace.store,
         state.lease,
         state.loaded,
         str(uuid.uuid4()),
         clock=time.time,
-        types=bench.installed.registry.types,
+        types=workspace.installed.registry.types,
     )
     with writing_state("Nothing was changed"):
-        bench.store.check_writable(state.lease)
+        workspace.store.check_writable(state.lease)
         recording.begin(f"{name} {address}")
         recording.intend(operation, stored_request(request, record))
     outcome = work(request)

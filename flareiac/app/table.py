@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from flareiac.app.bench import Bench
 from flareiac.app.recorded import recorded
 from flareiac.app.single_operation import carry_out, locked_state
+from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -16,7 +16,7 @@ from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.claims import recorded_claims
-from flareiac.sdk.capabilities import Inspecting, Restoring
+from flareiac.sdk.capabilities import Inspecting, Rollbackable
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.requests import ApplyRequest
@@ -25,17 +25,17 @@ from flareiac.sdk.results import Outcome
 _RESTING = ("stopped", "completed")
 
 
-def snapshots(bench: Bench, address: str) -> Sequence[Attributes]:
-    """The states that there are, newest first, as ``Restoring.history`` tells them. Raises ``Failure``."""
-    snapshot = bench.load_state().snapshot
+def snapshots(workspace: Workspace, address: str) -> Sequence[Attributes]:
+    """The states that there are, newest first, as ``Rollbackable.history`` tells them. Raises ``Failure``."""
+    snapshot = workspace.load_state().snapshot
     record = recorded(snapshot, address)
-    return _restoring(bench.driver(record.provider, record.type), address).history(
+    return _restoring(workspace.driver(record.provider, record.type), address).history(
         address, record.recorded(), recorded_references(snapshot, record)
     )
 
 
 def rollback(
-    bench: Bench,
+    workspace: Workspace,
     address: str,
     to: int | None,
     *,
@@ -50,13 +50,13 @@ def rollback(
     done. The intent is in the journal before the table is touched, so that the next apply finds out how a
     rollback ended that was interrupted.
     """
-    with locked_state(bench, "table rollback", lock_timeout, emit) as state:
+    with locked_state(workspace, "table rollback", lock_timeout, emit) as state:
         snapshot = state.snapshot
-        bench.recover(snapshot)
+        workspace.recover(snapshot)
         record = recorded(snapshot, address)
-        driver = _restoring(bench.driver(record.provider, record.type), address)
-        users = dict(_users(bench, snapshot, address))
-        _refuse_running(bench, snapshot, address, users)
+        driver = _restoring(workspace.driver(record.provider, record.type), address)
+        users = dict(_users(workspace, snapshot, address))
+        _refuse_running(workspace, snapshot, address, users)
         question = ApplyRequest(
             key=f"{snapshot.lineage}/{snapshot.serial}/rollback/{address}",
             address=address,
@@ -83,15 +83,15 @@ def rollback(
     return (*outcome.messages, *_consequences(users))
 
 
-def _restored(driver: Restoring, request: ApplyRequest) -> Outcome:
+def _restored(driver: Rollbackable, request: ApplyRequest) -> Outcome:
     try:
         return driver.restore(request)
     except Failure as failure:
         raise Failure(*failure.diagnostics, _unknown(request.address)) from failure
 
 
-def _restoring(driver: Driver, address: str) -> Restoring:
-    if not isinstance(driver, Restoring):
+def _restoring(driver: Driver, address: str) -> Rollbackable:
+    if not isinstance(driver, Rollbackable):
         raise Failure(
             error(
                 codes.KEEPS_NO_EARLIER_STATES,
@@ -101,9 +101,9 @@ def _restoring(driver: Driver, address: str) -> Restoring:
     return driver
 
 
-def _users(bench: Bench, snapshot: Snapshot, address: str) -> Iterator[tuple[str, Relation]]:
+def _users(workspace: Workspace, snapshot: Snapshot, address: str) -> Iterator[tuple[str, Relation]]:
     """Who writes it or streams from it, as recorded; who does both writes."""
-    types = bench.installed.registry.types
+    types = workspace.installed.registry.types
     for relation in (Relation.STREAMS_FROM, Relation.WRITES):
         for holder, record in snapshot.resources.items():
             if record.type in types:
@@ -115,11 +115,13 @@ def _users(bench: Bench, snapshot: Snapshot, address: str) -> Iterator[tuple[str
                 )
 
 
-def _refuse_running(bench: Bench, snapshot: Snapshot, address: str, users: Mapping[str, Relation]) -> None:
+def _refuse_running(
+    workspace: Workspace, snapshot: Snapshot, address: str, users: Mapping[str, Relation]
+) -> None:
     found: list[Diagnostic] = []
     for holder, relation in sorted(users.items()):
         record = snapshot.resources[holder]
-        driver = bench.driver(record.provider, record.type)
+        driver = workspace.driver(record.provider, record.type)
         if isinstance(driver, Inspecting):
             phase = driver.inspect(holder, record.recorded(), recorded_references(snapshot, record))["phase"]
             if phase not in _RESTING:

@@ -6,14 +6,14 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from flareiac.app.bench import Bench
 from flareiac.app.single_operation import carry_out, locked_state, writing_state
+from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import ResourceRecord, Snapshot, without_dropped
-from flareiac.sdk.capabilities import Reviving
+from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Missing, Unreadable
@@ -21,7 +21,7 @@ from flareiac.state.places import encode_state
 
 
 def undrop(
-    bench: Bench,
+    workspace: Workspace,
     wanted: str,
     *,
     lock_timeout: float,
@@ -34,11 +34,11 @@ def undrop(
     The intent is in the journal before any catalog is touched, so that the next apply finds out how an
     interrupted one ended.
     """
-    with locked_state(bench, "undrop", lock_timeout, emit) as state:
+    with locked_state(workspace, "undrop", lock_timeout, emit) as state:
         snapshot = state.snapshot
-        bench.recover(snapshot)
-        record = _chosen(bench, snapshot, wanted)
-        driver = _reviving(bench, record)
+        workspace.recover(snapshot)
+        record = _chosen(workspace, snapshot, wanted)
+        driver = _reviving(workspace, record)
         address = record.address
         then = recorded_references(snapshot, record)
         request = ApplyRequest(
@@ -48,7 +48,7 @@ def undrop(
             planned=record.attributes,
             recorded=record.recorded(),
             payload={"then": {address: item.attributes for address, item in then.items()}},
-            references={**then, **_now(bench, snapshot, then)},
+            references={**then, **_now(workspace, snapshot, then)},
             cancel=threading.Event(),
             progress=progress,
         )
@@ -56,11 +56,11 @@ def undrop(
     return (*messages, *_others(record, [item for item in snapshot.dropped if item.address == address]))
 
 
-def give_up(bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None]) -> str:
+def give_up(workspace: Workspace, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None]) -> str:
     """The state keeps it no longer; returns what there is to say. Nothing else is touched. Raises ``Failure``
     or ``LockHeld``.
     """
-    with locked_state(bench, "state rm", lock_timeout, emit) as state:
+    with locked_state(workspace, "state rm", lock_timeout, emit) as state:
         snapshot, known = state.snapshot, state.snapshot.dropped_by_name()
         record = known.get(wanted) or next(
             (item for item in snapshot.dropped if item.exact_name == wanted), None
@@ -72,7 +72,7 @@ def give_up(bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[E
         )
         with writing_state("Nothing was changed"):
             loaded = state.loaded
-            bench.store.write_snapshot(
+            workspace.store.write_snapshot(
                 encode_state(after, loaded.root), expect=loaded.revision, lease=state.lease
             )
     location = record.identity.get("metadata_location")
@@ -93,7 +93,7 @@ def _not_dropped(wanted: str, known: Collection[str], *, recorded: bool) -> Diag
     return error(codes.NOT_KNOWN_AS_DROPPED, why)
 
 
-def _chosen(bench: Bench, snapshot: Snapshot, wanted: str) -> ResourceRecord:
+def _chosen(workspace: Workspace, snapshot: Snapshot, wanted: str) -> ResourceRecord:
     """What is meant: the newest of that address that is gone, which is the recorded one where that is gone
     unseen.
     """
@@ -101,8 +101,8 @@ def _chosen(bench: Bench, snapshot: Snapshot, wanted: str) -> ResourceRecord:
     here = snapshot.resources.get(address)
     gone = [item for item in snapshot.dropped if item.address == address]
     if here is not None:
-        _reviving(bench, here)
-        if not _is_gone(bench, snapshot, here):
+        _reviving(workspace, here)
+        if not _is_gone(workspace, snapshot, here):
             raise Failure(_there(address, gone))
         gone.append(here)
     chosen = [item for item in gone if not uuid or item.uuid == uuid]
@@ -117,35 +117,35 @@ def _parts(wanted: str) -> tuple[str, str]:
     return (wanted, "") if not address or "]" in uuid or '"' in uuid else (address, uuid)
 
 
-def _reviving(bench: Bench, record: ResourceRecord) -> Reviving:
-    driver = bench.driver(record.provider, record.type)
-    if not isinstance(driver, Reviving):
+def _reviving(workspace: Workspace, record: ResourceRecord) -> Undroppable:
+    driver = workspace.driver(record.provider, record.type)
+    if not isinstance(driver, Undroppable):
         why = f"{record.address} cannot be brought back: what is deleted of the type {record.type} is gone."
         raise Failure(error(codes.CANNOT_BE_REVIVED, why))
     return driver
 
 
-def _is_gone(bench: Bench, snapshot: Snapshot, record: ResourceRecord) -> bool:
+def _is_gone(workspace: Workspace, snapshot: Snapshot, record: ResourceRecord) -> bool:
     asked = ReadRequest(
         address=record.address,
         desired=None,
         recorded=record.recorded(),
         references=recorded_references(snapshot, record),
     )
-    match bench.driver(record.provider, record.type).read(asked):
+    match workspace.driver(record.provider, record.type).read(asked):
         case Unreadable(diagnostic=diagnostic):
             raise Failure(diagnostic)
         case found:
             return isinstance(found, Missing)
 
 
-def _now(bench: Bench, snapshot: Snapshot, then: Mapping[str, Resolved]) -> dict[str, Resolved]:
+def _now(workspace: Workspace, snapshot: Snapshot, then: Mapping[str, Resolved]) -> dict[str, Resolved]:
     """The same as the configuration declares it by now: a catalog may have got another token since. One with
     errors tells nothing.
     """
     diagnostics = Diagnostics()
     try:
-        declared = bench.load_configuration(snapshot, diagnostics).desired.resources
+        declared = workspace.load_configuration(snapshot, diagnostics).desired.resources
     except Failure:
         return {}
     return (

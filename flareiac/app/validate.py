@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flareiac.app.bench import Bench
+from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.snapshot import Snapshot
@@ -18,14 +18,14 @@ class Validated:
     diagnostics: Diagnostics
 
 
-def validate(bench: Bench) -> Validated:
+def validate(workspace: Workspace) -> Validated:
     """Evaluates the configuration without a state, and compares what its resources claim."""
     diagnostics = Diagnostics()
-    configuration = bench.load_configuration(Snapshot(lineage=""), diagnostics)
+    configuration = workspace.load_configuration(Snapshot(lineage=""), diagnostics)
     desired = configuration.desired
     if not diagnostics.has_errors:
         references = {address: item.resolved() for address, item in desired.resources.items()}
-        claims = collect(desired, bench.installed.registry.types, references)
+        claims = collect(desired, workspace.installed.registry.types, references)
         diagnostics.extend(conflicts(claims, desired))
         diagnostics.extend(rivals(claims, desired))
     return Validated(configuration=configuration, diagnostics=diagnostics)

@@ -1,4 +1,4 @@
-"""One apply from lock to snapshot: settle what is open, check that the plan still holds, prove it, carry it
+"""One apply from lock to snapshot: recover what is open, check that the plan still holds, prove it, carry it
 out, record it.
 """
 
@@ -7,12 +7,12 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from flareiac.applying.execute import Execution, Tally, execute
+from flareiac.applying.execute import Execution, Results, execute
 from flareiac.applying.maintain import Upkeep
-from flareiac.applying.recording import Recording
+from flareiac.applying.recover import recover
 from flareiac.applying.requests import references_of, request_for
-from flareiac.applying.settle import settle
-from flareiac.applying.staleness import Moved, moved
+from flareiac.applying.stale_plans import StaleItem, moved
+from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.kernel.paths import render_path
@@ -56,9 +56,9 @@ class Ports:
 class Report:
     """How an apply ended. ``stale`` is not empty when nothing was started because the world had moved."""
 
-    tally: Tally = field(default_factory=Tally)
+    tally: Results = field(default_factory=Results)
     diagnostics: tuple[Diagnostic, ...] = ()
-    stale: tuple[Moved, ...] = ()
+    stale: tuple[StaleItem, ...] = ()
     snapshot: Snapshot | None = None
 
 
@@ -72,7 +72,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
     recording = Recording(
         ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock, types=ports.types
     )
-    settle(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
+    recover(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
     recording.finish(loaded.snapshot.outputs)
     return load(ports.store, str(ports.project.root))
 
@@ -115,7 +115,7 @@ def apply(
     if problem:
         return Report(diagnostics=(problem,))
     if resuming and interrupted is not None:
-        begun |= settle(
+        begun |= recover(
             interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit
         )
     if saved or resuming:
@@ -150,7 +150,7 @@ def apply(
 def _finish(
     recording: Recording,
     outputs: Callable[[Snapshot], Mapping[str, OutputValue]],
-    tally: Tally,
+    tally: Results,
     findings: tuple[Diagnostic, ...],
 ) -> Report:
     before = recording.snapshot
@@ -197,10 +197,10 @@ def _foreign(plan: Plan, snapshot: Snapshot) -> Diagnostic | None:
     )
 
 
-def _elsewhere(plan: Plan, here: str) -> tuple[Moved, ...]:
+def _elsewhere(plan: Plan, here: str) -> tuple[StaleItem, ...]:
     """The places of a plan from another checkout that are not the same ones here."""
     return tuple(
-        Moved(
+        StaleItem(
             address=item.address,
             what=render_path(item.attribute),
             planned=f"relative to {plan.made_in}, which it leaves"
@@ -223,9 +223,9 @@ def _is_overtaken(plan: Plan, snapshot: Snapshot) -> bool:
     return plan.serial != snapshot.serial and (plan.lineage == snapshot.lineage or plan.serial == 0)
 
 
-def _overtaken(plan: Plan, snapshot: Snapshot) -> Moved:
+def _overtaken(plan: Plan, snapshot: Snapshot) -> StaleItem:
     """A plan is used once, and not after another apply has begun."""
-    return Moved(
+    return StaleItem(
         address="the state",
         what="serial",
         planned=str(plan.serial),
@@ -235,7 +235,7 @@ def _overtaken(plan: Plan, snapshot: Snapshot) -> Moved:
 
 def _stale(
     plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
-) -> tuple[Moved, ...] | Diagnostic:
+) -> tuple[StaleItem, ...] | Diagnostic:
     """What moved; or why something cannot be looked at, in which case nothing is known and nothing may be
     done.
     """

@@ -14,15 +14,15 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from flareiac.applying.maintain import Task, Upkeep, maintain
-from flareiac.applying.recording import Recording
 from flareiac.applying.requests import record_of, request_for
+from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
 from flareiac.model.intents import stored_request
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.capabilities import Quiescable, Reviving, Settling
+from flareiac.sdk.capabilities import Quiescable, Recoverable, Undroppable
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.resource_type import ResourceType
@@ -33,7 +33,7 @@ _STATE_ONLY = (Verb.FORGET, Verb.RECORD)
 
 
 @dataclass(slots=True)
-class Tally:
+class Results:
     """How an execution went, by operation id.
 
     ``unsettled``: operations whose outcome could not be recorded; the journal must stay open for them.
@@ -68,9 +68,9 @@ class Execution:
     resumed: frozenset[str] = frozenset()
 
 
-def execute(execution: Execution) -> Tally:
+def execute(execution: Execution) -> Results:
     """Runs every operation whose edges allow it. Never raises for what a driver met."""
-    tally = Tally()
+    tally = Results()
     resources = {item.address: item for item in execution.plan.resources}
     queue = _Queue(execution.plan.operations)
     running: dict[Future[_Answer], Operation] = {}
@@ -103,7 +103,7 @@ def execute(execution: Execution) -> Tally:
     return tally
 
 
-def _why_no_more(tally: Tally, execution: Execution) -> str:
+def _why_no_more(tally: Results, execution: Execution) -> str:
     if tally.lock_lost:
         return "the state lock was lost"
     return "the apply was cancelled" if execution.cancel.is_set() else "an earlier operation failed"
@@ -153,7 +153,9 @@ class _Queue:
         return taken
 
 
-def _skip(operations: Sequence[Operation], reason: str, tally: Tally, emit: Callable[[Event], None]) -> None:
+def _skip(
+    operations: Sequence[Operation], reason: str, tally: Results, emit: Callable[[Event], None]
+) -> None:
     for operation in operations:
         tally.skipped.append(operation.id)
         emit(Skipped(operation=operation, reason=reason))
@@ -182,7 +184,7 @@ class Unsettled(Exception):
 
 
 def _account(
-    queue: _Queue, operation: Operation, answer: _Answer, tally: Tally, emit: Callable[[Event], None]
+    queue: _Queue, operation: Operation, answer: _Answer, tally: Results, emit: Callable[[Event], None]
 ) -> None:
     if answer.diagnostics is None:
         tally.done.append(operation.id)
@@ -243,7 +245,7 @@ def _perform(
     if operation.verb is Verb.MAINTAIN:
         return _maintain(execution, resource, operation, request)
     recording.intend(operation.id, stored_request(request, resource))
-    outcome = asked(
+    outcome = call_driver(
         execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider
     )
     if isinstance(outcome, NotApplied):
@@ -278,7 +280,7 @@ def _maintain(
         raise Failure(_provider_bug(resource.provider, bug)) from bug
 
 
-def asked(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> Outcome:
+def call_driver(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> Outcome:
     """A driver's answer, also where it raised one. Raises ``Unsettled`` when even reading does not tell what
     was done.
     """
@@ -288,7 +290,7 @@ def asked(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> O
         diagnostics = failure.diagnostics
     except Exception as bug:  # noqa: BLE001 - whatever a provider raises must not keep the other operations from being recorded
         diagnostics = (_provider_bug(provider, bug),)
-    if verb is Verb.QUIESCE or not isinstance(driver, Settling):
+    if verb is Verb.QUIESCE or not isinstance(driver, Recoverable):
         return NotApplied(diagnostics=diagnostics)
     try:
         found = driver.settle(request)
@@ -325,7 +327,7 @@ def _record_only(
         # What is gone and not there any more, as opposed to what only its block is gone of: no one else knows
         # where it was.
         lost = resource.observed is None and isinstance(
-            execution.driver(resource.provider, resource.type), Reviving
+            execution.driver(resource.provider, resource.type), Undroppable
         )
         execution.recording.succeed(operation.id, resource.address, record if lost else None, forgotten=True)
         return

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from flareiac.applying.recording import Recording
+from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error

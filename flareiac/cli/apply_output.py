@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from flareiac.app.apply import ApplyReport, End
+from flareiac.app.apply import ApplyOutcome, ApplyReport
 from flareiac.app.plan import PlanReport
 from flareiac.cli.complaints import complain
 from flareiac.cli.plan_output import print_report, print_report_json
@@ -13,7 +13,7 @@ from flareiac.render.apply_text import apply_summary, cancelled_text, event_line
 from flareiac.render.resource_text import Detail
 from flareiac.render.ui_json import diagnostic_record, event_record, outputs_record, summary_record
 
-_ENDED_BEFORE = (End.INVALID, End.BLOCKED)
+_ENDED_BEFORE = (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED)
 """Ends whose complaints are those of the plan."""
 
 
@@ -58,7 +58,7 @@ class TextOutput:
 
     def conclusion(self, report: ApplyReport) -> None:
         terminal, found = self._terminal, report.report
-        if report.end is End.STALE:
+        if report.end is ApplyOutcome.STALE:
             terminal.say(stale_text(_stale_rows(report)))
         if report.end not in _ENDED_BEFORE:
             complain(
@@ -66,7 +66,7 @@ class TextOutput:
             )
             if cancelled := cancelled_text(found.diagnostics):
                 terminal.say(cancelled)
-        if report.planned.plan is not None and report.begun and report.end is not End.NOTHING_TO_DO:
+        if report.planned.plan is not None and report.begun and report.end is not ApplyOutcome.NOTHING_TO_DO:
             tally = found.tally
             summary = apply_summary(
                 report.planned.plan,
@@ -101,7 +101,7 @@ class JsonOutput:
 
     def conclusion(self, report: ApplyReport) -> None:
         terminal = self._terminal
-        if report.end is End.STALE:
+        if report.end is ApplyOutcome.STALE:
             terminal.out_json(diagnostic_record(stale_diagnostic(_stale_rows(report)), {}))
         if report.end not in _ENDED_BEFORE:
             for item in report.report.diagnostics:

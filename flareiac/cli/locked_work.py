@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import typer
 
-from flareiac.app.bench import Bench
+from flareiac.app.workspace import Workspace
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
 from flareiac.model.events import Event
@@ -21,7 +21,7 @@ class LockedWork:
     ``lock_timeout`` in seconds; ``emit`` says an event on standard error.
     """
 
-    bench: Bench
+    workspace: Workspace
     lock_timeout: float
     emit: Callable[[Event], None]
 
@@ -31,8 +31,10 @@ def locked_work(invocation: Invocation) -> Iterator[LockedWork]:
     """The project for a command that takes the lock. Raises ``typer.BadParameter``."""
     timeout = lock_timeout(invocation)
     terminal = invocation.terminal
-    with opened(invocation) as bench:
-        yield LockedWork(bench, timeout, lambda event: terminal.say(event_line(event, colour=False) or ""))
+    with opened(invocation) as workspace:
+        yield LockedWork(
+            workspace, timeout, lambda event: terminal.say(event_line(event, colour=False) or "")
+        )
 
 
 def lock_timeout(invocation: Invocation) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from flareiac.app.bench import Bench, VariableArguments
+from flareiac.app.workspace import VariableArguments, Workspace
 from flareiac.cli.invocation import Invocation
 
 _KINDS = {"--var": "var", "--var-file": "file"}
@@ -16,14 +16,16 @@ def opened(
     var: Sequence[str] | None = None,
     var_file: Sequence[str] | None = None,
     parallelism: int = 10,
-) -> Iterator[Bench]:
+) -> Iterator[Workspace]:
     """The project in the directory of the command line, with the variables that were typed."""
     typed = _in_order(invocation.arguments, var or (), var_file or ())
-    bench = Bench(root=invocation.root, parallelism=parallelism, variables=VariableArguments(items=typed))
+    workspace = Workspace(
+        root=invocation.root, parallelism=parallelism, variables=VariableArguments(items=typed)
+    )
     try:
-        yield bench
+        yield workspace
     finally:
-        bench.close()
+        workspace.close()
 
 
 def _in_order(

@@ -12,7 +12,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.records import UNSTORED, Form, decode, encode
 from flareiac.model.desired import OutputValue
 from flareiac.model.relocation import BoundPlace
-from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal
+from flareiac.sdk.changes import Action, Effect, Impact, Proposal
 from flareiac.sdk.maintenance import Duty
 from flareiac.sdk.references import StoredReferences
 
@@ -46,7 +46,7 @@ class PlannedResource:
     import_id: str | None = None
     destroy_object: bool = False
     replace: bool = False
-    disturbances: tuple[Disturbance, ...] = ()
+    disturbances: tuple[Impact, ...] = ()
     resolved: Mapping[str, Attributes] = field(default_factory=dict)
     """The connections and declarations that the recorded object was reached through (for those whose block is
     gone).

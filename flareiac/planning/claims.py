@@ -9,7 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.unanswered import provider_crashed
-from flareiac.sdk.changes import Claim, Disturbance, Proposal, Reaction, Relation
+from flareiac.sdk.changes import Claim, Impact, Proposal, Reaction, Relation
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
 
@@ -123,14 +123,12 @@ def conflicts(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
     return found
 
 
-def disturbed(
-    proposals: Mapping[str, Proposal], claims: Iterable[Claim]
-) -> dict[str, tuple[Disturbance, ...]]:
+def disturbed(proposals: Mapping[str, Proposal], claims: Iterable[Claim]) -> dict[str, tuple[Impact, ...]]:
     """What the proposed changes ask of the holders of what they change, by holder; those that all run on are
     left out.
     """
     held = by_subject(claims)
-    found: dict[str, dict[Disturbance, None]] = {}
+    found: dict[str, dict[Impact, None]] = {}
     for address, proposal in proposals.items():
         for disturbance in proposal.disturbs:
             for claim in held.get(address, ()):
@@ -143,7 +141,7 @@ def disturbed(
     }
 
 
-def applies(disturbance: Disturbance, claim: Claim, subject: str) -> bool:
+def applies(disturbance: Impact, claim: Claim, subject: str) -> bool:
     """Whether a change of the subject disturbs the holder of this claim in this way."""
     same = claim.subject == subject and claim.holder != subject and claim.relation is disturbance.relation
     return same and disturbance.tolerance not in claim.tolerates

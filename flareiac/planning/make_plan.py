@@ -14,13 +14,13 @@ from flareiac.model.desired import Desired, OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning import claims as claiming
-from flareiac.planning import duties as dues
-from flareiac.planning.neighbours import occupied
+from flareiac.planning import maintenance as dues
+from flareiac.planning.impacts import stopping_for, with_reactions
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
-from flareiac.planning.reactions import stopping_for, with_reactions
 from flareiac.planning.relabelled import relabelled
 from flareiac.planning.rival_writers import rivals
+from flareiac.planning.shared_locations import occupied
 from flareiac.sdk.changes import Action, Claim, Proposal
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved

@@ -9,7 +9,7 @@ from flareiac.kernel.data import references
 from flareiac.kernel.graph import topological
 from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedDuty, PlannedResource, Verb
 from flareiac.planning.claims import applies
-from flareiac.planning.reactions import HARD
+from flareiac.planning.impacts import HARD
 from flareiac.sdk.changes import Action, Claim, Relation
 
 _VERBS: Mapping[Action, tuple[Verb, ...]] = {

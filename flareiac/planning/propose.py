@@ -13,8 +13,8 @@ from flareiac.model.desired import Desired, DesiredResource
 from flareiac.model.plan import PlannedResource
 from flareiac.model.references import connections_of, reached_by_declaration, recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.planning.promises import broken
-from flareiac.sdk.changes import Action, Claim, Disturbance, Proposal, blocker
+from flareiac.planning.contract_checks import violations
+from flareiac.sdk.changes import Action, Claim, Impact, Proposal, blocker
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import Leaving, PlanRequest
@@ -23,7 +23,7 @@ from flareiac.sdk.results import Observation, Present, Unreadable, history_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class ResourceCase:
     """One resource that a planner is asked about."""
 
     address: str
@@ -45,7 +45,7 @@ class Context:
     observations: Mapping[str, Observation]
     replace: frozenset[str] = frozenset()
     destroy: bool = False
-    disturbances: Mapping[str, tuple[Disturbance, ...]] = field(default_factory=dict)
+    disturbances: Mapping[str, tuple[Impact, ...]] = field(default_factory=dict)
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
     """By subject."""
     selected: Collection[str] | None = None
@@ -61,7 +61,7 @@ def removal_requested(context: Context, address: str) -> bool | None:
     return None
 
 
-def cases(context: Context) -> tuple[Case, ...]:
+def cases(context: Context) -> tuple[ResourceCase, ...]:
     """Every managed resource that is desired or recorded: dependencies first, then those that are only
     recorded.
     """
@@ -72,7 +72,7 @@ def cases(context: Context) -> tuple[Case, ...]:
     for address, record in sorted(context.snapshot.resources.items()):
         dependencies.setdefault(address, record.dependencies)
     return tuple(
-        Case(
+        ResourceCase(
             address=address,
             desired=None if context.destroy else context.desired.resources.get(address),
             record=context.snapshot.resources.get(address),
@@ -156,13 +156,13 @@ def propose_again(
     }
 
 
-def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedResource:
+def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> PlannedResource:
     request = _request(context, case)
     kind = context.types[case.desired.address.type if case.desired else _recorded(case).type]
     assert kind.planner is not None, f"{kind.name} is managed and has no planner"
     proposal = kind.planner.plan(request)
     provider = case.desired.provider if case.desired else _recorded(case).provider
-    diagnostics.extend(broken(request, proposal, kind, provider))
+    diagnostics.extend(violations(request, proposal, kind, provider))
     span = _span(case)
     spans = case.desired.spans if case.desired else {}
     diagnostics.extend(
@@ -194,7 +194,7 @@ def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedR
     )
 
 
-def _request(context: Context, case: Case) -> PlanRequest:
+def _request(context: Context, case: ResourceCase) -> PlanRequest:
     desired, record = case.desired, case.record
     imported = next((item.id for item in context.desired.imports if item.to == case.address), None)
     return PlanRequest(
@@ -215,7 +215,7 @@ def _request(context: Context, case: Case) -> PlanRequest:
     )
 
 
-def _leaving(context: Context, case: Case) -> tuple[Leaving, ...]:
+def _leaving(context: Context, case: ResourceCase) -> tuple[Leaving, ...]:
     return tuple(
         Leaving(
             type=record.type,
@@ -229,7 +229,7 @@ def _leaving(context: Context, case: Case) -> tuple[Leaving, ...]:
     )
 
 
-def _claims_of_others(context: Context, case: Case) -> tuple[Claim, ...]:
+def _claims_of_others(context: Context, case: ResourceCase) -> tuple[Claim, ...]:
     subjects = (case.address, *_dependencies(case))
     return tuple(
         claim
@@ -297,7 +297,7 @@ def _on_request(proposal: Proposal) -> Proposal:
     return replace(proposal, reasons=tuple(item.replace(old, new) for item in proposal.reasons), steps=steps)
 
 
-def _kept(context: Context, case: Case, proposal: Proposal) -> Proposal:
+def _kept(context: Context, case: ResourceCase, proposal: Proposal) -> Proposal:
     """A ``removed`` block that does not ask to destroy keeps the object, whatever its on_destroy says; what
     has none is only running.
     """
@@ -319,7 +319,7 @@ def _kept(context: Context, case: Case, proposal: Proposal) -> Proposal:
     )
 
 
-def _guard(context: Context, case: Case, proposal: Proposal) -> Proposal:
+def _guard(context: Context, case: ResourceCase, proposal: Proposal) -> Proposal:
     """Protection holds whatever the planner says; it is kept in the state, so that removing the block does
     not remove it.
     """
@@ -345,13 +345,13 @@ def _guard(context: Context, case: Case, proposal: Proposal) -> Proposal:
     return replace(proposal, blockers=(*proposal.blockers, protected))
 
 
-def _protects(case: Case) -> bool:
+def _protects(case: ResourceCase) -> bool:
     if case.desired is not None:
         return case.desired.lifecycle.prevent_destroy
     return case.declared_protected or (case.record is not None and case.record.protected)
 
 
-def _outdated(context: Context, case: Case, request: PlanRequest) -> bool:
+def _outdated(context: Context, case: ResourceCase, request: PlanRequest) -> bool:
     """Whether what the state holds around an unchanged resource (protection, dependencies, connections) is no
     longer true.
     """
@@ -366,20 +366,20 @@ def _outdated(context: Context, case: Case, request: PlanRequest) -> bool:
     )
 
 
-def _identity(case: Case) -> Attributes:
+def _identity(case: ResourceCase) -> Attributes:
     if isinstance(case.observed, Present):
         return case.observed.identity
     return case.record.identity if case.record else {}
 
 
-def _dependencies(case: Case) -> tuple[str, ...]:
+def _dependencies(case: ResourceCase) -> tuple[str, ...]:
     return case.desired.dependencies if case.desired else _recorded(case).dependencies
 
 
-def _recorded(case: Case) -> ResourceRecord:
+def _recorded(case: ResourceCase) -> ResourceRecord:
     assert case.record is not None, f"{case.address} is neither desired nor recorded"
     return case.record
 
 
-def _span(case: Case) -> Span | None:
+def _span(case: ResourceCase) -> Span | None:
     return case.desired.span if case.desired else None

@@ -10,7 +10,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Severity
 from flareiac.model.desired import Desired
 from flareiac.model.references import reached_by_declaration
 from flareiac.model.snapshot import Snapshot
-from flareiac.planning.drifted import recorded_configuration
+from flareiac.planning.drift import recorded_configuration
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.propose import Context, propose
 from flareiac.sdk.changes import Blocker

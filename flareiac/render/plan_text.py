@@ -9,9 +9,9 @@ from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
 from flareiac.render.control_characters import printable
 from flareiac.render.counts import counts, plan_line
-from flareiac.render.due_text import due_section
+from flareiac.render.maintenance_text import due_section
 from flareiac.render.redaction import REDACTED, Schemas
-from flareiac.render.resource_text import Detail, Look, blocked_entry, entries, wrapped
+from flareiac.render.resource_text import Detail, RenderOptions, blocked_entry, entries, wrapped
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import inline
 from flareiac.sdk.changes import Action, Effect
@@ -42,7 +42,7 @@ def plan_text(
     and steps, ``full`` also what stays. ``show_steps`` adds the operations in order, with what each waits
     for. ``schemas`` tell what is sensitive. Diagnostics are not part of it.
     """
-    look = Look(style=Style(colour), width=width, detail=detail, schemas=schemas or {})
+    look = RenderOptions(style=Style(colour), width=width, detail=detail, schemas=schemas or {})
     parts = [
         *_sections(plan, look),
         *_output_section(plan.output_changes, look),
@@ -61,7 +61,7 @@ def plan_text(
     return "\n\n".join(parts) + "\n"
 
 
-def _sections(plan: Plan, look: Look) -> list[str]:
+def _sections(plan: Plan, look: RenderOptions) -> list[str]:
     groups: dict[str, list[PlannedResource]] = {
         title: [] for title in (_BLOCKED, _DESTRUCTIVE, _RESTARTS, _OTHERS)
     }
@@ -83,7 +83,7 @@ def _title(item: PlannedResource) -> str:
     return _RESTARTS if effects & _INTERRUPTING else _OTHERS
 
 
-def _noticed(plan: Plan, look: Look) -> list[str]:
+def _noticed(plan: Plan, look: RenderOptions) -> list[str]:
     """What is reported about resources that apply leaves alone: drift that it does not heal, and changes
     without an effect.
     """
@@ -98,12 +98,12 @@ def _noticed(plan: Plan, look: Look) -> list[str]:
     return ["\n".join([look.style.strong(_NOTICED), "", *lines])] if lines else []
 
 
-def _section(title: str, items: Sequence[list[str]], look: Look) -> str:
+def _section(title: str, items: Sequence[list[str]], look: RenderOptions) -> str:
     separator = "\n" if look.detail == "summary" else "\n\n"
     return f"{look.style.strong(title)}\n\n" + separator.join("\n".join(lines) for lines in items)
 
 
-def _output_section(changes: Mapping[str, OutputChange], look: Look) -> list[str]:
+def _output_section(changes: Mapping[str, OutputChange], look: RenderOptions) -> list[str]:
     if not changes:
         return []
     shown = {printable(name): change for name, change in changes.items()}
@@ -112,7 +112,7 @@ def _output_section(changes: Mapping[str, OutputChange], look: Look) -> list[str
     return ["\n".join([look.style.strong("Changes to Outputs:"), *lines])]
 
 
-def _output_line(label: str, change: OutputChange, look: Look) -> str:
+def _output_line(label: str, change: OutputChange, look: RenderOptions) -> str:
     sensitive = any(item is not None and item.sensitive for item in (change.before, change.after))
 
     def shown(value: Data) -> str:
@@ -130,7 +130,7 @@ def _output_line(label: str, change: OutputChange, look: Look) -> str:
     )
 
 
-def _operations(operations: Sequence[Operation], look: Look) -> str:
+def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
     lines = [look.style.strong("Operations, in order:")]
     numbers = {item.id: number for number, item in enumerate(operations, start=1)}
     digits = len(str(len(operations)))
@@ -161,7 +161,7 @@ def _unproven(plan: Plan) -> list[str]:
     ]
 
 
-def _recorded_line(addresses: Sequence[str], look: Look) -> str:
+def _recorded_line(addresses: Sequence[str], look: RenderOptions) -> str:
     named = (
         ", ".join(addresses)
         if len(addresses) <= 5 or look.detail == "full"
@@ -177,7 +177,7 @@ def _due_alone(due: int) -> str:
     return f"{tables} (Only maintenance was planned.)"
 
 
-def _last_line(plan: Plan, look: Look) -> str:
+def _last_line(plan: Plan, look: RenderOptions) -> str:
     partial = "\nThis plan is partial: targets or exclusions left resources out." if plan.targeted else ""
     if plan.errored:
         return look.style.strong("Planning failed: this plan has errors and cannot be applied.") + partial

@@ -41,7 +41,7 @@ Detail: TypeAlias = Literal["summary", "changes", "full"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class RenderOptions:
     """How entries are drawn."""
 
     style: Style
@@ -50,7 +50,7 @@ class Look:
     schemas: Schemas
 
 
-def entries(resources: Sequence[PlannedResource], look: Look) -> list[list[str]]:
+def entries(resources: Sequence[PlannedResource], look: RenderOptions) -> list[list[str]]:
     """One entry for each group of resources that change alike, in the order of the first of each."""
     groups: dict[tuple[str, ...], list[PlannedResource]] = {}
     for resource in resources:
@@ -60,7 +60,7 @@ def entries(resources: Sequence[PlannedResource], look: Look) -> list[list[str]]
     return [_entry(group, look) for group in groups.values()]
 
 
-def blocked_entry(resource: PlannedResource, look: Look) -> list[str]:
+def blocked_entry(resource: PlannedResource, look: RenderOptions) -> list[str]:
     """Why a resource cannot be applied as written, each way out to paste, and what it was about to become."""
     lines = [f"  {look.style.strong(f'# {printable(resource.address)} is blocked')}"]
     for blocker in resource.proposal.blockers:
@@ -94,7 +94,7 @@ def headline(resource: PlannedResource) -> str:
             return f"{address} stays as it is"
 
 
-def _entry(group: list[PlannedResource], look: Look) -> list[str]:
+def _entry(group: list[PlannedResource], look: RenderOptions) -> list[str]:
     first = group[0]
     lines = [f"  {look.style.strong(f'# {headline(item)}')}" for item in group]
     if first.action is Action.ADOPT and len(group) == 1 and first.import_id:
@@ -109,16 +109,18 @@ def _entry(group: list[PlannedResource], look: Look) -> list[str]:
     return [*lines, *_attribute_block(group, look), *_step_lines(first.proposal.steps, look)]
 
 
-def _inside(resource: PlannedResource, look: Look) -> tuple[str, ...]:
+def _inside(resource: PlannedResource, look: RenderOptions) -> tuple[str, ...]:
     """Everything of an entry but the address: what is equal here can be stated once."""
-    plain = Look(style=Style(colour=False), width=look.width, detail=look.detail, schemas=look.schemas)
+    plain = RenderOptions(
+        style=Style(colour=False), width=look.width, detail=look.detail, schemas=look.schemas
+    )
     proposal = resource.proposal
     shown = _block_body(resource, plain)
     imported = (resource.import_id,) if resource.import_id else ()
     return (*proposal.reasons, *proposal.drift, *shown, *_step_lines(proposal.steps, plain), *imported)
 
 
-def _attribute_block(group: list[PlannedResource], look: Look) -> list[str]:
+def _attribute_block(group: list[PlannedResource], look: RenderOptions) -> list[str]:
     first = group[0]
     sign, tone = _SIGNS[first.action]
     name = quoted(parsed.name) if (parsed := parse_address(first.address)) else quoted(first.address)
@@ -134,7 +136,7 @@ def _attribute_block(group: list[PlannedResource], look: Look) -> list[str]:
     return [f"{mark} {title} {{", *inside, "    }"]
 
 
-def _block_body(resource: PlannedResource, look: Look) -> list[str]:
+def _block_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
     patterns = sensitive_in(resource, look.schemas)
     match resource.action:
         case Action.CREATE:
@@ -150,7 +152,7 @@ def _block_body(resource: PlannedResource, look: Look) -> list[str]:
             )
 
 
-def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Look) -> list[str]:
+def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: RenderOptions) -> list[str]:
     """In full detail what stays, in less how much of it there is."""
     changed = {change.path[0] for change in resource.proposal.changes if change.path}
     rest = {
@@ -170,7 +172,7 @@ def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Loo
 
 
 def _whole(
-    attributes: Attributes | None, patterns: Sequence[Pattern], look: Look, sign: str, tone: Tone
+    attributes: Attributes | None, patterns: Sequence[Pattern], look: RenderOptions, sign: str, tone: Tone
 ) -> list[str]:
     lines = body(without_nulls(hide_attributes(attributes, patterns) or {}), look.width - 8)
     mark = look.style.paint(sign, tone)
@@ -182,7 +184,7 @@ def _starts(line: str) -> bool:
     return not line.startswith((" ", "}", "]")) and line not in ("", "EOT")
 
 
-def _step_lines(steps: Sequence[Step], look: Look) -> list[str]:
+def _step_lines(steps: Sequence[Step], look: RenderOptions) -> list[str]:
     lines: list[str] = []
     for number, step in enumerate(steps, start=1):
         label = f"[{step.effect.value}]"
@@ -196,7 +198,7 @@ def _step_lines(steps: Sequence[Step], look: Look) -> list[str]:
     return lines
 
 
-def _blocker_lines(blocker: Blocker, look: Look) -> list[str]:
+def _blocker_lines(blocker: Blocker, look: RenderOptions) -> list[str]:
     sign = look.style.paint("!", Tone.BLOCKED)
     lines = [f"  {sign} {look.style.strong(printable(blocker.summary))} [{blocker.code}]"]
     lines.append(wrapped(printable(blocker.why), look.width, "    ", "    "))
@@ -209,7 +211,7 @@ def _blocker_lines(blocker: Blocker, look: Look) -> list[str]:
     return lines
 
 
-def _drift_line(text: str, look: Look) -> str:
+def _drift_line(text: str, look: RenderOptions) -> str:
     return wrapped(printable(text), look.width, "  # drift: ", "  #   ")
 
 

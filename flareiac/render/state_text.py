@@ -18,7 +18,7 @@ from flareiac.render.json_values import (
 )
 from flareiac.render.output_text import outputs_json, outputs_text
 from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
-from flareiac.render.survey_text import survey_lines
+from flareiac.render.statistics_text import survey_lines
 from flareiac.render.value_text import body, inline, quoted, without_nulls
 
 __all__ = ["outputs_json", "outputs_text", "record_text", "show_json", "state_text"]

@@ -40,7 +40,7 @@ class Preflighting(Protocol):
 
 
 @runtime_checkable
-class Settling(Protocol):
+class Recoverable(Protocol):
     """A driver that can tell, by reading only, how an operation whose result was lost ended."""
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
@@ -87,7 +87,7 @@ class SurveyRequest:
 
 
 @runtime_checkable
-class Surveying(Protocol):
+class ReportsStatistics(Protocol):
     """A driver whose resources hold data: how much, in how many parts, and how it is kept."""
 
     def survey(self, request: SurveyRequest) -> Attributes:
@@ -125,7 +125,7 @@ class Collecting(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WayBack:
+class RollbackPreview:
     """``texts`` say what happens; ``payload`` is what ``restore`` needs to do exactly that. ``there``: it
     stands there already.
     """
@@ -136,7 +136,7 @@ class WayBack:
 
 
 @runtime_checkable
-class Restoring(Protocol):
+class Rollbackable(Protocol):
     """A driver whose resources keep earlier states of themselves, and can be set back to one."""
 
     def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
@@ -146,7 +146,7 @@ class Restoring(Protocol):
         """
         ...
 
-    def way_back(self, request: ApplyRequest) -> WayBack:
+    def way_back(self, request: ApplyRequest) -> RollbackPreview:
         """What setting it back would do; nothing but reading. ``request.payload``: ``to`` (an id, or None),
         and ``known``: what others recorded before they emptied it, each with ``snapshot_id`` (None: it was
         empty), ``branch`` (None: the main one) and ``why`` in words. Raises ``Failure``.
@@ -154,12 +154,12 @@ class Restoring(Protocol):
         ...
 
     def restore(self, request: ApplyRequest) -> Outcome:
-        """Sets it back. ``request.payload`` is the one of a ``WayBack``, and nothing else is done."""
+        """Sets it back. ``request.payload`` is the one of a ``RollbackPreview``, and nothing else is done."""
         ...
 
 
 @runtime_checkable
-class Reviving(Protocol):
+class Undroppable(Protocol):
     """A driver whose deleted resources can be brought back as long as what they were made of is there."""
 
     def revive(self, request: ApplyRequest) -> Outcome:
@@ -171,7 +171,7 @@ class Reviving(Protocol):
         ...
 
 
-class Steer(StrEnum):
+class RunCommand(StrEnum):
     """What a person can ask of something that runs, beside changing it."""
 
     STOP = "stop"
@@ -180,12 +180,12 @@ class Steer(StrEnum):
 
 
 @runtime_checkable
-class Steering(Protocol):
+class RunControl(Protocol):
     """A driver whose resources can be stopped, started and restarted by hand, on their recorded
     definition.
     """
 
-    def steer(self, verb: Steer, request: ApplyRequest) -> Outcome:
+    def steer(self, verb: RunCommand, request: ApplyRequest) -> Outcome:
         """``request.planned`` is the recorded definition."""
         ...
 
@@ -202,11 +202,11 @@ class Starting(Protocol):
 
 
 @runtime_checkable
-class SteeringConnections(Protocol):
+class ConnectionControl(Protocol):
     """A session whose connections run something of their own: an engine's application."""
 
     def steer_connection(
-        self, verb: Steer, connection: Resolved, cancel: threading.Event, progress: Callable[[str], None]
+        self, verb: RunCommand, connection: Resolved, cancel: threading.Event, progress: Callable[[str], None]
     ) -> Sequence[str]:
         """Ends it, starts it or both, and says what came of it, in lines. What runs in it stays declared.
         Raises ``Failure``.

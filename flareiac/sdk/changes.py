@@ -167,7 +167,7 @@ class Reaction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disturbance:
+class Impact:
     """A change of this resource disturbs the running holders of a relation, but for those whose claim
     tolerates it.
     """
@@ -198,7 +198,7 @@ class Proposal:
     steps: tuple[Step, ...] = ()
     reasons: tuple[str, ...] = ()
     blockers: tuple[Blocker, ...] = ()
-    disturbs: tuple[Disturbance, ...] = ()
+    disturbs: tuple[Impact, ...] = ()
     drift: tuple[str, ...] = ()
     fingerprint: Data = None
     payload: Data = None

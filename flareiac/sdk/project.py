@@ -10,8 +10,8 @@ class Project:
     """Where a command runs. Paths in attributes are relative to ``root``; ``workspace`` is part of default
     locations.
 
-    ``resolve`` follows the links in a place (see ``sdk.places``); without a disk to look at, a place is what
-    it is called.
+    ``resolve`` follows the links in a place (see ``sdk.locations``); without a disk to look at, a place is
+    what it is called.
     """
 
     root: FilePath

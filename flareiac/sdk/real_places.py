@@ -1,4 +1,4 @@
-"""Where is a place really? Reads links; a place in the form that ``sdk.places`` compares."""
+"""Where is a place really? Reads links; a place in the form that ``sdk.locations`` compares."""
 
 import os.path
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.sdk.changes import Claim, Disturbance
+from flareiac.sdk.changes import Claim, Impact
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Observation, Recorded
@@ -65,7 +65,7 @@ class PlanRequest:
     destroy_object: bool = False
     replace: bool = False
     protected: bool = False
-    disturbances: tuple[Disturbance, ...] = ()
+    disturbances: tuple[Impact, ...] = ()
     """What changes of other resources ask of this one while it runs (the core asks the planner a second time
     when there are any).
     """

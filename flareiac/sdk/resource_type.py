@@ -60,7 +60,7 @@ class ResourceType:
     identity)`` tells, of a recorded resource as observed, what it still needs of others.
     ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
     the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its
-    own (see ``sdk.places``); the identity is empty of what was never observed. ``sources(attributes,
+    own (see ``sdk.locations``); the identity is empty of what was never observed. ``sources(attributes,
     project)``: folders with files that it needs and others write.
     """
 

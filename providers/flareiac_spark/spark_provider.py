@@ -11,7 +11,7 @@ from threading import Event
 from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.capabilities import Check, Steer
+from flareiac.sdk.capabilities import Check, RunCommand
 from flareiac.sdk.changes import Claim, Proposal
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.driver import Driver
@@ -96,7 +96,7 @@ class SparkSession:
         return outcome(request, self._applications)
 
     def steer_connection(
-        self, verb: Steer, connection: Resolved, cancel: Event, progress: Callable[[str], None]
+        self, verb: RunCommand, connection: Resolved, cancel: Event, progress: Callable[[str], None]
     ) -> Sequence[str]:
         """See ``flareiac.sdk.capabilities.SteeringConnections``."""
         from flareiac_spark.engine.steer import steer_engine

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flareiac.app.discovery import installed
-from flareiac.applying.recording import Recording
+from flareiac.applying.state_writer import Recording
 from flareiac.kernel.data import Reference
 from flareiac.model.snapshot import ResourceRecord, Snapshot, encode_snapshot
 from flareiac.state.read import load

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 from hypothesis import example, given
 
-from flareiac.applying.staleness import compare
+from flareiac.applying.stale_plans import compare
 from flareiac.kernel.data import Data, canonical
 
 VALUES = st.recursive(

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from flareiac.app.bench import Bench
-from flareiac.app.steer import prove
-from flareiac.applying.recording import Recording
+from flareiac.app.job_control import prove
+from flareiac.app.workspace import Workspace
+from flareiac.applying.state_writer import Recording
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.model.references import reached_by_declaration
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.capabilities import Steer
+from flareiac.sdk.capabilities import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.resource_type import Kind
 from flareiac_spark.control import DesiredJob
@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 def record_job(project: Path, **identity: Any) -> None:
     """Puts the declared job into the state, as an apply does that set it up stopped."""
-    bench = Bench(root=project)
+    bench = Workspace(root=project)
     loaded = bench.load_state()
     resources = bench.load_configuration(loaded.snapshot, Diagnostics()).desired.resources
     found = resources["job.r"]
@@ -69,7 +69,7 @@ def want(project: Path, lineage: str, state: Any) -> None:
     """The job among what should run."""
     applications = Applications(Project(root=project, lineage=lineage))
     control = applications.control(
-        Bench(root=project).load_state().snapshot.resources["job.r"].attributes["application"]
+        Workspace(root=project).load_state().snapshot.resources["job.r"].attributes["application"]
     )
     job = DesiredJob(digest="d", spec={}, state=state)
     control.update_desired(
@@ -87,9 +87,9 @@ def refusal(project: Path, *words: str) -> str:
 
 
 def proved(project: Path, address: str, *, by_name: bool) -> None:
-    bench = Bench(root=project)
+    bench = Workspace(root=project)
     try:
-        prove(bench, bench.load_state().snapshot, Steer.START, [address], by_name=by_name)
+        prove(bench, bench.load_state().snapshot, RunCommand.START, [address], by_name=by_name)
     finally:
         bench.close()
 
@@ -108,7 +108,7 @@ def test_an_engine_starts_only_what_may_start(project: Path) -> None:
     record_job(project)
     commit(project, 15, expired=8)
     proved(project, "job.r", by_name=False)  # it is stopped, and stays so
-    want(project, Bench(root=project).load_state().snapshot.lineage, state="running")
+    want(project, Workspace(root=project).load_state().snapshot.lineage, state="running")
     assert "8 of 15 rows of table.src" in refusal(project, "start", "engine.local")
 
 

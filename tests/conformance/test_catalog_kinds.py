@@ -10,7 +10,7 @@ import pytest
 from pyiceberg.exceptions import CommitFailedException
 
 from flareiac.kernel.data import to_json
-from flareiac.sdk.capabilities import Reviving
+from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.changes import Action
 from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs.doctor import check_catalog
@@ -209,7 +209,7 @@ def test_a_dropped_table_comes_back(lake: KindLake) -> None:
     deleted = lake.carry_out("table.orders", lake.plan("table.orders", None))
     assert isinstance(deleted, Applied)
     driver = lake.session.driver("table")
-    assert isinstance(driver, Reviving)
+    assert isinstance(driver, Undroppable)
     lake.state["table.orders"] = Recorded(attributes=deleted.attributes, identity=deleted.identity)
     asked = lake.request("table.orders", lake.plan("table.orders", orders(lake)))
     request = dataclasses.replace(asked, action="revive", planned=None, payload={"then": {}})

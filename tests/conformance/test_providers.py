@@ -16,7 +16,7 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, canonical, from_json, is_known, to_json
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import RefType
-from flareiac.sdk.capabilities import Settling
+from flareiac.sdk.capabilities import Recoverable
 from flareiac.sdk.changes import Action, Proposal
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
@@ -210,7 +210,7 @@ def test_a_repeated_create_finds_its_own_outcome(world: World) -> None:
 
 
 def test_a_lost_result_is_settled_by_reading(world: World) -> None:
-    assert isinstance(world.driver, Settling)
+    assert isinstance(world.driver, Recoverable)
     proposal = world.plan(None, world.desired)
     request = world.request(proposal, None)
     assert world.driver.settle(request) is None

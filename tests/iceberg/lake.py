@@ -12,11 +12,11 @@ import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
-from flareiac.applying.execute import asked
+from flareiac.applying.execute import call_driver
 from flareiac.kernel.data import Attributes, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.plan import Verb
-from flareiac.sdk.capabilities import Prefetching, Settling
+from flareiac.sdk.capabilities import Prefetching, Recoverable
 from flareiac.sdk.changes import Action, Proposal
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
@@ -140,7 +140,9 @@ class Lake:
                     del self.state[address]
                 return outcome
             case Action.REPLACE:
-                gone = asked(self.driver(address), Verb.DELETE, self.request(address, proposal), "iceberg")
+                gone = call_driver(
+                    self.driver(address), Verb.DELETE, self.request(address, proposal), "iceberg"
+                )
                 assert isinstance(gone, Applied)
                 del self.state[address]
             case _:
@@ -157,7 +159,7 @@ class Lake:
         cannot be told.
         """
         verb = Verb.CREATE if request.action == Action.REPLACE else Verb(request.action)
-        return asked(self.driver(request.address), verb, request, "iceberg")
+        return call_driver(self.driver(request.address), verb, request, "iceberg")
 
     def record(self, address: str, outcome: Outcome) -> None:
         if outcome.attributes is not None:
@@ -175,7 +177,7 @@ class Lake:
 
     def settle(self, address: str, request: ApplyRequest) -> Outcome | None:
         driver = self.session.driver(address.split(".")[0])
-        assert isinstance(driver, Settling)
+        assert isinstance(driver, Recoverable)
         return driver.settle(request)
 
     def prefetch(self, requests: Iterable[ReadRequest]) -> None:

@@ -32,8 +32,8 @@ from flareiac.sdk.changes import (
     Action,
     AttributeChange,
     Blocker,
-    Disturbance,
     Effect,
+    Impact,
     Origin,
     Proposal,
     Reaction,
@@ -109,7 +109,7 @@ CHANGE = st.builds(
     sensitive=st.booleans(),
 )
 DISTURBANCE = st.builds(
-    Disturbance, relation=st.sampled_from(Relation), reaction=st.sampled_from(Reaction), reason=TEXT
+    Impact, relation=st.sampled_from(Relation), reaction=st.sampled_from(Reaction), reason=TEXT
 )
 WARNING = st.builds(
     warning,

@@ -8,7 +8,7 @@ import pytest
 
 from flareiac.app.discovery import installed
 from flareiac.kernel.data import Attributes
-from flareiac.planning.promises import broken
+from flareiac.planning.contract_checks import violations
 from flareiac.sdk.changes import Action, Proposal
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import PlanRequest
@@ -42,5 +42,5 @@ def test_only_what_is_kept_by_name_may_stay_as_it_was(
         references={},
         project=Project(root=Path("/")),
     )
-    found = broken(request, Proposal(action=Action.RECORD, planned=planned, keeps=keeps), kind, "spark")
+    found = violations(request, Proposal(action=Action.RECORD, planned=planned, keeps=keeps), kind, "spark")
     assert [item.code for item in found] == ([] if fine else ["FIP020"])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flareiac.render.survey_text import survey_json, survey_lines, survey_text
+from flareiac.render.statistics_text import survey_json, survey_lines, survey_text
 
 NOW = 1_000_000.0
 EMPTY: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac.sdk.places import Occupied, is_within, outermost
+from flareiac.sdk.locations import LocationIndex, is_within, outermost
 
 PLACES = st.builds(
     lambda start, levels: start + "/".join(levels) or "/",
@@ -14,7 +14,7 @@ PLACES = st.builds(
 
 @given(st.lists(PLACES, max_size=8), PLACES)
 def test_sharing_finds_what_is_inside_and_around(places: list[str], place: str) -> None:
-    found = Occupied((item, number) for number, item in enumerate(places)).sharing(place)
+    found = LocationIndex((item, number) for number, item in enumerate(places)).sharing(place)
     expected = {
         (item, number)
         for number, item in enumerate(places)

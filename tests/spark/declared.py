@@ -10,7 +10,7 @@ from flareiac.config.variables import Inputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.model.desired import DesiredResource
-from flareiac.sdk.changes import Disturbance, Proposal
+from flareiac.sdk.changes import Impact, Proposal
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import PlanRequest
@@ -144,7 +144,7 @@ def proposal(
     *,
     address: str = "job.x",
     identity: Attributes | None = None,
-    disturbances: tuple[Disturbance, ...] = (),
+    disturbances: tuple[Impact, ...] = (),
 ) -> Proposal:
     """What the planner of an address says; ``facts`` None: it is not there."""
     known = desired or recorded

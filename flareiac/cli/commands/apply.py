@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.apply import Conduct, End, apply_fresh, apply_saved
+from flareiac.app.apply import ApplyOptions, ApplyOutcome, apply_fresh, apply_saved
 from flareiac.app.plan import PlanReport, PlanRequest
 from flareiac.app.plan_files import read_plan
 from flareiac.cli.apply_output import ApplyOutput, JsonOutput, TextOutput
@@ -37,15 +37,15 @@ from flareiac.render import resource_text
 from flareiac.render.losses_text import losses_text
 
 _CODES = {
-    End.NOTHING_TO_DO: ExitCode.DONE,
-    End.INVALID: ExitCode.ERROR,
-    End.BLOCKED: ExitCode.BLOCKED,
-    End.DECLINED: ExitCode.CANCELLED,
-    End.STALE: ExitCode.STALE,
-    End.DONE: ExitCode.DONE,
-    End.PARTLY: ExitCode.PARTLY,
-    End.FAILED: ExitCode.ERROR,
-    End.CANCELLED: ExitCode.CANCELLED,
+    ApplyOutcome.NOTHING_TO_DO: ExitCode.DONE,
+    ApplyOutcome.INVALID: ExitCode.ERROR,
+    ApplyOutcome.BLOCKED: ExitCode.BLOCKED,
+    ApplyOutcome.DECLINED: ExitCode.CANCELLED,
+    ApplyOutcome.STALE: ExitCode.STALE,
+    ApplyOutcome.DONE: ExitCode.DONE,
+    ApplyOutcome.PARTLY: ExitCode.PARTLY,
+    ApplyOutcome.FAILED: ExitCode.ERROR,
+    ApplyOutcome.CANCELLED: ExitCode.CANCELLED,
 }
 
 
@@ -196,11 +196,11 @@ def _apply_fresh(invocation: Invocation, request: PlanRequest, mode: _Mode) -> i
 
     conduct = _conduct(invocation, mode, output, approve)
     with (
-        opened(invocation, var=mode.var, var_file=mode.var_file, parallelism=mode.parallelism) as bench,
+        opened(invocation, var=mode.var, var_file=mode.var_file, parallelism=mode.parallelism) as workspace,
         closing(output),
     ):
-        report = apply_fresh(bench, request, conduct)
-    if report.end in (End.INVALID, End.BLOCKED, End.NOTHING_TO_DO):
+        report = apply_fresh(workspace, request, conduct)
+    if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED, ApplyOutcome.NOTHING_TO_DO):
         output.plan(report.planned)
     output.conclusion(report)
     return _CODES[report.end]
@@ -217,9 +217,9 @@ def _apply_saved(invocation: Invocation, file: str, mode: _Mode) -> int:
         return True  # it was looked at when it was saved
 
     conduct = _conduct(invocation, mode, output, approve)
-    with opened(invocation, parallelism=mode.parallelism) as bench, closing(output):
-        report = apply_saved(bench, saved, conduct)
-    if report.end in (End.INVALID, End.BLOCKED):
+    with opened(invocation, parallelism=mode.parallelism) as workspace, closing(output):
+        report = apply_saved(workspace, saved, conduct)
+    if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED):
         output.plan(report.planned)
     output.conclusion(report)
     return _CODES[report.end]
@@ -246,13 +246,13 @@ def _output(invocation: Invocation, mode: _Mode) -> ApplyOutput:
 
 def _conduct(
     invocation: Invocation, mode: _Mode, output: ApplyOutput, approve: Callable[[PlanReport], bool]
-) -> Conduct:
+) -> ApplyOptions:
     def emit(event: Event) -> None:
         # A reader that stops reading (a pager, a full log disk) must not stop an apply half-way.
         with suppress(BrokenPipeError, Failure):
             output.event(event)
 
-    return Conduct(
+    return ApplyOptions(
         approve=approve,
         emit=emit,
         cancel=invocation.cancel,

@@ -25,8 +25,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be 
 def show(context: typer.Context, address: Address, as_json: Json = False) -> int:
     """Shows what is in a checkpoint."""
     invocation = invocation_of(context)
-    with opened(invocation) as bench:
-        found = look_into(bench, address)
+    with opened(invocation) as workspace:
+        found = look_into(workspace, address)
     if as_json:
         document = checkpoint_json(found.address, found.inside, found.holders)
         invocation.terminal.out(json.dumps(document, indent=2))
@@ -39,7 +39,9 @@ def gc(context: typer.Context, address: AnyAddress = None, dry_run: DryRun = Fal
     """Removes generations that are no longer needed."""
     invocation = invocation_of(context)
     with locked_work(invocation) as work:
-        found = collect(work.bench, address, dry_run=dry_run, lock_timeout=work.lock_timeout, emit=work.emit)
+        found = collect(
+            work.workspace, address, dry_run=dry_run, lock_timeout=work.lock_timeout, emit=work.emit
+        )
     lines = [f"{name}: {line}" for name, items in found.items() for line in items]
     for line in lines or ["Nothing to remove: no checkpoint has more generations than it keeps."]:
         invocation.terminal.out(line)

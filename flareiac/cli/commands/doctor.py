@@ -4,7 +4,7 @@ import json
 
 import typer
 
-from flareiac.app.environment import declared, examine
+from flareiac.app.setup import declared, examine
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import invocation_of
@@ -21,9 +21,9 @@ def doctor(
     """Shows the verdicts of every provider."""
     invocation, diagnostics = invocation_of(context), Diagnostics()
     terminal = invocation.terminal
-    with opened(invocation, var=var, var_file=var_file) as bench:
-        configuration, references = declared(bench, diagnostics)
-        checks = examine(bench, references, diagnostics)
+    with opened(invocation, var=var, var_file=var_file) as workspace:
+        configuration, references = declared(workspace, diagnostics)
+        checks = examine(workspace, references, diagnostics)
     if as_json:
         rows = [
             {"name": item.name, "verdict": item.verdict.value, "text": item.text, "fix": item.fix}

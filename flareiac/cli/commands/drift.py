@@ -27,8 +27,8 @@ def drift(
     invocation = invocation_of(context)
     terminal = invocation.terminal
     request = plan_request(refresh=refresh, maintenance=Maintenance.EXCLUDE)
-    with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as bench:
-        report = find_drift(bench, request)
+    with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as workspace:
+        report = find_drift(workspace, request)
     if as_json:
         version = flareiac.__version__
         for line in drift_lines(report.drift, report.diagnostics, report.sources, tool_version=version):

@@ -43,13 +43,13 @@ def import_(
         why = "Write flareiac import ADDRESS ID, or flareiac import -from-catalog=CATALOG.NAMESPACE.*"
         raise typer.BadParameter(why)
     target = None if out is None else _new_file(invocation.root, out)
-    with opened(invocation, var=var, var_file=var_file) as bench:
+    with opened(invocation, var=var, var_file=var_file) as workspace:
         if from_catalog is not None:
-            found = import_many(bench, from_catalog)
+            found = import_many(workspace, from_catalog)
         else:
             assert address is not None, "checked above"
             assert thing_id is not None, "checked above"
-            found = import_one(bench, address, thing_id)
+            found = import_one(workspace, address, thing_id)
     if found.diagnostics.has_errors:
         complain(invocation.terminal, found.diagnostics, found.sources)
         return ExitCode.ERROR

@@ -2,7 +2,7 @@
 
 import typer
 
-from flareiac.app.environment import declared, initialise
+from flareiac.app.setup import declared, initialise
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import invocation_of
@@ -15,12 +15,12 @@ def init(context: typer.Context, var: Variables = None, var_file: VariableFiles 
     """Lets every provider fetch what the configuration needs."""
     invocation, diagnostics = invocation_of(context), Diagnostics()
     terminal = invocation.terminal
-    with opened(invocation, var=var, var_file=var_file) as bench:
-        configuration, references = declared(bench, diagnostics)
+    with opened(invocation, var=var, var_file=var_file) as workspace:
+        configuration, references = declared(workspace, diagnostics)
         complain(terminal, diagnostics, configuration.sources)
         if diagnostics.has_errors:
             return ExitCode.ERROR
-        for line in initialise(bench, references, terminal.say):
+        for line in initialise(workspace, references, terminal.say):
             terminal.out(line)
     terminal.out("FlareIaC is initialised here.")
     return ExitCode.DONE

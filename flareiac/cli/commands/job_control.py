@@ -4,35 +4,35 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.steer import steer
+from flareiac.app.job_control import steer
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import invocation_of
 from flareiac.cli.locked_work import locked_work
-from flareiac.sdk.capabilities import Steer
+from flareiac.sdk.capabilities import RunCommand
 
 Address = Annotated[str, typer.Argument(help="The address of a job, or of an engine.", metavar="ADDRESS")]
 
 
 def stop(context: typer.Context, address: Address) -> int:
     """Stops a job or an engine."""
-    return _control(context, Steer.STOP, address)
+    return _control(context, RunCommand.STOP, address)
 
 
 def start(context: typer.Context, address: Address) -> int:
     """Starts a job or an engine as it is recorded."""
-    return _control(context, Steer.START, address)
+    return _control(context, RunCommand.START, address)
 
 
 def restart(context: typer.Context, address: Address) -> int:
     """Stops a job or an engine, and starts it as it is recorded."""
-    return _control(context, Steer.RESTART, address)
+    return _control(context, RunCommand.RESTART, address)
 
 
-def _control(context: typer.Context, verb: Steer, address: str) -> int:
+def _control(context: typer.Context, verb: RunCommand, address: str) -> int:
     invocation = invocation_of(context)
     with locked_work(invocation) as work:
         messages = steer(
-            work.bench,
+            work.workspace,
             verb,
             address,
             lock_timeout=work.lock_timeout,

@@ -17,8 +17,8 @@ Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on printing wha
 def logs(context: typer.Context, address: Address, follow: Follow = False) -> int:
     """Prints the log of a job, and what is added to it until it is interrupted."""
     invocation = invocation_of(context)
-    with opened(invocation) as bench:
-        found = row(bench, bench.load_state().snapshot, address).get("log")
+    with opened(invocation) as workspace:
+        found = row(workspace, workspace.load_state().snapshot, address).get("log")
     if not found or not Path(found).is_file():
         invocation.terminal.say(f"{address} has written no log yet.")
         return ExitCode.DONE

@@ -24,8 +24,8 @@ def output(
     """Shows one recorded output, or all."""
     invocation = invocation_of(context)
     terminal = invocation.terminal
-    with opened(invocation) as bench:
-        outputs = bench.load_state().snapshot.outputs
+    with opened(invocation) as workspace:
+        outputs = workspace.load_state().snapshot.outputs
     if name is not None and name not in outputs:
         hint = f"{did_you_mean(name, outputs)} Outputs are recorded by apply; flareiac output lists them."
         raise Failure(error(codes.OUTPUT_NOT_FOUND, f'The state holds no output "{name}".{hint}'))

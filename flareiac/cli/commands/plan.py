@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 import flareiac
-from flareiac.app.bench import Bench
 from flareiac.app.plan import PlanReport
 from flareiac.app.plan import plan as make_plan
 from flareiac.app.plan_files import plan_content, write_plan_files
+from flareiac.app.workspace import Workspace
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import invocation_of
 from flareiac.cli.options import Json, Parallelism, VariableFiles, Variables
@@ -68,17 +68,17 @@ def plan(
         max_destroys=max_destroys,
         destroy=destroy,
     )
-    with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as bench:
-        report = make_plan(bench, request)
+    with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as workspace:
+        report = make_plan(workspace, request)
     if as_json:
         print_report_json(terminal, report)
     else:
         print_report(terminal, report, detail=detail, show_steps=show_steps)
     whole = report.plan is not None and not report.plan.errored
     if report.plan is not None and whole:
-        _save(bench, report.plan, out, json_into)
+        _save(workspace, report.plan, out, json_into)
     if timings:
-        phases = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in bench.timings.items())
+        phases = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in workspace.timings.items())
         terminal.say(f"Timings: {phases}")
     if out and not as_json and whole:
         terminal.out(f"\nSaved the plan to {out}. To do exactly this, run:\n  flareiac apply {out}")
@@ -94,13 +94,13 @@ def _exit_code(report: PlanReport, *, detailed: bool) -> ExitCode:
     return ExitCode.CHANGES if detailed and changed else ExitCode.DONE
 
 
-def _save(bench: Bench, made: Plan, out: str | None, json_into: str | None) -> None:
+def _save(workspace: Workspace, made: Plan, out: str | None, json_into: str | None) -> None:
     """Writes the files that were asked for, once the content of all is known."""
     files: dict[str, bytes] = {}
     if out:
-        files[out] = plan_content(made, bench.root)
+        files[out] = plan_content(made, workspace.root)
     if json_into:
-        schemas = bench.installed.registry.schemas
+        schemas = workspace.installed.registry.schemas
         document = plan_json(made, tool_version=flareiac.__version__, schemas=schemas)
         files[json_into] = json.dumps(document, indent=1).encode() + b"\n"
-    write_plan_files(bench.root, files)
+    write_plan_files(workspace.root, files)

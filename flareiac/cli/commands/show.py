@@ -9,7 +9,7 @@ import typer
 import flareiac
 from flareiac.app.discovery import installed
 from flareiac.app.plan_files import read_plan
-from flareiac.app.survey import surveys
+from flareiac.app.table_statistics import surveys
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation, invocation_of
@@ -54,9 +54,9 @@ def _show_plan(
 
 
 def _show_state(invocation: Invocation, *, as_json: bool) -> None:
-    with opened(invocation) as bench:
-        snapshot = bench.load_state().snapshot
-        statistics = surveys(bench, snapshot)
+    with opened(invocation) as workspace:
+        snapshot = workspace.load_state().snapshot
+        statistics = surveys(workspace, snapshot)
     schemas = installed().registry.schemas
     if as_json:
         document = show_json(snapshot, schemas=schemas, surveys=statistics)

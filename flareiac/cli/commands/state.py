@@ -30,8 +30,8 @@ Dropped = Annotated[
 def list_(context: typer.Context, pattern: Patterns = None, as_json: Json = False) -> int:
     """Lists the recorded addresses that match."""
     invocation = invocation_of(context)
-    with opened(invocation) as bench:
-        found = addresses(bench.load_state().snapshot, pattern or ())
+    with opened(invocation) as workspace:
+        found = addresses(workspace.load_state().snapshot, pattern or ())
     if as_json:
         invocation.terminal.out(json.dumps({"format_version": "1.0", "addresses": found}, indent=2))
     else:
@@ -43,8 +43,8 @@ def list_(context: typer.Context, pattern: Patterns = None, as_json: Json = Fals
 def show(context: typer.Context, address: Recorded, as_json: Json = False) -> int:
     """Shows one record."""
     invocation = invocation_of(context)
-    with opened(invocation) as bench:
-        record = recorded(bench.load_state().snapshot, address)
+    with opened(invocation) as workspace:
+        record = recorded(workspace.load_state().snapshot, address)
     if as_json:
         invocation.terminal.out(json.dumps(encode(record), indent=2))
     else:
@@ -56,6 +56,6 @@ def rm(context: typer.Context, address: Dropped) -> int:
     """Gives up a dropped table."""
     invocation = invocation_of(context)
     with locked_work(invocation) as work:
-        said = give_up(work.bench, address, lock_timeout=work.lock_timeout, emit=work.emit)
+        said = give_up(work.workspace, address, lock_timeout=work.lock_timeout, emit=work.emit)
         invocation.terminal.out(said)
     return ExitCode.DONE

@@ -10,15 +10,15 @@ from typing import Annotated, Final
 import typer
 
 from flareiac.app.inspect import status as job_rows
-from flareiac.app.survey import surveys
+from flareiac.app.table_statistics import surveys
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation, invocation_of
 from flareiac.cli.options import Json
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
 from flareiac.render.control_characters import visible
+from flareiac.render.statistics_text import survey_json, survey_text
 from flareiac.render.status_text import status_json, status_text
-from flareiac.render.survey_text import survey_json, survey_text
 
 _EVERY: Final = 2.0
 """Seconds between two looks of -watch."""
@@ -42,9 +42,9 @@ def status(context: typer.Context, as_json: Json = False, watch: Watch = False) 
 
 
 def _status(invocation: Invocation, *, as_json: bool) -> str:
-    with opened(invocation) as bench:
-        snapshot = bench.load_state().snapshot
-        rows, tables = job_rows(bench, snapshot), surveys(bench, snapshot)
+    with opened(invocation) as workspace:
+        snapshot = workspace.load_state().snapshot
+        rows, tables = job_rows(workspace, snapshot), surveys(workspace, snapshot)
     if as_json:
         return json.dumps({**status_json(rows), "tables": survey_json(tables)}, indent=2)
     jobs = [status_text(rows, now=time.time())] if rows or not tables else []

@@ -25,8 +25,8 @@ To = Annotated[
 def snapshots(context: typer.Context, address: Address, as_json: Json = False, limit: Limit = 20) -> int:
     """Lists the snapshots of a table."""
     invocation = invocation_of(context)
-    with opened(invocation) as bench:
-        rows = snapshots_of(bench, address)
+    with opened(invocation) as workspace:
+        rows = snapshots_of(workspace, address)
     if as_json:
         invocation.terminal.out(json.dumps(snapshots_json(address, rows[:limit]), indent=2))
     else:
@@ -48,7 +48,7 @@ def rollback(
 
     with locked_work(invocation) as work:
         said = roll_back(
-            work.bench,
+            work.workspace,
             address,
             to,
             approve=approve,

@@ -24,7 +24,7 @@ def undrop(context: typer.Context, address: Address) -> int:
     progress = invocation.terminal.say
     with locked_work(invocation) as work:
         said = bring_back(
-            work.bench, address, lock_timeout=work.lock_timeout, emit=work.emit, progress=progress
+            work.workspace, address, lock_timeout=work.lock_timeout, emit=work.emit, progress=progress
         )
     for line in said:
         invocation.terminal.out(line)

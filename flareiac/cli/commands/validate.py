@@ -19,8 +19,8 @@ def validate(
     """Says what is wrong with the configuration."""
     invocation = invocation_of(context)
     terminal = invocation.terminal
-    with opened(invocation, var=var, var_file=var_file) as bench:
-        found = validated(bench)
+    with opened(invocation, var=var, var_file=var_file) as workspace:
+        found = validated(workspace)
     sources = found.configuration.sources
     if as_json:
         terminal.out(json.dumps(validate_json(found.diagnostics, sources), indent=2))

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.places import outermost
+from flareiac.sdk.locations import outermost
 from flareiac.sdk.project import Project
 
 _PATHS: Final = (

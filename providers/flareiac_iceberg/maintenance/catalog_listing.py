@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.places import Occupied
+from flareiac.sdk.locations import LocationIndex
 from flareiac_iceberg.catalogs.entries import Registered, unreadable
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.reader import everything_in
@@ -30,7 +30,7 @@ class Listings:
     def __init__(self, resolve: Callable[[str], str] = lambda place: place) -> None:
         self._lock = threading.Lock()
         self._resolve = resolve
-        self._known: dict[str, Occupied[Entry] | Failure] = {}
+        self._known: dict[str, LocationIndex[Entry] | Failure] = {}
         self._places: dict[str, tuple[str, ...]] = {}
 
     def forget(self) -> None:
@@ -60,14 +60,14 @@ class Listings:
             raise found
         return [entry for _place, entry in found.sharing(self._resolve(comparable(location)))]
 
-    def _asked(self, catalog: CatalogSpec) -> Occupied[Entry] | Failure:
+    def _asked(self, catalog: CatalogSpec) -> LocationIndex[Entry] | Failure:
         try:
             there = everything_in(catalog)
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 places = list(pool.map(lambda item: self._places_of(item, catalog), there.values()))
         except Failure as failure:
             return failure
-        return Occupied(
+        return LocationIndex(
             (place, (names, item.metadata))
             for (names, item), found in zip(there.items(), places, strict=True)
             for place in found

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import (
     DeleteRows,
     DutiesRequest,
@@ -17,7 +18,6 @@ from flareiac.sdk.maintenance import (
     Neighbour,
     RemoveOrphans,
 )
-from flareiac.sdk.places import is_within
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.maintenance.expiry import Reach, reach

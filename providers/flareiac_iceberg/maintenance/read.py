@@ -7,8 +7,8 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import MeasureRequest
-from flareiac.sdk.places import is_within
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.metadata_files import load, load_entry
 from flareiac_iceberg.catalogs.reader import tables_in

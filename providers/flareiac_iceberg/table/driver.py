@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.capabilities import SurveyRequest, WayBack
+from flareiac.sdk.capabilities import RollbackPreview, SurveyRequest
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
@@ -241,7 +241,7 @@ class TableDriver:
         found = self._metadata(target)
         return survey(found, target.full_name, request, reader_of(target.catalog))
 
-    def way_back(self, request: ApplyRequest) -> WayBack:
+    def way_back(self, request: ApplyRequest) -> RollbackPreview:
         """Which snapshot main (or the branch that was emptied) would go back to, and what that undoes. Raises
         ``Failure``.
         """
@@ -250,10 +250,10 @@ class TableDriver:
         metadata = self._own(target, recorded)[1]
         way = way_back(metadata, target.full_name, request.payload["to"], request.payload["known"])
         if way.head == way.target.id:
-            return WayBack(
+            return RollbackPreview(
                 texts=(f"{request.address} stands at snapshot {way.head} already",), payload=None, there=True
             )
-        return WayBack(texts=tuple(preview(request.address, metadata, way)), payload=encode_way(way))
+        return RollbackPreview(texts=tuple(preview(request.address, metadata, way)), payload=encode_way(way))
 
     def restore(self, request: ApplyRequest) -> Outcome:
         """Sets a branch back in one commit, which fails if anybody wrote since the way back was looked at.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Data
-from flareiac.sdk.changes import Disturbance, Effect, Reaction, Relation, Step
+from flareiac.sdk.changes import Effect, Impact, Reaction, Relation, Step
 from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, Branch, duration_text
 from flareiac_iceberg.table.changes import (
     AddColumn,
@@ -245,23 +245,23 @@ class Verdict:
     and reason.
     """
 
-    writes: Disturbance
-    streams_from: Disturbance
-    looks_up: Disturbance
-    writes_unless: Disturbance | None = None
+    writes: Impact
+    streams_from: Impact
+    looks_up: Impact
+    writes_unless: Impact | None = None
     """For writers that do not tolerate it."""
 
-    def all(self) -> tuple[Disturbance, ...]:
+    def all(self) -> tuple[Impact, ...]:
         unless = () if self.writes_unless is None else (self.writes_unless,)
         return (self.writes, *unless, self.streams_from, self.looks_up)
 
 
-def _runs_on(relation: Relation, reason: str) -> Disturbance:
-    return Disturbance(relation=relation, reaction=Reaction.RUNS_ON, reason=reason)
+def _runs_on(relation: Relation, reason: str) -> Impact:
+    return Impact(relation=relation, reaction=Reaction.RUNS_ON, reason=reason)
 
 
-def _stops(relation: Relation, reason: str, tolerance: str = "") -> Disturbance:
-    return Disturbance(relation=relation, reaction=Reaction.STOPS_FIRST, reason=reason, tolerance=tolerance)
+def _stops(relation: Relation, reason: str, tolerance: str = "") -> Impact:
+    return Impact(relation=relation, reaction=Reaction.STOPS_FIRST, reason=reason, tolerance=tolerance)
 
 
 _SECOND_BATCH: Final = "a running query takes it from its second batch on"
@@ -411,7 +411,7 @@ def verdict(change: Change) -> Verdict:
             return _UNHURT
 
 
-def another_field(path: str) -> tuple[Disturbance, ...]:
+def another_field(path: str) -> tuple[Impact, ...]:
     """What a column asks of those who use it that has another field id than recorded: it is another column
     under the same name.
     """
@@ -442,7 +442,7 @@ def _without(change: AddColumn | SetNullability) -> str:
     return f"a running query could still write files without {change.path}, which no one could read then"
 
 
-def disturbances(changes: Iterable[Change]) -> tuple[Disturbance, ...]:
+def disturbances(changes: Iterable[Change]) -> tuple[Impact, ...]:
     """Who must stop, and who runs on, once each; what a relation must stop for hides what it would run on
     with.
     """
@@ -461,7 +461,7 @@ ANOTHER_TABLE: Final = (
         Relation.WRITES,
         f"{_ANOTHER}; rows that were written into the old one are written again only in a new generation",
     ),
-    Disturbance(
+    Impact(
         relation=Relation.STREAMS_FROM,
         reaction=Reaction.CAN_NOT,
         reason=(

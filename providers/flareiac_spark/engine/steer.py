@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.capabilities import Steer
+from flareiac.sdk.capabilities import RunCommand
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness, stop_application
@@ -20,7 +20,7 @@ _MARGIN_SECONDS: Final = 60.0
 
 
 def steer_engine(
-    verb: Steer,
+    verb: RunCommand,
     engine: Resolved,
     applications: Applications,
     cancel: threading.Event,
@@ -28,9 +28,9 @@ def steer_engine(
 ) -> Sequence[str]:
     """What came of it, in lines. Raises ``Failure``."""
     told: list[str] = []
-    if verb in (Steer.STOP, Steer.RESTART):
+    if verb in (RunCommand.STOP, RunCommand.RESTART):
         told += _ended(engine, applications, cancel, progress)
-    if verb in (Steer.START, Steer.RESTART):
+    if verb in (RunCommand.START, RunCommand.RESTART):
         told += _started(engine, applications, cancel, progress)
     return told
 

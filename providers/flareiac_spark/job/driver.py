@@ -11,7 +11,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
-from flareiac.sdk.capabilities import Steer
+from flareiac.sdk.capabilities import RunCommand
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, Unreadable
@@ -144,16 +144,16 @@ class JobDriver:
         self._find_out(request)
         return self._stop_by_state(request.address, recorded, request.cancel)
 
-    def steer(self, verb: Steer, request: ApplyRequest) -> Outcome:
+    def steer(self, verb: RunCommand, request: ApplyRequest) -> Outcome:
         recorded = _recorded(request)
         self._find_out(request)
-        if verb is Steer.STOP:
+        if verb is RunCommand.STOP:
             return self._stop_by_state(request.address, recorded, request.cancel)
         engine = recorded.attributes["application"]
         entry = self._entry(engine, request.address)
         if entry is None:
             return self.apply(replace(request, planned=recorded.attributes, payload=None))
-        nonce = entry.nonce + (verb is Steer.RESTART or self._has_failed(engine, request.address))
+        nonce = entry.nonce + (verb is RunCommand.RESTART or self._has_failed(engine, request.address))
         wanted = replace(entry, state="running", nonce=nonce)
         self._applications.want(engine, request.references, _with(request.address, wanted))
         if self._applications.bring_up(engine, request.cancel, request.progress) is None:

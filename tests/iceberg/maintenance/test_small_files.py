@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.capabilities import Surveying, SurveyRequest
+from flareiac.sdk.capabilities import ReportsStatistics, SurveyRequest
 from tests.iceberg.lake import Lake
 from tests.iceberg.maintenance.upkeep import ORDERS, measured
 
@@ -26,7 +26,7 @@ def append(lake: Lake, times: int) -> None:
 
 def share(lake: Lake, known: Attributes | None = None) -> tuple[int | None, int | None, int | None]:
     driver = lake.session.driver("table")
-    assert isinstance(driver, Surveying)
+    assert isinstance(driver, ReportsStatistics)
     request = SurveyRequest(
         address="table.t", recorded=lake.state["table.t"], references=lake.references, known=known or {}
     )

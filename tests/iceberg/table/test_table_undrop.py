@@ -8,7 +8,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-from flareiac.sdk.capabilities import Reviving
+from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.changes import Action
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome, Recorded
@@ -37,7 +37,7 @@ def dropped(lake: Lake, request: pytest.FixtureRequest) -> tuple[Lake, ApplyRequ
 
 def revive(lake: Lake, request: ApplyRequest) -> Outcome:
     driver = lake.session.driver("table")
-    assert isinstance(driver, Reviving)
+    assert isinstance(driver, Undroppable)
     return driver.revive(request)
 
 

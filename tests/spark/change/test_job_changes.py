@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
+from flareiac.sdk.changes import Action, Effect, Impact, Proposal, Reaction, Relation
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.job.driver import left_behind
 from flareiac_spark.observation.job import JobFacts, OutputFacts
@@ -388,9 +388,7 @@ def test_changes_of_tables_reach_the_queries_on_them(
     reaction: Reaction, action: Action, tmp_path: Path
 ) -> None:
     same = loaded(LAKE + STATELESS, tmp_path)
-    disturbance = Disturbance(
-        relation=Relation.WRITES, reaction=reaction, reason="a written column is dropped"
-    )
+    disturbance = Impact(relation=Relation.WRITES, reaction=reaction, reason="a written column is dropped")
     found = proposal(same, same, running(), disturbances=(disturbance,))
     assert found.action is action
 

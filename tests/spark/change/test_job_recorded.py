@@ -10,8 +10,8 @@ import pytest
 
 from flareiac.app.discovery import installed
 from flareiac.kernel.data import Attributes, canonical
-from flareiac.planning.promises import broken
-from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
+from flareiac.planning.contract_checks import violations
+from flareiac.sdk.changes import Action, Effect, Impact, Proposal, Reaction, Relation
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present, Recorded
 from flareiac_spark.change.changes import JobChange, Live, Noted
@@ -70,7 +70,7 @@ class World:
 
 def asked(wanted: Loaded, world: World, facts: JobFacts, disturbed: bool = False) -> PlanRequest:
     recorded = Recorded(attributes=world.recorded, identity={"digest": "d"})
-    item = Disturbance(relation=Relation.WRITES, reaction=Reaction.STOPS_FIRST, reason="a column is renamed")
+    item = Impact(relation=Relation.WRITES, reaction=Reaction.STOPS_FIRST, reason="a column is renamed")
     return PlanRequest(
         address="job.x",
         desired=wanted.attributes(),
@@ -86,7 +86,7 @@ def planned(request: PlanRequest) -> Proposal:
     kind = installed().registry.types["job"]
     assert kind.planner is not None
     found = kind.planner.plan(request)
-    assert broken(request, found, kind, "spark") == []
+    assert violations(request, found, kind, "spark") == []
     return found
 
 

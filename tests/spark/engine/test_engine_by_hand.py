@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.capabilities import Steer
+from flareiac.sdk.capabilities import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.control import ApplicationStatus, DesiredJob, Status, moment
@@ -25,7 +25,7 @@ def applications(tmp_path: Path) -> Applications:
     return Applications(Project(root=tmp_path, lineage="l"))
 
 
-def asked(verb: Steer, applications: Applications) -> list[str]:
+def asked(verb: RunCommand, applications: Applications) -> list[str]:
     engine = Resolved(address="engine.local", type="engine", attributes=ENGINE)
     return list(steer_engine(verb, engine, applications, threading.Event(), lambda _text: None))
 
@@ -39,13 +39,13 @@ def alive(applications: Applications, host: str) -> None:
 
 
 def test_an_application_that_does_not_run_is_not_ended(applications: Applications) -> None:
-    assert asked(Steer.STOP, applications) == ["engine.local: its application does not run."]
+    assert asked(RunCommand.STOP, applications) == ["engine.local: its application does not run."]
 
 
 def test_an_application_of_another_host_is_not_called_ended(applications: Applications) -> None:
     alive(applications, "other0")
     with pytest.raises(Failure) as failure:
-        asked(Steer.STOP, applications)
+        asked(RunCommand.STOP, applications)
     (said,) = failure.value.diagnostics
     assert said.code == "FIK808"
     assert "process 12407 on other0" in said.detail
@@ -53,7 +53,7 @@ def test_an_application_of_another_host_is_not_called_ended(applications: Applic
 
 def test_an_engine_without_jobs_has_nothing_to_start(applications: Applications) -> None:
     with pytest.raises(Failure) as failure:
-        asked(Steer.START, applications)
+        asked(RunCommand.START, applications)
     assert [item.code for item in failure.value.diagnostics] == ["FIK811"]
     assert not applications.control(ENGINE).path.exists()
 
@@ -64,5 +64,5 @@ def test_what_should_run_stays_as_it_is(applications: Applications) -> None:
     before = control.update_desired(
         lambda now: replace(now, jobs={"job.x": job}), lineage="l", workspace="default"
     )
-    asked(Steer.STOP, applications)
+    asked(RunCommand.STOP, applications)
     assert control.read_desired() == before

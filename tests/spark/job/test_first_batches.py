@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flareiac.sdk.capabilities import Steer
+from flareiac.sdk.capabilities import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome, Recorded
@@ -76,7 +76,7 @@ def started(root: Path, job: JobStatus) -> Outcome:
         cancel=threading.Event(),
         progress=lambda _text: None,
     )
-    return JobDriver(applications).steer(Steer.START, request)
+    return JobDriver(applications).steer(RunCommand.START, request)
 
 
 def _host() -> str:

@@ -8,7 +8,7 @@ of this name is declared, and its settings, are the plan's.
 import time
 from dataclasses import replace
 
-from flareiac.app.bench import Bench
+from flareiac.app.workspace import Workspace
 from flareiac.applying.maintain import Asked
 from flareiac.kernel import codes
 from flareiac.kernel.data import references
@@ -16,10 +16,10 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.model.plan import PlannedResource
 from flareiac.model.references import planned_references, recorded_connections
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.planning import duties as dues
+from flareiac.planning import maintenance as dues
 from flareiac.planning.claims import recorded_claims
 from flareiac.planning.measure import Measurement
-from flareiac.planning.neighbours import occupied
+from flareiac.planning.shared_locations import occupied
 from flareiac.sdk.maintenance import Duty, MeasureRequest
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import Question, ReadRequest
@@ -27,17 +27,17 @@ from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Observation, Present, Unreadable
 
 
-class Deciding:
+class MaintenanceRecheck:
     """Decides for one plan. Safe to use from several threads."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._used: dict[str, tuple[ResourceRecord, frozenset[str]]] = {}
 
     def decide(self, asked: Asked) -> Duty | None:
         """The duty as it is now, None where it is no longer declared. Raises ``Failure``."""
-        bench, snapshot, address = self._bench, asked.snapshot, asked.resource.address
-        types, record = bench.installed.registry.types, snapshot.resources[address]
+        workspace, snapshot, address = self._workspace, asked.snapshot, asked.resource.address
+        types, record = workspace.installed.registry.types, snapshot.resources[address]
         users = {address: record} | {
             other: held for other, held in snapshot.resources.items() if address in self._uses(asked, held)
         }
@@ -49,31 +49,31 @@ class Deciding:
         references = {other: _references(asked, held) for other, held in users.items()} | {
             address: asked.request.references
         }
-        observed = bench.observe(
+        observed = workspace.observe(
             [_question(item, references[item.address], item.address == address) for item in users.values()]
         )
         itself = observed.get(address)
         if not isinstance(itself, Present):
             raise Failure(_not_there(address, itself))
         resource = replace(asked.resource, identity=itself.identity)
-        figures, troubles = bench.measure([self._measurement(asked, resource, record)])
+        figures, troubles = workspace.measure([self._measurement(asked, resource, record)])
         if address not in figures:
             raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
         held_by = replace(snapshot, resources=users)
-        former = bench.observe(dues.former_questions(held_by))
+        former = workspace.observe(dues.former_questions(held_by))
         coming = [item for item in asked.plan.resources if item.address not in snapshot.resources]
         around = dues.Around(
             types=types,
             holds=dues.holds(held_by, observed, types, references, former, coming),
-            taken=occupied(asked.plan.references, snapshot, observed, types, bench.project),
-            project=bench.project,
+            taken=occupied(asked.plan.references, snapshot, observed, types, workspace.project),
+            project=workspace.project,
             time=time.time(),
         )
         found = dues.duties_of(resource, figures[address], record.upkeep, asked.request.references, around)
         return next((duty for duty in found if duty.name == asked.name), None)
 
     def _measurement(self, asked: Asked, resource: PlannedResource, record: ResourceRecord) -> Measurement:
-        types = self._bench.installed.registry.types
+        types = self._workspace.installed.registry.types
         dropped = asked.snapshot.dropped_by_name()
         request = MeasureRequest(
             address=resource.address,
@@ -95,7 +95,7 @@ class Deciding:
         known = self._used.get(record.address)
         if known is not None and known[0] is record:
             return known[1]
-        types = self._bench.installed.registry.types
+        types = self._workspace.installed.registry.types
         claims = (
             recorded_claims(record.address, record, types, _references(asked, record))
             if record.type in types

@@ -23,7 +23,7 @@ def outermost(places: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Occupied(Generic[Owner]):
+class LocationIndex(Generic[Owner]):
     """Who has files where; one answer does not look at all of them."""
 
     def __init__(self, places: Iterable[tuple[str, Owner]]) -> None:

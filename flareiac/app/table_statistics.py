@@ -5,25 +5,25 @@ engine.
 from collections.abc import Callable
 from functools import partial
 
-from flareiac.app.bench import Bench
-from flareiac.app.known_figures import known_figures
+from flareiac.app.figures_cache import known_figures
+from flareiac.app.workspace import Workspace
 from flareiac.kernel.data import Attributes
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.fan_out import Unanswered, answers, workers
 from flareiac.planning.observe import TIMEOUT
-from flareiac.sdk.capabilities import Surveying, SurveyRequest
+from flareiac.sdk.capabilities import ReportsStatistics, SurveyRequest
 
 
-def surveys(bench: Bench, snapshot: Snapshot) -> dict[str, Attributes]:
-    """What ``Surveying.survey`` tells, by address; ``trouble`` alone, a sentence, where it cannot be
+def surveys(workspace: Workspace, snapshot: Snapshot) -> dict[str, Attributes]:
+    """What ``ReportsStatistics.survey`` tells, by address; ``trouble`` alone, a sentence, where it cannot be
     determined.
     """
-    known = known_figures(snapshot.lineage, bench.project.workspace)
+    known = known_figures(snapshot.lineage, workspace.project.workspace)
     calls: dict[str, Callable[[], Attributes]] = {}
     for address, record in sorted(snapshot.resources.items()):
-        driver = bench.driver(record.provider, record.type)
-        if isinstance(driver, Surveying):
+        driver = workspace.driver(record.provider, record.type)
+        if isinstance(driver, ReportsStatistics):
             request = SurveyRequest(
                 address=address,
                 recorded=record.recorded(),
@@ -32,7 +32,7 @@ def surveys(bench: Bench, snapshot: Snapshot) -> dict[str, Attributes]:
                 runs=record.upkeep,
             )
             calls[address] = partial(driver.survey, request)
-    with workers("survey", bench.parallelism) as pool:
+    with workers("survey", workspace.parallelism) as pool:
         found = answers(pool, calls, TIMEOUT)
     return {
         address: {"trouble": answer.diagnostics[0].line} if isinstance(answer, Unanswered) else answer

@@ -1,4 +1,4 @@
-"""What every planner promises, checked: a broken promise is the provider's bug and is reported as one."""
+"""What every planner promises, checked: a violations promise is the provider's bug and is reported as one."""
 
 from flareiac.kernel import codes
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes
@@ -10,7 +10,9 @@ from flareiac.sdk.resource_type import ResourceType
 _MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}
 
 
-def broken(request: PlanRequest, proposal: Proposal, kind: ResourceType, provider: str) -> list[Diagnostic]:
+def violations(
+    request: PlanRequest, proposal: Proposal, kind: ResourceType, provider: str
+) -> list[Diagnostic]:
     """One error for each promise that the proposal breaks."""
     found: list[str] = []
     planned = proposal.planned

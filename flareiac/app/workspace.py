@@ -46,7 +46,7 @@ class VariableArguments:
 
 
 @dataclass(slots=True)
-class Bench:
+class Workspace:
     """One command's view of one project. ``timings`` collects seconds per phase."""
 
     root: Path

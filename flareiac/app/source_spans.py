@@ -6,7 +6,7 @@ from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.model.desired import Desired
 
 
-def located(item: Diagnostic, desired: Desired) -> Diagnostic:
+def with_span(item: Diagnostic, desired: Desired) -> Diagnostic:
     """The complaint with the place of the longest written part of its attribute, else of its block, where it
     had no place.
     """

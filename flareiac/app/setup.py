@@ -4,7 +4,7 @@ providers.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from flareiac.app.bench import Bench
+from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.model.snapshot import Snapshot
@@ -13,41 +13,43 @@ from flareiac.sdk.provider import Session
 from flareiac.sdk.references import Resolved
 
 
-def declared(bench: Bench, diagnostics: Diagnostics) -> tuple[Configuration, Mapping[str, Resolved]]:
+def declared(workspace: Workspace, diagnostics: Diagnostics) -> tuple[Configuration, Mapping[str, Resolved]]:
     """Everything the project declares, for providers to look through."""
-    configuration = bench.load_configuration(Snapshot(lineage=""), diagnostics)
+    configuration = workspace.load_configuration(Snapshot(lineage=""), diagnostics)
     return configuration, {
         address: item.resolved() for address, item in configuration.desired.resources.items()
     }
 
 
 def initialise(
-    bench: Bench, references: Mapping[str, Resolved], progress: Callable[[str], None]
+    workspace: Workspace, references: Mapping[str, Resolved], progress: Callable[[str], None]
 ) -> list[str]:
     """Lets every provider fetch what it needs. Raises ``Failure``."""
     lines: list[str] = []
-    for session in _sessions(bench):
+    for session in _sessions(workspace):
         if isinstance(session, Initialising):
             lines.extend(session.initialise(references, progress))
     return lines
 
 
-def examine(bench: Bench, references: Mapping[str, Resolved], diagnostics: Diagnostics) -> list[Check]:
+def examine(
+    workspace: Workspace, references: Mapping[str, Resolved], diagnostics: Diagnostics
+) -> list[Check]:
     """The verdicts of every provider, and of the state. What the configuration has wrong is not examined: it
     has been said already.
     """
     wrong = {item.address for item in diagnostics if item.severity is Severity.ERROR}
     references = {address: item for address, item in references.items() if address not in wrong}
-    checks: list[Check] = [_examine_state(bench)]
-    for session in _sessions(bench):
+    checks: list[Check] = [_examine_state(workspace)]
+    for session in _sessions(workspace):
         if isinstance(session, Diagnosing):
             checks.extend(session.checks(references))
     return checks
 
 
-def _examine_state(bench: Bench) -> Check:
+def _examine_state(workspace: Workspace) -> Check:
     try:
-        loaded = bench.load_state()
+        loaded = workspace.load_state()
     except Failure as failure:
         found = failure.diagnostics[0]
         return Check(name="state", verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
@@ -55,9 +57,9 @@ def _examine_state(bench: Bench) -> Check:
     return Check(
         name="state",
         verdict=Verdict.OK,
-        text=f"{bench.store.describe()}: serial {loaded.snapshot.serial}, {count} resources",
+        text=f"{workspace.store.describe()}: serial {loaded.snapshot.serial}, {count} resources",
     )
 
 
-def _sessions(bench: Bench) -> Sequence[Session]:
-    return [provider.open(bench.project) for provider in bench.installed.providers.values()]
+def _sessions(workspace: Workspace) -> Sequence[Session]:
+    return [provider.open(workspace.project) for provider in workspace.installed.providers.values()]

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from flareiac.model.plan import PlannedDuty
 from flareiac.render.control_characters import printable
-from flareiac.render.resource_text import Look, wrapped
+from flareiac.render.resource_text import RenderOptions, wrapped
 
 _TITLE = "Due:"
 
 
-def due_section(duties: Sequence[PlannedDuty], look: Look) -> list[str]:
+def due_section(duties: Sequence[PlannedDuty], look: RenderOptions) -> list[str]:
     """The section, or nothing where no maintenance is declared. What is not due is counted, and reported with
     ``detail = "full"``.
     """
@@ -30,7 +30,7 @@ def due_section(duties: Sequence[PlannedDuty], look: Look) -> list[str]:
     return ["\n".join([look.style.strong(_TITLE), "", *lines, *quiet])]
 
 
-def _entry(item: PlannedDuty, look: Look) -> Iterator[str]:
+def _entry(item: PlannedDuty, look: RenderOptions) -> Iterator[str]:
     duty, mark = item.duty, "*" if item.duty.due else "-"
     yield wrapped(
         printable(f"{item.address}: {duty.name}: {duty.summary}"), look.width, f"  {mark} ", "      "

@@ -11,10 +11,10 @@ from flareiac.model.plan import PlannedDuty, PlannedResource
 from flareiac.model.references import recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.claims import recorded_claims
-from flareiac.planning.neighbours import Holder, neighbours
+from flareiac.planning.shared_locations import Holder, neighbours
 from flareiac.sdk.changes import Action, Claim, Relation
+from flareiac.sdk.locations import LocationIndex
 from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold
-from flareiac.sdk.places import Occupied
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import Question, ReadRequest
@@ -34,7 +34,7 @@ class Around:
 
     types: Mapping[str, ResourceType]
     holds: Mapping[str, tuple[Hold, ...]]
-    taken: Occupied[Holder]
+    taken: LocationIndex[Holder]
     project: Project
     time: float
 

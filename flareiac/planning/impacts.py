@@ -8,7 +8,7 @@ from typing import Final
 
 from flareiac.model.plan import PlannedResource
 from flareiac.planning.claims import applies, by_subject
-from flareiac.sdk.changes import Action, Claim, Disturbance, Proposal, Reaction
+from flareiac.sdk.changes import Action, Claim, Impact, Proposal, Reaction
 
 HARD: Final = (Reaction.STOPS_FIRST, Reaction.CAN_NOT)
 """Reactions for which a running query has stopped before the change is made."""
@@ -48,7 +48,7 @@ def with_reactions(
 def _told(
     item: PlannedResource, planned: Mapping[str, PlannedResource], claims: Sequence[Claim]
 ) -> PlannedResource:
-    by_holder: dict[str, list[Disturbance]] = {}
+    by_holder: dict[str, list[Impact]] = {}
     for claim in claims:
         found = [each for each in item.proposal.disturbs if applies(each, claim, item.address)]
         if found and claim.holder in planned:
@@ -62,7 +62,7 @@ def _told(
 
 
 def _lines(
-    by_holder: Mapping[str, Sequence[Disturbance]],
+    by_holder: Mapping[str, Sequence[Impact]],
     planned: Mapping[str, PlannedResource],
     words: Mapping[Reaction, str],
 ) -> Iterator[str]:

@@ -9,8 +9,8 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.unanswered import provider_crashed
+from flareiac.sdk.locations import LocationIndex, is_within
 from flareiac.sdk.maintenance import Neighbour
-from flareiac.sdk.places import Occupied, is_within
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
@@ -36,7 +36,7 @@ def occupied(
     observations: Mapping[str, Observation],
     types: Mapping[str, ResourceType],
     project: Project,
-) -> Occupied[Holder]:
+) -> LocationIndex[Holder]:
     """Where everything has its files: as declared, as recorded, and as observed. Raises ``Failure`` for a
     record edited by hand.
     """
@@ -57,10 +57,10 @@ def occupied(
         add(address, record.type, record.attributes, _observed(observations.get(address)))
     for name, record in snapshot.dropped_by_name().items():
         add(name, record.type, record.attributes, record.identity, dropped=True)
-    return Occupied(found)
+    return LocationIndex(found)
 
 
-def neighbours(address: str, places: tuple[str, ...], taken: Occupied[Holder]) -> tuple[Neighbour, ...]:
+def neighbours(address: str, places: tuple[str, ...], taken: LocationIndex[Holder]) -> tuple[Neighbour, ...]:
     """Who else has files where a resource has its own."""
     found: dict[Holder, list[str]] = {}
     for place in places:

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from flareiac.app.bench import Bench
 from flareiac.app.lock import locked
 from flareiac.app.plan import questions, streamed_from
 from flareiac.app.recorded import recorded
+from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import digest
@@ -21,7 +21,7 @@ from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.started_by_hand import needed_by, refused_starts
-from flareiac.sdk.capabilities import Starting, Steer, Steering, SteeringConnections
+from flareiac.sdk.capabilities import ConnectionControl, RunCommand, RunControl, Starting
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, Question, ReadRequest
 from flareiac.sdk.resource_type import Kind
@@ -29,8 +29,8 @@ from flareiac.sdk.results import NotApplied, Outcome, Present
 
 
 def steer(
-    bench: Bench,
-    verb: Steer,
+    workspace: Workspace,
+    verb: RunCommand,
     address: str,
     *,
     lock_timeout: float,
@@ -41,35 +41,35 @@ def steer(
     """Stops, starts or restarts one resource, or what a connection runs; returns what there is to say. Raises
     ``Failure``, ``LockHeld``.
     """
-    with locked(bench, verb.value, lock_timeout, emit):
-        snapshot = bench.load_state().snapshot
-        connection = _connection(bench, snapshot, address)
+    with locked(workspace, verb.value, lock_timeout, emit):
+        snapshot = workspace.load_state().snapshot
+        connection = _connection(workspace, snapshot, address)
         if connection is not None:
-            session = bench.session(bench.installed.registry.provider_of[connection.type])
-            if not isinstance(session, SteeringConnections):
+            session = workspace.session(workspace.installed.registry.provider_of[connection.type])
+            if not isinstance(session, ConnectionControl):
                 raise Failure(_does_not_run(verb, address))
             users = [item.address for item in snapshot.resources.values() if address in item.resolved]
-            prove(bench, snapshot, verb, users, by_name=False)
+            prove(workspace, snapshot, verb, users, by_name=False)
             return session.steer_connection(verb, connection, cancel, progress)
-        outcome = _steered(bench, snapshot, verb, address, progress, cancel)
+        outcome = _steered(workspace, snapshot, verb, address, progress, cancel)
     if isinstance(outcome, NotApplied):
         raise Failure(*outcome.diagnostics)
     return outcome.messages
 
 
 def _steered(
-    bench: Bench,
+    workspace: Workspace,
     snapshot: Snapshot,
-    verb: Steer,
+    verb: RunCommand,
     address: str,
     progress: Callable[[str], None],
     cancel: threading.Event,
 ) -> Outcome:
     record = recorded(snapshot, address)
-    driver = bench.driver(record.provider, record.type)
-    if not isinstance(driver, Steering):
+    driver = workspace.driver(record.provider, record.type)
+    if not isinstance(driver, RunControl):
         raise Failure(_does_not_run(verb, address))
-    prove(bench, snapshot, verb, [address], by_name=True)
+    prove(workspace, snapshot, verb, [address], by_name=True)
     request = ApplyRequest(
         key=digest([snapshot.lineage, snapshot.serial, verb.value, address]),
         address=address,
@@ -84,23 +84,25 @@ def _steered(
     return driver.steer(verb, request)
 
 
-def prove(bench: Bench, snapshot: Snapshot, verb: Steer, addresses: Sequence[str], *, by_name: bool) -> None:
+def prove(
+    workspace: Workspace, snapshot: Snapshot, verb: RunCommand, addresses: Sequence[str], *, by_name: bool
+) -> None:
     """A start by hand proves what a plan proves of the same definitions. Raises ``Failure`` with what would
     block the plan.
     """
-    if verb is Steer.STOP:
+    if verb is RunCommand.STOP:
         return
-    types = bench.installed.registry.types
+    types = workspace.installed.registry.types
     drivers = {
-        address: bench.driver(snapshot.resources[address].provider, snapshot.resources[address].type)
+        address: workspace.driver(snapshot.resources[address].provider, snapshot.resources[address].type)
         for address in addresses
     }
     able = {address: driver for address, driver in drivers.items() if isinstance(driver, Starting)}
     if not able:
         return
-    desired = _with_data(bench, needed_by(snapshot, types, frozenset(able)))
+    desired = _with_data(workspace, needed_by(snapshot, types, frozenset(able)))
     managed = [address for address in desired.resources if address in snapshot.resources]
-    observations = bench.observe(
+    observations = workspace.observe(
         questions(desired, snapshot, managed, streamed_from(desired, types), cheap=False)
     )
     starting = {
@@ -118,7 +120,7 @@ def prove(bench: Bench, snapshot: Snapshot, verb: Steer, addresses: Sequence[str
         snapshot=snapshot,
         observations=observations,
         types=types,
-        project=bench.project,
+        project=workspace.project,
         time=time.time(),
     )
     refused = refused_starts(inputs, starting) if starting else ()
@@ -126,7 +128,7 @@ def prove(bench: Bench, snapshot: Snapshot, verb: Steer, addresses: Sequence[str
         raise Failure(*refused)
 
 
-def _with_data(bench: Bench, desired: Desired) -> Desired:
+def _with_data(workspace: Workspace, desired: Desired) -> Desired:
     """With what can be read as a stream of the tables of others, or why that is not known."""
     resources, unread = dict(desired.resources), dict(desired.unread)
     references = {address: item.resolved() for address, item in resources.items()}
@@ -140,8 +142,8 @@ def _with_data(bench: Bench, desired: Desired) -> Desired:
                 cheap=False,
                 history=True,
             )
-            provider = bench.installed.registry.provider_of[item.address.type]
-            match bench.read_data(Question(provider=provider, type=item.address.type, request=asked)):
+            provider = workspace.installed.registry.provider_of[item.address.type]
+            match workspace.read_data(Question(provider=provider, type=item.address.type, request=asked)):
                 case Present(history=history):
                     resources[address] = replace(item, history=history)
                 case Diagnostic() as why:
@@ -149,18 +151,18 @@ def _with_data(bench: Bench, desired: Desired) -> Desired:
     return replace(desired, resources=resources, unread=unread)
 
 
-def _connection(bench: Bench, snapshot: Snapshot, address: str) -> Resolved | None:
+def _connection(workspace: Workspace, snapshot: Snapshot, address: str) -> Resolved | None:
     """A connection as it was recorded with what uses it; None for what is not one, or is not in use."""
     if address in snapshot.resources:
         return None
-    kind = bench.installed.registry.types.get(block_type(address))
+    kind = workspace.installed.registry.types.get(block_type(address))
     found = [record.resolved[address] for record in snapshot.resources.values() if address in record.resolved]
     if kind is None or kind.kind is not Kind.CONNECTION or not found:
         return None
     return Resolved(address=address, type=kind.name, attributes=found[-1])
 
 
-def _does_not_run(verb: Steer, address: str) -> Diagnostic:
+def _does_not_run(verb: RunCommand, address: str) -> Diagnostic:
     return error(
         codes.DOES_NOT_RUN,
         f"{address} cannot be asked to {verb.value}. Only what runs can: jobs, and engines that jobs use.",

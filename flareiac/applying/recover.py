@@ -1,5 +1,5 @@
 """Finds out how the operations of an interrupted apply ended, by reading. Touches the world through drivers
-that can settle.
+that can recover.
 
 An apply records what it finds. A plan, which holds no lock and writes nothing, goes on from what an apply
 will record.
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac.applying.maintain import Upkeep, found_done
-from flareiac.applying.recording import Recording
 from flareiac.applying.requests import record_of
+from flareiac.applying.state_writer import Recording
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Severity
 from flareiac.model.events import Event, Note
@@ -19,14 +19,14 @@ from flareiac.model.intents import StoredMaintenance, StoredRequest, stored_inte
 from flareiac.model.journal import Interrupted, Records, Result
 from flareiac.model.plan import Verb
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.capabilities import Foreseeing, Settling
+from flareiac.sdk.capabilities import Foreseeing, Recoverable
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Applied, Outcome
 
 
-def settle(
+def recover(
     interrupted: Interrupted,
     recording: Recording,
     driver: Callable[[str, str], Driver],
@@ -51,7 +51,9 @@ def settle(
         request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
         asked = driver(blank.provider, blank.type)
         outcome = (
-            asked.settle(request) if isinstance(asked, Settling) and request.action != Verb.QUIESCE else None
+            asked.settle(request)
+            if isinstance(asked, Recoverable) and request.action != Verb.QUIESCE
+            else None
         )
         record = _record(outcome, request, blank, types)
         if isinstance(outcome, Applied) and record is not None:

@@ -17,7 +17,7 @@ from flareiac.sdk.results import Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class StaleItem:
     """One thing that is no longer what the plan relied on."""
 
     address: str
@@ -34,11 +34,11 @@ def moved(
     project: Project,
     references: Callable[[PlannedResource], Mapping[str, Resolved]],
     skip: frozenset[str] = frozenset(),
-) -> tuple[Moved, ...]:
+) -> tuple[StaleItem, ...]:
     """What moved of the resources that the plan touches, but for those in ``skip`` (whose operations have
     begun).
     """
-    found: list[Moved] = []
+    found: list[StaleItem] = []
     touched = {operation.address for operation in plan.operations} - skip
     for resource in plan.resources:
         if resource.address not in touched:
@@ -46,7 +46,7 @@ def moved(
         record = snapshot.resources.get(resource.address)
         if canonical(resource.recorded) != canonical(record.attributes if record else None):
             found.append(
-                Moved(
+                StaleItem(
                     address=resource.address,
                     what="recorded state",
                     planned="as planned",
@@ -96,7 +96,7 @@ def _fresh_fingerprint(
     return planner.plan(request).fingerprint
 
 
-def compare(address: str, before: Data, after: Data) -> list[Moved]:
+def compare(address: str, before: Data, after: Data) -> list[StaleItem]:
     """Every place at which two fingerprints differ, in order of path."""
     before, after = to_json(before), to_json(after)
     if canonical(before) == canonical(after):
@@ -107,9 +107,9 @@ def compare(address: str, before: Data, after: Data) -> list[Moved]:
     found = DeepDiff(before, after, view="tree", threshold_to_diff_deeper=0)
     places = [item for kind in found.values() for item in kind]
     if not places:  # inside of lists deepdiff compares as Python does, for which False is 0
-        return [Moved(address=address, what="state", planned=_text(before), now=_text(after))]
+        return [StaleItem(address=address, what="state", planned=_text(before), now=_text(after))]
     return [
-        Moved(
+        StaleItem(
             address=address,
             what=render_path(tuple(place.path(output_format="list"))) or "state",
             planned=_text(place.t1),
