@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from flareiac.kernel.addresses import Address
 from flareiac.kernel.data import Attributes, Data
@@ -58,13 +59,13 @@ class OutputValue:
     """One output. The value of a sensitive one is None: it is never stored.
 
     ``type``: cty's JSON form of its type, which plain data do not tell (a set and a list are both lists);
-    None where it is not recorded.
+    None where it is not recorded. Not ``Data``: it refers to nothing, and is twice as deep as the value.
     """
 
     value: Data
     sensitive: bool = False
     description: str | None = field(default=None, metadata=UNSTORED)
-    type: Data = field(default=None, compare=False, metadata=SPARSE)
+    type: Any = field(default=None, compare=False, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
