@@ -39,7 +39,7 @@ def test_a_signal_amid_a_wait_is_heard() -> None:
 
 EVALUATING = """
 import os, signal, sys
-from flareiac.app import bench
+from flareiac.app import workspace
 from flareiac.cli.main import main
 
 def load(*_arguments, **_options):
@@ -47,7 +47,7 @@ def load(*_arguments, **_options):
     while True:
         pass
 
-bench.load_configuration = load
+workspace.load_configuration = load
 main()
 """
 
