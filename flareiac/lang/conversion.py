@@ -48,7 +48,6 @@ class ConversionError(Exception):
 
 
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
-_ARTICLES: Final = {"any": "any value", "object": "an object"}
 
 
 def named(type: Type) -> str:  # noqa: A002 - the field's word

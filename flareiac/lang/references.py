@@ -8,9 +8,7 @@ from typing import TypeAlias
 from flareiac.kernel.sources import Span
 from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import (
-    AttributeNode,
     BlockNode,
-    Body,
     ForObject,
     ForTuple,
     GetAttribute,
@@ -144,15 +142,3 @@ def _known_key(key: Node) -> TraversalStep:
             return int(key.value) if key.value == key.value.to_integral_value() else None
         return literal_text(key)
     return None
-
-
-def body_references(body: Body, skip: frozenset[str] = frozenset()) -> list[Traversal]:
-    """The traversals of a body, without those in attributes and blocks of the given names."""
-    parts: list[AttributeNode | BlockNode] = [*body.attributes, *body.blocks]
-    found = [
-        item
-        for part in parts
-        if (part.name if isinstance(part, AttributeNode) else part.type) not in skip
-        for item in references(part)
-    ]
-    return sorted(found, key=lambda item: item.origin.base + item.start)

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from flareiac.kernel.data import Attributes, Reference
-from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.references import References
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.spec import CatalogSpec
-from flareiac_iceberg.catalogs.spec import spec_of as catalog_spec_of
+from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,17 +24,18 @@ class Target:
 
 def target_of(attributes: Attributes, references: References) -> Target:
     """The place of a table. Raises ``Failure`` when its catalog is no longer known."""
-    reference = attributes["catalog"]
+    namespace, name = attributes["namespace"], attributes["name"]
+    catalog = catalog_of(attributes["catalog"], references, "table", f"{namespace}.{name}")
+    return Target(catalog=catalog, namespace=namespace, name=name)
+
+
+def catalog_of(reference: Data, references: References, what: str, name: str) -> CatalogSpec:
+    """The catalog that a table or namespace (``what``) is in. Raises ``Failure`` when it is not declared."""
     resolved = references.get(reference.address) if isinstance(reference, Reference) else None
     if resolved is None:
-        raise Failure(_no_catalog(str(reference), f"{attributes['namespace']}.{attributes['name']}"))
-    catalog = catalog_spec_of(resolved.address, resolved.attributes)
-    return Target(catalog=catalog, namespace=attributes["namespace"], name=attributes["name"])
-
-
-def _no_catalog(catalog: str, table: str) -> Diagnostic:
-    return error(
-        codes.CATALOG_NOT_DECLARED,
-        f"The table {table} is recorded in {catalog}, and without its block FlareIaC does not know where to "
-        "look. Keep the catalog block until the table is forgotten or dropped.",
-    )
+        why = (
+            f"The {what} {name} is recorded in {reference}, and without its block FlareIaC does not know "
+            f"where to look. Keep the catalog block until the {what} is forgotten or dropped."
+        )
+        raise Failure(error(codes.CATALOG_NOT_DECLARED, why))
+    return spec_of(resolved.address, resolved.attributes)

@@ -1,6 +1,6 @@
 """The driver of namespaces. Touches the world."""
 
-from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
@@ -10,7 +10,7 @@ from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.outcomes import NotEmpty
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec
-from flareiac_iceberg.catalogs.spec import spec_of as catalog_spec_of
+from flareiac_iceberg.catalogs.target import catalog_of
 
 _MARKS = ("exists", "flareiac.created-by")
 _BY_OTHERS = ("location", "owner")
@@ -117,16 +117,7 @@ class NamespaceDriver:
 
 
 def _catalog(attributes: Attributes, references: References) -> CatalogSpec:
-    reference = attributes["catalog"]
-    resolved = references.get(reference.address) if isinstance(reference, Reference) else None
-    if resolved is None:
-        why = (
-            f"The namespace {attributes['name']} is recorded in {reference}, and without its block FlareIaC "
-            "does not know where to look. Keep the catalog block until the namespace is forgotten or "
-            "dropped."
-        )
-        raise Failure(error(codes.CATALOG_NOT_DECLARED, why))
-    return catalog_spec_of(resolved.address, resolved.attributes)
+    return catalog_of(attributes["catalog"], references, "namespace", attributes["name"])
 
 
 def _check_import(request: ReadRequest, catalog: CatalogSpec, frame: Attributes) -> None:
