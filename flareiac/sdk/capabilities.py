@@ -13,7 +13,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
-from flareiac.sdk.results import Observation, Outcome, Recorded
+from flareiac.sdk.results import NotApplied, Observation, Outcome, Performed, Recorded
 
 
 @runtime_checkable
@@ -29,6 +29,17 @@ class Quiescable(Protocol):
 
     def quiesce(self, request: ApplyRequest) -> Outcome:
         """Stop it at a batch boundary as well as the system can; it stays recorded."""
+        ...
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """A driver whose changes have stages (see ``Proposal.stages``)."""
+
+    def perform(self, request: ApplyRequest) -> Performed | NotApplied:
+        """Carries out ``request.stage`` alone. Asked again after a crash, with the same request, it finds
+        what was done and completes it. Raises ``Failure``.
+        """
         ...
 
 

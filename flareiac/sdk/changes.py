@@ -84,6 +84,28 @@ class Step:
     why: str = ""
 
 
+QUIESCE: Final = "quiesce"
+"""The name of the stage that stops what runs; the core plans the same operation for what a change of another
+resource would kill.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One effect of a change that is an operation of its own: planned, journalled and repeated by its id.
+
+    ``name`` is unique within the change and part of the operation's id (lower case, digits, hyphens, dots).
+    ``text`` says what happens, in the imperative, with the addresses that it touches. ``early``: it is over
+    before anything that the resource refers to changes. Data of another resource is only ever destroyed by a
+    stage of its own, with ``Effect.LOSES_DATA``.
+    """
+
+    name: str
+    text: str
+    effect: Effect | None = field(default=None, metadata=SPARSE)
+    early: bool = field(default=False, metadata=SPARSE)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
     """Why a resource cannot be applied as written: what, why, and the lines to paste for each way out."""
@@ -187,7 +209,9 @@ class Proposal:
     moved. ``payload``: JSON data that the driver needs to carry out exactly this (typed changes and
     requirements, encoded). ``drift``: what changed behind the team's back, in words, for ``drift``.
     ``at_rest``: for resources that run, that it certainly does not, and goes on with nothing that it kept, so
-    that no change of what it uses concerns it. ``keeps``: attributes whose declared value means what the
+    that no change of what it uses concerns it. ``stages``: what happens before the change's own operation, in
+    order, each carried out by ``Staged.perform``; ``closing`` is what is then left for that operation, in the
+    imperative. ``keeps``: attributes whose declared value means what the
     recorded one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it
     apply alone proves, before it changes anything, such as ``SQL``.
     """
@@ -205,4 +229,6 @@ class Proposal:
     diagnostics: tuple[Diagnostic, ...] = ()
     keeps: tuple[str, ...] = field(default=(), metadata=UNSTORED)
     unproven: str = ""
+    stages: tuple[Stage, ...] = field(default=(), metadata=SPARSE)
+    closing: str = field(default="", metadata=SPARSE)
     at_rest: bool = field(default=False, metadata=UNSTORED)

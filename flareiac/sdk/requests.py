@@ -1,8 +1,8 @@
 """What planners and drivers are asked."""
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.sdk.changes import Claim, Impact
@@ -79,7 +79,9 @@ class PlanRequest:
 class ApplyRequest:
     """Asks a driver to carry out one proposal. ``key`` is the operation's idempotency key; repeating a
     request with the same key after a crash must find the outcome of the first. ``planned`` has no UNKNOWN
-    left but computed ones. ``going``: the addresses of what the same plan destroys.
+    left but computed ones. ``going``: the addresses of what the same plan destroys. ``stage``: the name of
+    the stage that is asked for, empty for the change itself. ``notes``: what the stages before it left for
+    it, by their names.
     """
 
     key: str
@@ -92,3 +94,5 @@ class ApplyRequest:
     cancel: threading.Event
     progress: Callable[[str], None]
     going: frozenset[str] = frozenset()
+    stage: str = ""
+    notes: Mapping[str, Data] = field(default_factory=dict)

@@ -5,7 +5,7 @@ resource.
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.lakehouse import TableHistory
 
@@ -88,6 +88,16 @@ class Applied:
     identity: Attributes
     messages: tuple[str, ...] = ()
     revivable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Performed:
+    """One stage of a change is done. ``note`` (JSON data) is journalled and handed to the stages after it and
+    to the change itself, also when they are carried out by another process.
+    """
+
+    messages: tuple[str, ...] = ()
+    note: Data = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
