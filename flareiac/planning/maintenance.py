@@ -61,7 +61,7 @@ def holds(
         observed, around = observations.get(address), references.get(address, {})
         if isinstance(observed, Present):
             told: Iterable[Hold] = types[record.type].holds(
-                address, record.attributes, around, observed.identity
+                address, record.attributes, around, observed.facts
             )
         else:
             told = _unknown(address, recorded_claims(address, record, types, around))
@@ -81,8 +81,8 @@ def _of_user(
     if user is None or user.type not in types:
         return
     observed = former.get(user.address)
-    identity = observed.identity if isinstance(observed, Present | Missing) else {}
-    for hold in types[user.type].holds(user.address, user.attributes, {}, identity):
+    facts = observed.facts if isinstance(observed, Present | Missing) else None
+    for hold in types[user.type].holds(user.address, user.attributes, {}, facts):
         reason = f"{user.address} is no longer declared, and can go on from it: {hold.reason}"
         release = f"remove the block of {record.address}: then nothing is held for it"
         yield replace(hold, holder=record.address, reason=reason, release=release)
@@ -106,7 +106,7 @@ def _of_coming(
     attributes = item.proposal.planned or item.desired or {}
     observed = observations.get(item.address)
     if isinstance(observed, Present):
-        yield from types[item.type].holds(item.address, attributes, {}, observed.identity)
+        yield from types[item.type].holds(item.address, attributes, {}, observed.facts)
         return
     claims = types[item.type].claims(item.address, attributes, {})
     for subject in dict.fromkeys(

@@ -57,7 +57,7 @@ class ResourceType:
     ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world
     knows, by type. ``default`` is the decoded body of the embedded instance when none is declared
     (connections only). ``maintainer`` decides what work is due. ``holds(address, attributes, references,
-    identity)`` tells, of a recorded resource as observed, what it still needs of others.
+    facts)`` tells, of a recorded resource, what it still needs of others by the facts of its observation.
     ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
     the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its
     own (see ``sdk.locations``); the identity is empty of what was never observed. ``sources(attributes,
@@ -77,7 +77,7 @@ class ResourceType:
     default: Attributes | None = None
     schema_version: int = 1
     maintainer: Maintainer | None = None
-    holds: Callable[[str, Attributes, References, Attributes], tuple[Hold, ...]] = lambda *_nothing: ()
+    holds: Callable[[str, Attributes, References, object], tuple[Hold, ...]] = lambda *_nothing: ()
     kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
     places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
     sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()

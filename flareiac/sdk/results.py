@@ -31,13 +31,15 @@ class Present:
     """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in
     ``Recorded``.
 
-    ``unmanaged`` describes things inside it that are not declared (for ``drift``), ``unhealthy`` what is
-    wrong with it while it runs. ``history``: of a table, what of it can be read as a stream, where it was
-    asked for; for the planners of others, and never recorded.
+    ``facts``: what its own provider's planner needs of this moment, a record of that provider; never
+    recorded. None: nothing was looked at. ``unmanaged`` describes things inside it that are not declared (for
+    ``drift``), ``unhealthy`` what is wrong with it while it runs. ``history``: of a table, what of it can be
+    read as a stream, where it was asked for; for the planners of others, and never recorded.
     """
 
     attributes: Attributes
     identity: Attributes = field(default_factory=dict)
+    facts: object = None
     unmanaged: tuple[str, ...] = ()
     unhealthy: tuple[str, ...] = ()
     history: TableHistory | None = None
@@ -45,12 +47,12 @@ class Present:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """The system answered, and it is not there. ``reason`` is shown; ``identity`` is what is left of it all
-    the same.
+    """The system answered, and it is not there. ``reason`` is shown; ``facts`` as in ``Present``, of what is
+    left of it all the same.
     """
 
     reason: str = ""
-    identity: Attributes = field(default_factory=dict)
+    facts: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -164,11 +164,11 @@ def _job_claims(address: str, attributes: Attributes, references: References) ->
 
 
 def _job_holds(
-    address: str, attributes: Attributes, references: References, identity: Attributes
+    address: str, attributes: Attributes, references: References, facts: object
 ) -> tuple[Hold, ...]:
     from flareiac_spark.generation.snapshot_holds import holds
 
-    return holds(address, attributes, references, identity)
+    return holds(address, attributes, references, facts)
 
 
 def _job_kept_by(attributes: Attributes) -> str | None:

@@ -44,7 +44,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present
 from tests.golden.edits import edited
-from tests.golden.observed import TableFigures, history, identity
+from tests.golden.observed import TableFigures, facts, history, identity
 from tests.support.txtar import Archive, parse_txtar
 
 CASES: Final = sorted((Path(__file__).parent / "cases").rglob("*.txtar"))
@@ -227,6 +227,7 @@ def _observations(
         address: Present(
             attributes=there[address],
             identity=identity(address, there[address], given.get(address, {})),
+            facts=facts(address, there[address], given.get(address, {})),
             history=history(histories.get(address, _EVERY_ROW)) if "column_order" in there[address] else None,
         )
         if address in there and address not in case.options.missing
@@ -248,12 +249,17 @@ def _former(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[
     given = case.data("observed")
     users = [record.user for record in records.values() if record.user is not None]
     return {
-        user.address: Missing(identity=identity(user.address, user.attributes, given[user.address]))
+        user.address: Missing(facts=facts(user.address, user.attributes, given[user.address]))
         for user in users
         if user.address in given
     }
 
 
-def observed_as(record: ResourceRecord) -> Observation:
-    """What is there of a resource that is as recorded."""
-    return Present(attributes=record.attributes, identity=record.identity, history=history(_EVERY_ROW))
+def observed_as(record: ResourceRecord, before: Observation) -> Observation:
+    """What is there of a resource that is as recorded; the folders of a checkpoint are as they were before."""
+    return Present(
+        attributes=record.attributes,
+        identity=record.identity,
+        facts=facts(record.address, record.attributes, {}) or getattr(before, "facts", None),
+        history=history(_EVERY_ROW),
+    )

@@ -1,5 +1,5 @@
-"""Builders of what is there in a golden case: identities, positions, figures and histories as providers
-report them.
+"""Builders of what is there in a golden case: identities, facts, figures and histories as providers report
+them.
 
 Each builder's defaults are the ordinary situation, so that a case names only what is particular to it. This
 module is the only one of the golden tests that knows the providers' internal keys.
@@ -12,6 +12,10 @@ from typing import Any, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
+from flareiac_spark.checkpoint_files.folder_state import FolderState
+from flareiac_spark.checkpoint_files.query_positions import QueryPositions
+from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
+from flareiac_spark.observation.job import JobFacts, OutputFacts
 
 _Positions = Sequence[int | None]
 _DAY_MS = 86_400_000
@@ -24,11 +28,22 @@ def identity(address: str, attributes: Attributes, given: Attributes) -> Attribu
         case "job":
             return JobThere(**given).identity(attributes)
         case "checkpoint":
-            return CheckpointThere(**given).identity(address.partition(".")[2]) if given else {}
+            return CheckpointThere(**given).identity() if given else {}
         case "table":
             return _table(attributes) | given
         case _:
             return given
+
+
+def facts(address: str, attributes: Attributes, given: Attributes) -> object:
+    """What is observed of a resource with these attributes and never recorded."""
+    match address.partition(".")[0]:
+        case "job":
+            return JobThere(**given).facts(attributes)
+        case "checkpoint" if given:
+            return CheckpointThere(**given).facts(address.partition(".")[2])
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +54,8 @@ class JobThere:
     phase: Literal["failed"] | None = None
     """As its state, unless it failed; a batch job is completed."""
     alive: bool = True
-    silent: str | None = None
-    elsewhere: str | None = None
+    silent: str = ""
+    elsewhere: str = ""
     known: bool = True
     """Whether this project started it, and so knows its definition's digest and its queries."""
     committed: int = 7
@@ -58,44 +73,44 @@ class JobThere:
     heard_ms: int | None = None
 
     def identity(self, attributes: Attributes) -> Attributes:
+        if not self.known:
+            return {}
+        queries = attributes["outputs"] if attributes["mode"] != "batch" else ()
+        return {"digest": "d-1", "queries": {name: {"id": "q-1", "run_id": "r-1"} for name in queries}}
+
+    def facts(self, attributes: Attributes) -> JobFacts:
         streaming = attributes["mode"] != "batch"
         names = (
             dict.fromkeys(attributes["outputs"] if streaming else (), "q-1")
             if self.outputs is None
             else self.outputs
         )
-        observed: Attributes = {
-            "digest": "d-1" if self.known else None,
-            "state": self.state,
-            "nonce": 0,
-            "alive": self.alive,
-            "ended": "",
-            "phase": self.phase or (self.state if streaming else "completed"),
-            "error": None,
-            "checkpoints": {name: self._checkpoint(query, attributes) for name, query in names.items()},
-        }
-        if self.position is not None:
-            position = JobPosition(**self.position).facts(self.committed, in_flight=self.in_flight)
-            observed["stands"] = dict.fromkeys(names, position)
-        for name in ("silent", "elsewhere", "heard_ms"):
-            if (value := getattr(self, name)) is not None:
-                observed[name] = value
-        if not self.known:
-            return {"observed": observed}
-        started = {name: {"id": "q-1", "run_id": "r-1"} for name in attributes["outputs"] if streaming}
-        return {"digest": "d-1", "queries": started, "observed": observed}
+        position = None if self.position is None else JobPosition(**self.position)
+        return JobFacts(
+            digest="d-1" if self.known else None,
+            state=self.state,
+            alive=self.alive,
+            silent=self.silent,
+            elsewhere=self.elsewhere,
+            phase=self.phase or (self.state if streaming else "completed"),
+            checkpoints={name: self._checkpoint(query, attributes) for name, query in names.items()},
+            stands={}
+            if position is None
+            else dict.fromkeys(names, position.of_query(self.committed, in_flight=self.in_flight)),
+            heard_ms=self.heard_ms,
+        )
 
-    def _checkpoint(self, query: str, attributes: Attributes) -> Attributes:
+    def _checkpoint(self, query: str, attributes: Attributes) -> OutputFacts:
         streams = [item for item in attributes["inputs"].values() if item["kind"] == "stream"]
         kinds = [item["source"]["kind"] for item in streams] if self.sources is None else self.sources
-        return {
-            "query_id": query,
-            "started": self.committed + self.in_flight,
-            "committed": self.committed,
-            "sources": [[kind, list(self.folders)] for kind in kinds],
-            "operators": list(self.operators),
-            "conf": {"spark.sql.shuffle.partitions": "200"},
-        }
+        return OutputFacts(
+            query_id=query,
+            started=self.committed + self.in_flight,
+            committed=self.committed,
+            sources=tuple((kind, tuple(self.folders)) for kind in kinds),
+            operators=tuple(self.operators),
+            conf={"spark.sql.shuffle.partitions": "200"},
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,17 +123,16 @@ class JobPosition:
     begun_ms: int | None = None
     moved_ms: int | None = None
 
-    def facts(self, committed: int, *, in_flight: bool) -> Attributes:
-        return {
-            "first": list(self.first),
-            "reached": list(self.reached),
-            "ahead": list(self.ahead),
-            "committed": committed if self.reached else None,
-            "in_flight": committed + 1 if in_flight else None,
-            "begun_ms": self.begun_ms,
-            "moved_ms": self.moved_ms,
-            "times": {},
-        }
+    def of_query(self, committed: int, *, in_flight: bool) -> QueryPositions:
+        return QueryPositions(
+            first=tuple(self.first),
+            reached=tuple(self.reached),
+            ahead=tuple(self.ahead),
+            committed=committed if self.reached else None,
+            in_flight=committed + 1 if in_flight else None,
+            begun_ms=self.begun_ms,
+            moved_ms=self.moved_ms,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,48 +154,46 @@ class CheckpointThere:
     foreign: bool = False
     """Whether it is another program's: one folder without generations, whose last batch is in flight."""
 
-    def identity(self, name: str) -> Attributes:
-        output = "" if self.foreign else name
-        others = [
-            {"output": output, "number": int(number), "standing": what}
-            for number, what in self.others.items()
-        ]
-        newest = [] if self.generation is None else [self._newest(output)]
+    def identity(self) -> Attributes:
         return {
             "layout": "single" if self.foreign else "generations",
             "layout_generation": 1 if self.foreign else None,
-            "used": True,
-            "observed": {"generations": newest + others},
         }
 
-    def _newest(self, output: str) -> Attributes:
-        return {
-            "output": output,
-            "number": 0 if self.foreign else self.generation,
-            "standing": "used",
-            "query_id": "q-1",
-            "started": 13 if self.in_flight else 12,
-            "committed": 12,
-            "begun_ms": 1_700_000_000_000,
-            "fresh": self.foreign,
-            "sources": [_offset(kind, at) for kind, at in self.read.items()],
-            "operators": [[name, 4] for name in self.operators],
-        }
+    def facts(self, name: str) -> CheckpointFacts:
+        output = "" if self.foreign else name
+        others = [
+            QueryFacts(output=output, number=int(number), standing=FolderState(what))
+            for number, what in self.others.items()
+        ]
+        newest = [] if self.generation is None else [self._newest(output, self.generation)]
+        return CheckpointFacts(used=True, queries=(*newest, *others))
+
+    def _newest(self, output: str, number: int) -> QueryFacts:
+        return QueryFacts(
+            output=output,
+            number=0 if self.foreign else number,
+            standing=FolderState.USED,
+            query_id="q-1",
+            started=13 if self.in_flight else 12,
+            committed=12,
+            begun_ms=1_700_000_000_000,
+            fresh=self.foreign,
+            sources=tuple(_offset(kind, at) for kind, at in self.read.items()),
+            operators=tuple((name, 4) for name in self.operators),
+        )
 
 
-def _offset(kind: str, at: int) -> Sequence[Any]:
+def _offset(kind: str, at: int) -> tuple[str, str, tuple[str, ...]]:
     """A source's offset, as Spark writes it."""
     match kind:
         case "files":
-            return [kind, json.dumps({"logOffset": at}), ["/data/landing"]]
+            return kind, json.dumps({"logOffset": at}), ("/data/landing",)
         case "table":
-            return [
-                kind,
-                json.dumps({"version": 1, "snapshot_id": at, "position": 2, "scan_all_files": False}),
-                [],
-            ]
+            offset = {"version": 1, "snapshot_id": at, "position": 2, "scan_all_files": False}
+            return kind, json.dumps(offset), ()
         case _:
-            return [kind, str(at), []]
+            return kind, str(at), ()
 
 
 def _table(attributes: Attributes) -> Attributes:

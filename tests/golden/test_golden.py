@@ -82,7 +82,10 @@ def test_after_an_apply_there_is_nothing_to_do(path: Path, tmp_path: Path) -> No
     if made.applyable:
         after = apply_to_doubles(made, inputs, _ignore).snapshot
         assert after is not None
-        observations = {address: observed_as(record) for address, record in after.resources.items()}
+        observations = {
+            address: observed_as(record, inputs.observations[address])
+            for address, record in after.resources.items()
+        }
         missing = dict.fromkeys(inputs.observations, Missing())
         inputs = dataclasses.replace(inputs, snapshot=after, observations={**missing, **observations})
         again = make_plan(inputs, _WITHOUT_MAINTENANCE, Diagnostics())

@@ -15,7 +15,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Observation, Present, Recorded
-from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts, encode
+from flareiac_spark.observation.job import JobFacts, OutputFacts
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"
 LAKE = """
@@ -174,6 +174,4 @@ def _observed(recorded: Recorded | None, facts: JobFacts | None) -> Observation:
         return Present(attributes=recorded.attributes, identity=recorded.identity)
     by_hand = {"stopped": True} if facts.state == "stopped" else {}
     attributes = {**recorded.attributes, **by_hand} if recorded else {}
-    return Present(
-        attributes=attributes, identity={**(recorded.identity if recorded else {}), KEY: encode(facts)}
-    )
+    return Present(attributes=attributes, identity=dict(recorded.identity) if recorded else {}, facts=facts)

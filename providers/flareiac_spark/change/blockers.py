@@ -8,10 +8,10 @@ from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import Blocker, Reaction, blocker
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
-from flareiac.sdk.results import Present
 from flareiac_spark import codes
 from flareiac_spark.change.acceptance_token import token, token_of
 from flareiac_spark.change.changes import JobChange, Mixed, Refused
+from flareiac_spark.change.drift import looked_at
 from flareiac_spark.change.query_changes import holds_state
 from flareiac_spark.change.source_folders import declared_paths, left_behind
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
@@ -20,7 +20,7 @@ from flareiac_spark.definition.queries import declares_state, query_of
 from flareiac_spark.generation.generation_plan import carries_over, lines
 from flareiac_spark.generation.readable import start_again
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts
+from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.start_from import CARRY_OVER
 
 _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
@@ -171,7 +171,7 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: JobFacts) 
     again.
     """
     recorded = request.recorded
-    if recorded is None or (isinstance(request.observed, Present) and KEY not in request.observed.identity):
+    if recorded is None or not looked_at(request):
         return None
     for name, query in sorted((recorded.identity.get("queries") or {}).items()):
         on_disk = facts.checkpoints.get(name)
@@ -197,7 +197,7 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Bl
     """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows,
     whatever is in them now.
     """
-    if isinstance(request.observed, Present) and KEY not in request.observed.identity:
+    if not looked_at(request):
         return None  # no one looked where it stands
     for name, output in sorted(desired["outputs"].items()):
         on_disk = facts.checkpoints.get(query_of(desired, name))

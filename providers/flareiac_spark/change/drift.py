@@ -8,7 +8,7 @@ from flareiac.sdk.results import Present
 from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.definition.queries import query_of
 from flareiac_spark.generation.generation_plan import foreign_writers
-from flareiac_spark.observation.job import ENDED, KEY, JobFacts
+from flareiac_spark.observation.job import ENDED, JobFacts, observed_facts
 
 IDLE_SHUTDOWN: Final = "idle_shutdown"
 
@@ -123,4 +123,4 @@ def pinned_otherwise(request: PlanRequest, facts: JobFacts, desired: Attributes)
 
 def looked_at(request: PlanRequest) -> bool:
     """Not with -refresh=none."""
-    return not isinstance(request.observed, Present) or KEY in request.observed.identity
+    return not isinstance(request.observed, Present) or observed_facts(request.observed) is not None

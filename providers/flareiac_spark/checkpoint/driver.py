@@ -15,7 +15,7 @@ from flareiac_spark.checkpoint.retention import delete_unused_generations
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE
 from flareiac_spark.checkpoint_files.reader import Damaged
-from flareiac_spark.observation.checkpoint import KEY, encode, number_in_use
+from flareiac_spark.observation.checkpoint import facts_of, number_in_use
 from flareiac_spark.places import absolute_place, recorded_place
 
 
@@ -42,12 +42,8 @@ class CheckpointDriver:
                 and number_in_use(item, layout, attributes["generation"]) == attributes["generation"]
             ):
                 return Unreadable(diagnostic=damage(request.address, item.damage))
-        identity = {
-            **layout,
-            "used": found.used,
-            KEY: encode(found, layout, attributes["generation"], now=time.time()),
-        }
-        return Present(attributes={**attributes, "location": location}, identity=identity)
+        facts = facts_of(found, layout, attributes["generation"], now=time.time())
+        return Present(attributes={**attributes, "location": location}, identity=layout, facts=facts)
 
     def apply(self, request: ApplyRequest) -> Outcome:
         planned = request.planned

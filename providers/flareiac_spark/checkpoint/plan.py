@@ -12,7 +12,7 @@ from flareiac_spark import codes
 from flareiac_spark.generation import steps
 from flareiac_spark.generation.snapshot_holds import needed_tables, no_longer_held
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.checkpoint import KEY, QueryFacts, decode, removable, used
+from flareiac_spark.observation.checkpoint import QueryFacts, observed_facts, removable, used
 
 
 class CheckpointPlanner:
@@ -39,13 +39,14 @@ def _fingerprint(request: PlanRequest) -> Attributes:
     before = found["generation"]
     if request.desired is not None and before is not None and request.desired["generation"] > before:
         found["in the way"] = [
-            item.standing for item in _facts(request) if item.number == request.desired["generation"]
+            item.standing.value for item in _facts(request) if item.number == request.desired["generation"]
         ]
     return found
 
 
 def _facts(request: PlanRequest) -> tuple[QueryFacts, ...]:
-    return decode(request.observed.identity) if isinstance(request.observed, Present) else ()
+    facts = observed_facts(request.observed)
+    return facts.queries if facts is not None else ()
 
 
 def _removed(request: PlanRequest, fingerprint: Attributes) -> Proposal:
@@ -174,8 +175,8 @@ def _removable(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
 def _steps(request: PlanRequest, desired: Attributes, recorded: Attributes, gone: bool) -> tuple[Step, ...]:
     found: list[Step] = []
     if desired["generation"] > recorded["generation"]:
-        known = isinstance(request.observed, Present) and KEY in request.observed.identity
-        queries = used(_facts(request), recorded["generation"]) if known else None
+        facts = observed_facts(request.observed)
+        queries = used(facts.queries, recorded["generation"]) if facts is not None else None
         found += steps.steps(desired, recorded["generation"], queries)
     if desired["location"] != recorded["location"] or gone:
         found.append(Step(text=f"makes the folder {desired['location']}", effect=Effect.METADATA))
@@ -197,11 +198,8 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
         )
     if after > before:
         found += steps.blockers(desired, _facts(request))
-    if (
-        desired["location"] != recorded["location"]
-        and isinstance(request.observed, Present)
-        and request.observed.identity.get("used")
-    ):
+    facts = observed_facts(request.observed)
+    if desired["location"] != recorded["location"] and facts is not None and facts.used:
         found.append(
             blocker(
                 codes.USED_CHECKPOINT_MOVES,

@@ -52,14 +52,6 @@ def read_positions(folder: Path) -> QueryPositions | None:
     raise damage
 
 
-def decode(data: Mapping[str, Any]) -> QueryPositions:
-    """The inverse of ``dataclasses.asdict``."""
-    fields: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
-    }
-    return QueryPositions(**fields)
-
-
 def _newest(folder: Path) -> tuple[int | None, int | None]:
     return max(batches(folder, "offsets"), default=None), max(batches(folder, "commits"), default=None)
 

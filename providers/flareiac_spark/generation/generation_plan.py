@@ -12,7 +12,7 @@ from flareiac_spark import codes
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import readable
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.observation.job import JobFacts, observed_facts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 _REWRITES: Final = ("complete", "overwrite")
@@ -241,8 +241,8 @@ def own_queries(request: PlanRequest) -> set[str]:
     """The ids of the queries that this job runs or has run."""
     identity = request.recorded.identity if request.recorded else {}
     current = {query["id"] for query in (identity.get("queries") or {}).values() if query.get("id")}
-    observed = getattr(request.observed, "identity", {}).get("observed") or {}
-    on_disk = {item["query_id"] for item in (observed.get("checkpoints") or {}).values()}
+    facts = observed_facts(request.observed) or JobFacts()
+    on_disk = {item.query_id for item in facts.checkpoints.values()}
     return current | on_disk | set(identity.get("former_queries") or ())
 
 

@@ -20,20 +20,18 @@ from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.definition.canonical import query_names
 from flareiac_spark.definition.streamed_tables import streamed_tables
 from flareiac_spark.generation.snapshot_positions import Ambiguous, Now, Since, Snapshots, Start, positions
-from flareiac_spark.observation.job import KEY, JobFacts, decode
+from flareiac_spark.observation.job import JobFacts
 
 _BEGUN = ("starting", "running")
 
 
-def holds(
-    address: str, attributes: Attributes, references: References, identity: Attributes
-) -> tuple[Hold, ...]:
+def holds(address: str, attributes: Attributes, references: References, facts: object) -> tuple[Hold, ...]:
     """Of a recorded job as observed. Where nothing could be observed, it holds an unknown part of each
     table that it streams.
     """
     del references
     release = released(address, attributes)
-    return tuple(replace(hold, release=release) for hold in _all(address, attributes, identity))
+    return tuple(replace(hold, release=release) for hold in _all(address, attributes, facts))
 
 
 def kept_by(attributes: Attributes) -> str | None:
@@ -89,10 +87,9 @@ def no_longer_held(tables: str, user: str, why: str) -> Step:
     return Step(text=text, effect=Effect.IRREVERSIBLE, why=why)
 
 
-def _all(address: str, attributes: Attributes, identity: Attributes) -> tuple[Hold, ...]:
-    if KEY not in identity:
+def _all(address: str, attributes: Attributes, facts: object) -> tuple[Hold, ...]:
+    if not isinstance(facts, JobFacts):
         return tuple(_unknown(address, attributes))
-    facts = decode(identity)
     if attributes["mode"] == "batch":
         return tuple(_of_run(address, attributes, facts))
     found: list[Hold] = []

@@ -58,7 +58,7 @@ from flareiac_spark.job.wait import (
     wait_until_settled,
     wait_until_stopped,
 )
-from flareiac_spark.observation.job import decode
+from flareiac_spark.observation.job import observed_facts
 
 _FORMER_QUERIES: Final = 20
 UNPROVEN: Final = "unproven"
@@ -135,7 +135,7 @@ class JobDriver:
         self._await_stop(request.address, engine, request.cancel)
         return Applied(
             attributes=recorded.attributes,
-            identity=_lasting(recorded.identity),
+            identity=recorded.identity,
             messages=(left_behind(recorded.attributes, request.going),),
         )
 
@@ -162,7 +162,8 @@ class JobDriver:
 
     def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
         """See ``flareiac.sdk.capabilities.Starting``: as one that is started again by its block."""
-        if by_name or isinstance(observed, Unreadable) or decode(observed.identity).state == "running":
+        facts = observed_facts(observed)
+        if by_name or isinstance(observed, Unreadable) or (facts is not None and facts.state == "running"):
             nonce = recorded.attributes["restart_nonce"] + 1
             return {**recorded.attributes, "stopped": False, "run": "on_change", "restart_nonce": nonce}
         return None
@@ -172,11 +173,7 @@ class JobDriver:
             recorded = _recorded(request)
             engine = recorded.attributes["application"]
             gone = self._entry(engine, request.address) is None and not self._may_run(engine, request.address)
-            return (
-                Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity))
-                if gone
-                else None
-            )
+            return Applied(attributes=recorded.attributes, identity=recorded.identity) if gone else None
         planned = _planned(request)
         target = self._target(request, planned)
         entry = self._entry(planned["application"], request.address)
@@ -467,7 +464,7 @@ class JobDriver:
 
     def _started(self, request: ApplyRequest, target: Target) -> Outcome:
         planned = _planned(request)
-        identity = _lasting(request.recorded.identity) if request.recorded else {}
+        identity = dict(request.recorded.identity) if request.recorded else {}
         identity.pop(UNPROVEN, None)
         try:
             if self._applications.bring_up(planned["application"], request.cancel, request.progress) is None:
@@ -501,7 +498,7 @@ class JobDriver:
                 "application": planned["application"],
                 "engine": planned["engine"],
             }
-            return NotApplied(diagnostics=diagnostics, attributes=there, identity=_lasting(recorded.identity))
+            return NotApplied(diagnostics=diagnostics, attributes=there, identity=recorded.identity)
         if request.recorded is not None or is_finite(planned):
             return NotApplied(diagnostics=diagnostics)
         return NotApplied(
@@ -563,9 +560,7 @@ class JobDriver:
         if entry is not None and entry.state == "running":
             self._applications.revise(engine, _with(address, replace(entry, state="stopped")))
         self._await_stop(address, engine, cancel)
-        return Applied(
-            attributes=recorded.attributes, identity=_lasting(recorded.identity), messages=("stopped",)
-        )
+        return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=("stopped",))
 
     def _await_stop(self, address: str, engine: Attributes, cancel: threading.Event) -> None:
         """Returns when the job certainly runs no more. Raises ``Failure`` if it may: nothing is said to have
@@ -632,7 +627,7 @@ def _with(address: str, job: DesiredJob) -> Callable[[Desired], Desired]:
 
 def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attributes:
     """What is recorded of a job: which definition runs, as which queries, or what its run gave."""
-    before = _lasting(request.recorded.identity) if request.recorded else {}
+    before = dict(request.recorded.identity) if request.recorded else {}
     if (
         request.recorded
         and request.planned
@@ -675,11 +670,6 @@ def left_behind(attributes: Attributes, going: Collection[str]) -> str:
         return f"stopped; {own} stays" if own else "stopped"
     rows = "its rows stay" if len(kept) == 1 else "their rows stay"
     return f"stopped; {' and '.join(kept)} and {rows}" + (f", {own} too" if own else "")
-
-
-def _lasting(identity: Attributes) -> Attributes:
-    """An identity without what was observed in one moment."""
-    return {key: value for key, value in identity.items() if key != "observed"}
 
 
 def _with_renewal(outcome: Outcome, renewed: GenerationSwitch) -> Outcome:

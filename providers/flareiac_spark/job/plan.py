@@ -22,7 +22,7 @@ from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.generation import carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import health
-from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts, decode
+from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts
 from flareiac_spark.start_from import CARRY_OVER
 from flareiac_spark.stream.canonical import table_columns
 
@@ -488,13 +488,10 @@ def _reasons(
 
 
 def _facts(request: PlanRequest) -> JobFacts:
-    match request.observed:
-        case Present(identity=identity) | Missing(identity=identity) if KEY in identity:
-            return decode(identity)
-        case Present():
-            return _assumed(request)
-        case _:
-            return JobFacts()
+    facts = observed_facts(request.observed)
+    if facts is not None:
+        return facts
+    return _assumed(request) if isinstance(request.observed, Present) else JobFacts()
 
 
 def _assumed(request: PlanRequest) -> JobFacts:

@@ -41,7 +41,7 @@ from flareiac_spark.definition.canonical import is_finite, query_names
 from flareiac_spark.definition.queries import query_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
-from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts, encode, of_disk
+from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk
 from flareiac_spark.places import absolute_place
 
 
@@ -72,19 +72,19 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     if request.recorded is None:
         # What an apply that failed may have left counts as not there: it is taken over by name.
         nothing = facts.digest is None and not facts.checkpoints
-        return (
-            Missing(identity={KEY: encode(facts)})
-            if nothing
-            else Present(attributes=attributes, identity={KEY: encode(facts)})
-        )
+        return Missing(facts=facts) if nothing else Present(attributes=attributes, facts=facts)
     if facts.digest is None:
-        return Missing(reason="it is no longer among what should run", identity={KEY: encode(facts)})
-    identity = {**request.recorded.identity, KEY: encode(facts)}
+        return Missing(reason="it is no longer among what should run", facts=facts)
     job = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
     unwell = complaints(
         attributes, job, silent=facts.silent if facts.state == "running" and not facts.elsewhere else ""
     )
-    return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=(*unwell, *unread))
+    return Present(
+        attributes=_live(attributes, facts),
+        identity=request.recorded.identity,
+        facts=facts,
+        unhealthy=(*unwell, *unread),
+    )
 
 
 def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:

@@ -1,17 +1,14 @@
-"""What was observed of a checkpoint, as the planner reads it. Carried in the observation's identity, under
-``observed``.
-"""
+"""The facts of a checkpoint: what was observed of it, as its planner reads it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from flareiac.kernel.data import Attributes
+from flareiac.sdk.results import Observation, Present
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Contents, Generation
 from flareiac_spark.checkpoint_files.layout import SINGLE
 
-KEY: Final = "observed"
 _FRESH_SECONDS: Final = 60.0
 
 
@@ -24,7 +21,7 @@ class QueryFacts:
 
     output: str
     number: int
-    standing: str
+    standing: FolderState
     query_id: str | None = None
     started: int | None = None
     committed: int | None = None
@@ -38,53 +35,52 @@ class QueryFacts:
         return self.started if self.started != self.committed else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointFacts:
+    """The queries of all generations; ``used``: one of them has run."""
+
+    used: bool
+    queries: tuple[QueryFacts, ...] = ()
+
+
 def number_in_use(found: Generation, layout: Mapping[str, object], generation: int) -> int:
     """An imported folder counts as the generation that it was imported as."""
     known = layout.get("layout_generation") if layout.get("layout") == SINGLE else None
     return (known if isinstance(known, int) else generation) if found.number == 0 else found.number
 
 
-def encode(found: Contents, layout: Mapping[str, object], generation: int, *, now: float) -> Attributes:
-    """As plain data; what is in a generation only for the one in use. ``now`` in UTC seconds."""
-    data = [
-        _encoded(item, number_in_use(item, layout, generation), generation, now) for item in found.generations
-    ]
-    return {"generations": data}
-
-
-def _encoded(item: Generation, number: int, in_use: int, now: float) -> Attributes:
-    data: Attributes = {"output": item.output, "number": number, "standing": item.standing.value}
-    found = item.found
-    if found is None or number != in_use:
-        return data
-    return {
-        **data,
-        "query_id": found.query_id,
-        "started": found.started,
-        "committed": found.committed,
-        "begun_ms": found.begun_ms,
-        "fresh": found.begun_ms is not None and now - found.begun_ms / 1000 < _FRESH_SECONDS,
-        "sources": [[source.kind, source.offset, list(source.folders)] for source in found.sources],
-        "operators": [[operator.name, operator.partitions] for operator in found.operators],
-    }
-
-
-def decode(identity: Attributes) -> tuple[QueryFacts, ...]:
-    """The facts in an observation's identity; none where nothing was looked at."""
-    data = identity.get(KEY)
-    items: Sequence[Attributes] = data.get("generations", []) if isinstance(data, dict) else []
-    return tuple(
-        QueryFacts(
-            **{
-                **item,
-                "sources": tuple(
-                    (kind, offset, tuple(folders)) for kind, offset, folders in item.get("sources", [])
-                ),
-                "operators": tuple((name, partitions) for name, partitions in item.get("operators", [])),
-            }
-        )
-        for item in items
+def facts_of(
+    found: Contents, layout: Mapping[str, object], generation: int, *, now: float
+) -> CheckpointFacts:
+    """The facts of a checkpoint on disk; what is in a generation only for the one in use. ``now`` in UTC
+    seconds.
+    """
+    queries = tuple(
+        _query(item, number_in_use(item, layout, generation), generation, now) for item in found.generations
     )
+    return CheckpointFacts(used=found.used, queries=queries)
+
+
+def _query(item: Generation, number: int, in_use: int, now: float) -> QueryFacts:
+    query, found = QueryFacts(output=item.output, number=number, standing=item.standing), item.found
+    if found is None or number != in_use:
+        return query
+    return replace(
+        query,
+        query_id=found.query_id,
+        started=found.started,
+        committed=found.committed,
+        begun_ms=found.begun_ms,
+        fresh=found.begun_ms is not None and now - found.begun_ms / 1000 < _FRESH_SECONDS,
+        sources=tuple((source.kind, source.offset, source.folders) for source in found.sources),
+        operators=tuple((operator.name, operator.partitions) for operator in found.operators),
+    )
+
+
+def observed_facts(observed: Observation) -> CheckpointFacts | None:
+    """The facts of an observation; None where nothing was looked at."""
+    facts = observed.facts if isinstance(observed, Present) else None
+    return facts if isinstance(facts, CheckpointFacts) else None
 
 
 def used(facts: Sequence[QueryFacts], generation: int) -> list[QueryFacts]:

@@ -1,17 +1,13 @@
-"""What was observed of a job, as the planner reads it. Carried in the observation's identity, under
-``observed``.
-"""
+"""The facts of a job: what was observed of it, as its planner reads it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Final
 
-from flareiac.kernel.data import Attributes
+from flareiac.sdk.results import Missing, Observation, Present
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
-from flareiac_spark.checkpoint_files.query_positions import decode as decoded_stand
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
 
-KEY = "observed"
 ENDED: Final = ("stopped", "completed", "failed")
 """Phases in which nothing of a job runs."""
 
@@ -79,31 +75,10 @@ class JobFacts:
         return {key: value for item in self.checkpoints.values() for key, value in item.conf.items()}
 
 
-def encode(facts: JobFacts) -> Attributes:
-    """As plain data."""
-    data: Attributes = asdict(facts)
-    return data
-
-
-def decode(identity: Attributes) -> JobFacts:
-    """The facts in an observation's identity; empty ones where there are none."""
-    data = identity.get(KEY)
-    if not isinstance(data, dict):
-        return JobFacts()
-    checkpoints = {
-        name: OutputFacts(
-            **{
-                **item,
-                "sources": tuple((kind, tuple(folders)) for kind, folders in item["sources"]),
-                "operators": tuple(item["operators"]),
-            }
-        )
-        for name, item in data["checkpoints"].items()
-    }
-    stands = {name: decoded_stand(item) for name, item in data.get("stands", {}).items()}
-    return JobFacts(
-        **{**data, "checkpoints": checkpoints, "stands": stands, "absent": tuple(data.get("absent", ()))}
-    )
+def observed_facts(observed: Observation) -> JobFacts | None:
+    """The facts of an observation; None where nothing was looked at."""
+    facts = observed.facts if isinstance(observed, Present | Missing) else None
+    return facts if isinstance(facts, JobFacts) else None
 
 
 def of_disk(found: CheckpointOnDisk) -> OutputFacts:

@@ -12,7 +12,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Action, Claim, Effect, Proposal, Relation
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Observation, Present, Recorded
-from flareiac_spark.observation.job import KEY, JobFacts, encode
+from flareiac_spark.observation.job import JobFacts
 from tests.spark.declared import BATCH, LAKE, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)
@@ -95,9 +95,7 @@ def planned(
     references = project.references()
     references["table.orders"] = replace(references["table.orders"], identity={"uuid": "u", "writers": AHEAD})
     was = Recorded(attributes=before.attributes(), identity={"digest": "d", **KNOWN})
-    observed: Observation = Present(
-        attributes=was.attributes, identity={**was.identity, **({KEY: encode(facts)} if facts else {})}
-    )
+    observed: Observation = Present(attributes=was.attributes, identity=was.identity, facts=facts)
     planner = installed().registry.types["job"].planner
     assert planner is not None, "jobs are planned"
     return planner.plan(

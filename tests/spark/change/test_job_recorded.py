@@ -17,7 +17,7 @@ from flareiac.sdk.results import Present, Recorded
 from flareiac_spark.change.changes import JobChange, Live, Noted
 from flareiac_spark.change.diff import changes
 from flareiac_spark.definition.build import digest_of, spec_of
-from flareiac_spark.observation.job import KEY, JobFacts, encode
+from flareiac_spark.observation.job import JobFacts
 from tests.spark.declared import LAKE, Loaded, loaded, running
 
 AGGREGATES = ("stateStoreSave",)
@@ -75,7 +75,7 @@ def asked(wanted: Loaded, world: World, facts: JobFacts, disturbed: bool = False
         address="job.x",
         desired=wanted.attributes(),
         recorded=recorded,
-        observed=Present(attributes=world.recorded, identity={**recorded.identity, KEY: encode(facts)}),
+        observed=Present(attributes=world.recorded, identity=recorded.identity, facts=facts),
         references=wanted.references(),
         project=wanted.project,
         disturbances=(item,) if disturbed else (),

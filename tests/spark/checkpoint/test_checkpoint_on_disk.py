@@ -10,6 +10,7 @@ from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Present, Unreadable
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, read_checkpoint
+from flareiac_spark.observation.checkpoint import observed_facts
 from tests.spark.checkpoint_sample import PINNED, QUERY, sample
 
 STATEFUL = "stateStoreSave"
@@ -122,11 +123,10 @@ def test_reading_a_checkpoint_resource(tmp_path: Path) -> None:
     sample(tmp_path / "checkpoints" / "x" / "out" / "g0001", operator=STATEFUL)
     found = driver.read(request())
     assert isinstance(found, Present)
-    assert {key: found.identity[key] for key in ("layout", "layout_generation", "used")} == {
-        "layout": "generations",
-        "layout_generation": None,
-        "used": True,
-    }
+    assert found.identity == {"layout": "generations", "layout_generation": None}
+    facts = observed_facts(found)
+    assert facts is not None
+    assert (facts.used, [item.number for item in facts.queries]) == (True, [1])
 
 
 def test_a_hand_made_checkpoint_keeps_its_place(tmp_path: Path) -> None:

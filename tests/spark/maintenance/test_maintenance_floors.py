@@ -21,7 +21,7 @@ from flareiac.sdk.maintenance import (
 from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import batches
 from flareiac_spark.generation.snapshot_holds import holds
-from flareiac_spark.observation.job import KEY, JobFacts, encode
+from flareiac_spark.observation.job import JobFacts
 from tests.spark.declared import LAKE, loaded
 from tests.spark.maintained import Kept
 
@@ -80,7 +80,7 @@ def job_holds(root: Path, hcl: str, query: str, folder: Path) -> tuple[Hold, ...
     project, stand = loaded(LAKE + hcl, root), read_positions(folder)
     assert stand is not None
     facts = JobFacts(stands={query: stand})
-    return holds("job.x", project.attributes(), project.references(), {KEY: encode(facts)})
+    return holds("job.x", project.attributes(), project.references(), facts)
 
 
 def flights(lake: Lake, folder: str, *numbers: int) -> None:

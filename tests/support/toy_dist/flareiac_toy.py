@@ -241,9 +241,7 @@ class ThingMaintainer:
         return Judgement(messages=(f"swept {result['swept']} grains, expected {duty.forecast['swept']}",))
 
 
-def holds(
-    address: str, attributes: Attributes, _references: References, _identity: Attributes
-) -> tuple[Hold, ...]:
+def holds(address: str, attributes: Attributes, _references: References, _facts: object) -> tuple[Hold, ...]:
     """Who keeps the dust of another."""
     other = attributes.get("keeps_dust_of")
     return (Hold(subject=other.address, holder=address, reason="it needs the dust"),) if other else ()
