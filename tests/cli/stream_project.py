@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tests.iceberg.discovery.shapes import catalog_of
-from tests.support.command_line import shell
+from tests.support.command_line import flareiac
 
 TABLES = """
 catalog "lake" {}
@@ -43,8 +43,7 @@ def declare(root: Path, text: str) -> None:
 def apply_tables(root: Path) -> None:
     """Makes the tables and the checkpoint."""
     declare(root, TABLES)
-    with shell(root) as commands:
-        made = commands.flareiac("apply", "-auto-approve")
+    made = flareiac(root, "apply", "-auto-approve")
     assert made.code == 0, made.text
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.iceberg.discovery.shapes import catalog_of, make_lake
-from tests.support.command_line import shell
+from tests.support.command_line import flareiac
 
 PROJECT = """
 catalog "lake" {}
@@ -45,8 +45,7 @@ def project(tmp_path: Path) -> Path:
 
 def test_its_columns_are_those_of_the_jobs_that_read_it_and_nothing_of_it_is_planned(project: Path) -> None:
     make_lake(project)
-    with shell(project) as commands:
-        plan = commands.flareiac("plan")
+    plan = flareiac(project, "plan")
     assert plan.code == 0, plan.text
     assert "Plan: 3 to add, 0 to change, 0 to destroy." in plan.out
     assert 'columns = { id = "long not null", region = "string" }' in plan.out
@@ -55,10 +54,9 @@ def test_its_columns_are_those_of_the_jobs_that_read_it_and_nothing_of_it_is_pla
 
 
 def test_validate_and_doctor_ask_no_catalog(project: Path) -> None:
-    with shell(project) as commands:
-        assert commands.flareiac("validate").code == 0
-        plan = commands.flareiac("plan")
-        assert "FIC060" not in commands.flareiac("doctor").text
+    assert flareiac(project, "validate").code == 0
+    plan = flareiac(project, "plan")
+    assert "FIC060" not in flareiac(project, "doctor").text
     assert (plan.code, "The object of a data block does not exist [FIC060]" in plan.err) == (1, True), (
         plan.text
     )
@@ -66,12 +64,11 @@ def test_validate_and_doctor_ask_no_catalog(project: Path) -> None:
 
 
 def test_what_does_not_depend_on_one_that_is_missing_is_planned(project: Path) -> None:
-    with shell(project) as commands:
-        whole = commands.flareiac("plan")
-        part = commands.flareiac("apply", "-target=table.copy", "-auto-approve")
-        without = commands.flareiac("plan", "-exclude=job.copy")
-        kept = commands.flareiac("maintain", "table.copy", "-auto-approve")
-        drift = commands.flareiac("drift")
+    whole = flareiac(project, "plan")
+    part = flareiac(project, "apply", "-target=table.copy", "-auto-approve")
+    without = flareiac(project, "plan", "-exclude=job.copy")
+    kept = flareiac(project, "maintain", "table.copy", "-auto-approve")
+    drift = flareiac(project, "drift")
     assert (whole.code, "# table.copy will be created" in whole.out, "job.copy depends on" in whole.err) == (
         1,
         True,
@@ -87,15 +84,14 @@ def test_what_does_not_depend_on_one_that_is_missing_is_planned(project: Path) -
 
 def test_what_was_an_output_stays_one_while_it_can_not_be_read(project: Path) -> None:
     make_lake(project)
-    with shell(project) as commands:
-        assert commands.flareiac("apply", "-target=table.copy", "-auto-approve").code == 0
-        before = commands.flareiac("output", "uuid").out
-        catalog = catalog_of(project)
-        moved = Path(catalog.load_table("sales.events").metadata_location.removeprefix("file://"))
-        catalog.close()
-        moved.rename(moved.with_suffix(".away"))
-        again = commands.flareiac("apply", "-target=table.copy", "-auto-approve")
-        after = commands.flareiac("output", "uuid").out
+    assert flareiac(project, "apply", "-target=table.copy", "-auto-approve").code == 0
+    before = flareiac(project, "output", "uuid").out
+    catalog = catalog_of(project)
+    moved = Path(catalog.load_table("sales.events").metadata_location.removeprefix("file://"))
+    catalog.close()
+    moved.rename(moved.with_suffix(".away"))
+    again = flareiac(project, "apply", "-target=table.copy", "-auto-approve")
+    after = flareiac(project, "output", "uuid").out
     assert (again.code, before, after) == (0, before, before), again.text
     assert len(before) > 30
 
@@ -109,8 +105,7 @@ def test_a_value_that_is_unknown_because_it_could_not_be_read_is_told_as_that(
         f'type = "long" }}\n  {used}\n}}\n'
     )
     (project / "more.flare.hcl").write_text(more)
-    with shell(project) as commands:
-        plan = commands.flareiac("plan")
+    plan = flareiac(project, "plan")
     assert (plan.code, "FIC060" in plan.err) == (1, True), plan.text
     assert "known only after apply" not in plan.text
 
@@ -128,8 +123,7 @@ def test_what_can_not_be_read_is_told_with_its_place(project: Path, break_it: ob
     catalog = catalog_of(project)
     break_it(Path(catalog.load_table("sales.events").metadata_location.removeprefix("file://")))
     catalog.close()
-    with shell(project) as commands:
-        plan = commands.flareiac("plan")
+    plan = flareiac(project, "plan")
     assert (plan.code, told in plan.err) == (1, True), plan.text
     assert "with data.table.raw" in plan.err
     assert "Traceback" not in plan.text
@@ -138,14 +132,13 @@ def test_what_can_not_be_read_is_told_with_its_place(project: Path, break_it: ob
 def test_what_others_took_away_does_not_keep_anybody_from_letting_go(project: Path) -> None:
     make_lake(project)
     (project / "main.flare.hcl").write_text(PROJECT[: PROJECT.index('job "copy"')])
-    with shell(project) as commands:
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        catalog = catalog_of(project)
-        catalog.drop_table("sales.events")
-        catalog.close()
-        assert commands.flareiac("plan").code == 1
-        assert commands.flareiac("plan", "-refresh=none").code == 0
-        done = commands.flareiac("destroy", "-auto-approve")
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    catalog = catalog_of(project)
+    catalog.drop_table("sales.events")
+    catalog.close()
+    assert flareiac(project, "plan").code == 1
+    assert flareiac(project, "plan", "-refresh=none").code == 0
+    done = flareiac(project, "destroy", "-auto-approve")
     assert done.code == 0, done.text
 
 
@@ -160,8 +153,7 @@ def test_one_can_be_read_for_each_of_a_set(project: Path) -> None:
         "}\n"
         'output "columns" { value = { for key, table in data.table.all : key => table.column_order } }\n'
     )
-    with shell(project) as commands:
-        plan = commands.flareiac("plan")
+    plan = flareiac(project, "plan")
     assert plan.code == 0, plan.text
     assert 'plain = ["id"]' in plan.out
 
@@ -184,8 +176,7 @@ def test_one_can_be_read_for_each_of_a_set(project: Path) -> None:
 )
 def test_what_is_written_wrongly_is_told(project: Path, old: str, new: str, code: str) -> None:
     (project / "main.flare.hcl").write_text(PROJECT.replace(old, new))
-    with shell(project) as commands:
-        done = commands.flareiac("validate")
+    done = flareiac(project, "validate")
     assert (done.code, code in done.err) == (1, True), done.text
 
 
@@ -195,8 +186,7 @@ def test_a_table_of_this_project_is_not_also_one_of_others(project: Path) -> Non
             '  namespace = "sales"\n  name      = "events"', '  namespace = "mine"\n  name      = "copy"'
         )
     )
-    with shell(project) as commands:
-        done = commands.flareiac("validate")
+    done = flareiac(project, "validate")
     assert (done.code, "FIP010" in done.err) == (1, True), done.text
 
 
@@ -211,21 +201,20 @@ def test_rows_of_a_table_of_others_that_no_stream_can_read_block_a_start(project
         table.append(rows)
     hcl = PROJECT.replace('"events"', '"own"')
     (project / "main.flare.hcl").write_text(hcl)
-    with shell(project) as commands:
-        whole = commands.flareiac("plan")
-        oldest = [item.snapshot_id for item in table.snapshots()][:2]
-        table.maintenance.expire_snapshots().by_ids(oldest).commit()
-        catalog.close()
-        blocked = commands.flareiac("plan")
-        not_looked = commands.flareiac("plan", "-refresh=none")
-        (project / "main.flare.hcl").write_text(
-            hcl.replace(
-                "{ table = data.table.raw }",
-                '{\n  table = data.table.raw\n  start_from = "oldest_snapshot"\n}',
-                1,
-            )
+    whole = flareiac(project, "plan")
+    oldest = [item.snapshot_id for item in table.snapshots()][:2]
+    table.maintenance.expire_snapshots().by_ids(oldest).commit()
+    catalog.close()
+    blocked = flareiac(project, "plan")
+    not_looked = flareiac(project, "plan", "-refresh=none")
+    (project / "main.flare.hcl").write_text(
+        hcl.replace(
+            "{ table = data.table.raw }",
+            '{\n  table = data.table.raw\n  start_from = "oldest_snapshot"\n}',
+            1,
         )
-        accepted = commands.flareiac("plan")
+    )
+    accepted = flareiac(project, "plan")
     assert whole.code == 0, whole.text
     assert "The owner of a table may expire snapshots that the job needs [FIK154]" in whole.err
     assert 'reader "copy"' in whole.err

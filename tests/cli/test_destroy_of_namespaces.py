@@ -7,7 +7,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
 
-from tests.support.command_line import shell
+from tests.support.command_line import flareiac
 
 BLOCKS = """
 catalog "lake" {}
@@ -23,22 +23,21 @@ table "own" {
 
 def test_a_table_of_others_keeps_its_namespace(tmp_path: Path) -> None:
     (tmp_path / "main.flare.hcl").write_text(BLOCKS, encoding="utf-8")
-    with shell(tmp_path) as commands:
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        lake = tmp_path / ".flareiac/lake/default"
-        catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=f"file://{lake}/warehouse")
-        catalog.create_table("n.theirs", Schema(NestedField(1, "id", LongType(), required=False)))
-        for words in (("plan", "-destroy"), ("destroy", "-auto-approve")):
-            done = commands.flareiac(*words)
-            assert done.code == 4, done.text
-            assert "# namespace.n is blocked" in done.out
-            assert "n holds theirs, and a catalog drops only empty namespaces." in done.out
-        assert catalog.table_exists("n.own")
-        catalog.drop_table("n.theirs")
-        done = commands.flareiac("destroy", "-auto-approve")
-        assert done.code == 0, done.text
-        assert catalog.list_namespaces() == []
-        catalog.close()
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    lake = tmp_path / ".flareiac/lake/default"
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=f"file://{lake}/warehouse")
+    catalog.create_table("n.theirs", Schema(NestedField(1, "id", LongType(), required=False)))
+    for words in (("plan", "-destroy"), ("destroy", "-auto-approve")):
+        done = flareiac(tmp_path, *words)
+        assert done.code == 4, done.text
+        assert "# namespace.n is blocked" in done.out
+        assert "n holds theirs, and a catalog drops only empty namespaces." in done.out
+    assert catalog.table_exists("n.own")
+    catalog.drop_table("n.theirs")
+    done = flareiac(tmp_path, "destroy", "-auto-approve")
+    assert done.code == 0, done.text
+    assert catalog.list_namespaces() == []
+    catalog.close()
 
 
 @pytest.mark.parametrize("words", [("-target=namespace.n",), ("-exclude=table.own",)])
@@ -47,19 +46,18 @@ def test_a_table_that_is_left_out_keeps_its_namespace(tmp_path: Path, words: tup
     (tmp_path / "main.flare.hcl").write_text(
         BLOCKS.replace("  depends_on = [namespace.n]\n", ""), encoding="utf-8"
     )
-    with shell(tmp_path) as commands:
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        for command in (("plan", "-destroy"), ("destroy", "-auto-approve")):
-            done = commands.flareiac(*command, *words)
-            assert done.code == 4, done.text
-            assert "n holds own, and a catalog drops only empty namespaces." in done.out
-        (tmp_path / "main.flare.hcl").write_text('catalog "lake" {}\n', encoding="utf-8")
-        done = commands.flareiac("plan", *words)
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    for command in (("plan", "-destroy"), ("destroy", "-auto-approve")):
+        done = flareiac(tmp_path, *command, *words)
         assert done.code == 4, done.text
         assert "n holds own, and a catalog drops only empty namespaces." in done.out
-        done = (
-            commands.flareiac("plan", *words, "-target=table.own")
-            if words[0].startswith("-target")
-            else commands.flareiac("plan")
-        )
-        assert done.code == 0, done.text
+    (tmp_path / "main.flare.hcl").write_text('catalog "lake" {}\n', encoding="utf-8")
+    done = flareiac(tmp_path, "plan", *words)
+    assert done.code == 4, done.text
+    assert "n holds own, and a catalog drops only empty namespaces." in done.out
+    done = (
+        flareiac(tmp_path, "plan", *words, "-target=table.own")
+        if words[0].startswith("-target")
+        else flareiac(tmp_path, "plan")
+    )
+    assert done.code == 0, done.text

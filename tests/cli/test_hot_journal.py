@@ -5,14 +5,13 @@ those that write the file.
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import Shell, shell
+from tests.support.command_line import flareiac
 
 TABLES = """
 catalog "lake" {}
@@ -46,44 +45,42 @@ def _kill_a_writer(database: Path, mode: str) -> None:
     assert done.returncode == -9
 
 
-@pytest.fixture
-def commands(tmp_path: Path) -> Iterator[Shell]:
+@pytest.fixture(autouse=True)
+def _applied(tmp_path: Path) -> None:
     (tmp_path / "main.flare.hcl").write_text(TABLES, encoding="utf-8")
-    with shell(tmp_path) as opened:
-        assert opened.flareiac("apply", "-auto-approve").code == 0
-        yield opened
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
 
 
 @pytest.mark.parametrize("mode", ["delete", "persist", "wal"])
-def test_a_killed_writer_is_undone(tmp_path: Path, commands: Shell, mode: str) -> None:
+def test_a_killed_writer_is_undone(tmp_path: Path, mode: str) -> None:
     database = tmp_path / ".flareiac/lake/default/catalog.db"
     _kill_a_writer(database, mode)
     before = _written(database)
     assert len(before) == 2, "a journal or a log lies beside it"
     for words in (("plan", "-detailed-exitcode"), ("drift",)):
-        done = commands.flareiac(*words)
+        done = flareiac(tmp_path, *words)
         assert done.code == 0, done.text
-    assert "cannot be read" not in commands.flareiac("doctor").text
+    assert "cannot be read" not in flareiac(tmp_path, "doctor").text
     assert _written(database) == before, "what only reads writes nothing"
 
     (tmp_path / "main.flare.hcl").write_text(MORE, encoding="utf-8")
-    assert "Plan: 1 to add, 0 to change, 0 to destroy." in commands.flareiac("plan").out
-    assert commands.flareiac("apply", "-auto-approve").code == 0
+    assert "Plan: 1 to add, 0 to change, 0 to destroy." in flareiac(tmp_path, "plan").out
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
         found = connection.execute(
             "SELECT table_name, metadata_location FROM iceberg_tables ORDER BY 1"
         ).fetchall()
     assert [name for name, location in found if Path(location.removeprefix("file://")).exists()] == ["a", "b"]
-    assert commands.flareiac("plan", "-detailed-exitcode").code == 0
+    assert flareiac(tmp_path, "plan", "-detailed-exitcode").code == 0
 
 
 @pytest.mark.parametrize("mode", ["delete", "persist", "wal"])
 def test_a_command_that_holds_the_lock_recovers_the_file_also_where_it_writes_nothing(
-    tmp_path: Path, commands: Shell, mode: str
+    tmp_path: Path, mode: str
 ) -> None:
     database = tmp_path / ".flareiac/lake/default/catalog.db"
     _kill_a_writer(database, mode)
-    done = commands.flareiac("apply", "-auto-approve")
+    done = flareiac(tmp_path, "apply", "-auto-approve")
     assert done.code == 0, done.text
     assert "No changes." in done.out
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from flareiac.app.discovery import state_backend
-from tests.support.command_line import Ended, Shell, flareiac, shell
+from tests.support.command_line import Ended, flareiac
 
 GOOD = (
     'namespace "web" {}\ntable "t" {\n  namespace = namespace.web.name\n  column "id" { type = "int" '
@@ -110,23 +110,21 @@ def unreachable(root: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Shell]]:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("json")
     (root / "main.flare.hcl").write_text(GOOD, encoding="utf-8")
-    with shell(root) as commands:
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        (root / "more.flare.hcl").write_text('namespace "more" {}\n', encoding="utf-8")
-        assert commands.flareiac("plan", "-out=saved.plan").code == 0
-        yield root, commands
+    assert flareiac(root, "apply", "-auto-approve").code == 0
+    (root / "more.flare.hcl").write_text('namespace "more" {}\n', encoding="utf-8")
+    assert flareiac(root, "plan", "-out=saved.plan").code == 0
+    return root
 
 
 @pytest.mark.parametrize(
     "trouble", [damaged, missing_plan, truncated_plan, bad_configuration, locked, unreachable]
 )
-def test_every_command_answers_in_json(project: tuple[Path, Shell], trouble: Any) -> None:
-    root, commands = project
+def test_every_command_answers_in_json(project: Path, trouble: Any) -> None:
     with ExitStack() as stack:
-        stack.enter_context(trouble(root))
+        stack.enter_context(trouble(project))
         for command in COMMANDS:
             if (
                 "apply" in command
@@ -136,7 +134,7 @@ def test_every_command_answers_in_json(project: tuple[Path, Shell], trouble: Any
                 continue  # it would change what the other commands look at
             if command[0] == "destroy" and trouble in (missing_plan, truncated_plan):
                 continue
-            done = commands.flareiac(*command, "-json")
+            done = flareiac(project, *command, "-json")
             found = parsed(done, command)
             if done.code not in (0, 2, 3, 4, 6, 8):
                 assert [
@@ -144,9 +142,8 @@ def test_every_command_answers_in_json(project: tuple[Path, Shell], trouble: Any
                 ] or "checks" in found[0], (command, done)
 
 
-def test_a_plan_that_cannot_be_saved_is_told_all_the_same(project: tuple[Path, Shell]) -> None:
-    _root, commands = project
-    done = commands.flareiac("plan", "-json", "-out=/no/such/folder/p")
+def test_a_plan_that_cannot_be_saved_is_told_all_the_same(project: Path) -> None:
+    done = flareiac(project, "plan", "-json", "-out=/no/such/folder/p")
     found = parsed(done, ("plan",))
     assert done.code == 1
     kinds = [item["type"] for item in found]
@@ -155,23 +152,21 @@ def test_a_plan_that_cannot_be_saved_is_told_all_the_same(project: tuple[Path, S
     assert found[-1]["diagnostic"]["code"] == "FIX030"
 
 
-def test_what_could_not_be_looked_at_has_no_summary(project: tuple[Path, Shell]) -> None:
-    root, commands = project
-    with unreachable(root):
+def test_what_could_not_be_looked_at_has_no_summary(project: Path) -> None:
+    with unreachable(project):
         for command in ("plan", "drift"):
-            done = commands.flareiac(command, "-json")
+            done = flareiac(project, command, "-json")
             assert done.code == 1, done.text
             assert not {item["type"] for item in parsed(done, (command,))} & {
                 "change_summary",
                 "drift_summary",
             }
-            assert "No drift. " not in commands.flareiac("drift").out
+            assert "No drift. " not in flareiac(project, "drift").out
 
 
-def test_wrong_usage_is_json_too(project: tuple[Path, Shell]) -> None:
-    _root, commands = project
+def test_wrong_usage_is_json_too(project: Path) -> None:
     for command in ("plan", "show"):
-        done = commands.flareiac(command, "-json", "-zzz")
+        done = flareiac(project, command, "-json", "-zzz")
         assert done.code == 64
         assert complaints(parsed(done, (command,)), (command,))[0]["code"] == "FIX029"
 

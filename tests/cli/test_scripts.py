@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import Shell, shell
+from tests.support.command_line import flareiac
 from tests.support.txtar import Archive, parse_txtar
 
 SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.txtar"))
@@ -37,9 +37,8 @@ def test_script(script: Path, tmp_path: Path) -> None:
     archive = parse_txtar(script.read_text(encoding="utf-8"))
     if "main.flare.hcl" in archive.files:
         (tmp_path / "main.flare.hcl").write_text(archive.files["main.flare.hcl"], encoding="utf-8")
-    with shell(tmp_path) as commands:
-        for step in steps(archive.comment):
-            run(step, archive, tmp_path, commands)
+    for step in steps(archive.comment):
+        run(step, archive, tmp_path)
 
 
 def steps(text: str) -> list[Step]:
@@ -63,7 +62,7 @@ def steps(text: str) -> list[Step]:
     return found
 
 
-def run(step: Step, archive: Archive, root: Path, commands: Shell) -> None:
+def run(step: Step, archive: Archive, root: Path) -> None:
     """Runs one step and checks what is seen."""
     match step.words:
         case ["write", name, section]:
@@ -73,7 +72,7 @@ def run(step: Step, archive: Archive, root: Path, commands: Shell) -> None:
             path = root / name
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         case ["flareiac", *words]:
-            done = commands.flareiac(*words)
+            done = flareiac(root, *words)
             told = f"$ {' '.join(step.words)}\n{done.text}"
             assert done.code == step.code, told
             assert "Traceback" not in done.text, told

@@ -3,14 +3,13 @@ another may need it.
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-from tests.support.command_line import Shell, shell
+from tests.support.command_line import flareiac
 
 LAKE = """
 catalog "x" {
@@ -45,30 +44,30 @@ ORPHANS = "orphan_removal {}"
 class Here:
     """A project and its command line."""
 
-    def __init__(self, root: Path, commands: Shell) -> None:
-        self.root, self._commands, self.told = root, commands, ""
+    def __init__(self, root: Path) -> None:
+        self.root, self.told = root, ""
 
     def apply(self, *blocks: str) -> None:
         self._write(blocks)
-        done = self._commands.flareiac("apply", "-auto-approve", "-maintenance=exclude")
+        done = flareiac(self.root, "apply", "-auto-approve", "-maintenance=exclude")
         assert done.code == 0, done.text
 
     def due(self, *blocks: str) -> dict[str, str]:
         """What is said of each orphan removal, due or not."""
         self._write(blocks)
-        self.told = " ".join(self._commands.flareiac("plan", "-out=p").err.replace("│", " ").split())
+        self.told = " ".join(flareiac(self.root, "plan", "-out=p").err.replace("│", " ").split())
         document: dict[str, Any] = json.loads(self.command("show", "-json", "p"))
         return {
             item["address"]: "due" if item["due"] else item["summary"] for item in document["flareiac"]["due"]
         }
 
     def command(self, *words: str) -> str:
-        done = self._commands.flareiac(*words)
+        done = flareiac(self.root, *words)
         assert done.code == 0, done.text
         return done.out
 
     def refused(self, *words: str) -> str:
-        done = self._commands.flareiac(*words)
+        done = flareiac(self.root, *words)
         assert done.code == 1, done.text
         return " ".join(done.err.replace("│", " ").split())
 
@@ -84,9 +83,8 @@ class Here:
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Iterator[Here]:
-    with shell(tmp_path) as commands:
-        yield Here(tmp_path, commands)
+def here(tmp_path: Path) -> Here:
+    return Here(tmp_path)
 
 
 def test_tables_of_one_name_in_two_catalogs_with_one_warehouse(here: Here) -> None:

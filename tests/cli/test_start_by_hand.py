@@ -22,7 +22,7 @@ from flareiac.sdk.resource_type import Kind
 from flareiac_spark.control import DesiredJob
 from flareiac_spark.engine.application import Applications
 from tests.cli.stream_project import JOB, TABLES, apply_tables, commit, declare
-from tests.support.command_line import shell
+from tests.support.command_line import flareiac
 
 STOPPED = JOB.replace("stopped    = false", "stopped    = true")
 
@@ -79,8 +79,7 @@ def want(project: Path, lineage: str, state: Any) -> None:
 
 def refusal(project: Path, *words: str) -> str:
     """What a command says that must not start anything, in one line."""
-    with shell(project) as commands:
-        done = commands.flareiac(*words)
+    done = flareiac(project, *words)
     assert done.code == 1, done.text
     assert not list(project.rglob("status.json")), "an application was started"
     return " ".join(done.text.replace("│", " ").split())
@@ -135,8 +134,7 @@ def test_what_a_plan_would_start_is_not_held_up(project: Path) -> None:
 def test_nothing_is_asked_before_a_stop(project: Path) -> None:
     record_job(project)
     commit(project, 15, expired=8)
-    with shell(project) as commands:
-        done = commands.flareiac("stop", "job.r")
+    done = flareiac(project, "stop", "job.r")
     assert done.code == 0, done.text
 
 
@@ -144,8 +142,7 @@ def test_refusals_are_those_of_the_plan(project: Path) -> None:
     record_job(project)
     commit(project, 15, expired=8)
     declare(project, TABLES + JOB)
-    with shell(project) as commands:
-        plan = commands.flareiac("plan", "-json-into=plan.json")
+    plan = flareiac(project, "plan", "-json-into=plan.json")
     assert plan.code == 4, plan.text
     changes = json.loads((project / "plan.json").read_text())["resource_changes"]
     (blocked,) = [item["change"]["flareiac"]["blockers"] for item in changes if item["address"] == "job.r"]

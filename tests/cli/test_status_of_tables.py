@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.iceberg.discovery.shapes import catalog_of
-from tests.support.command_line import shell
+from tests.support.command_line import flareiac
 
 PROJECT = """
 catalog "lake" {}
@@ -29,17 +29,16 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_sizes_files_and_snapshots_are_those_of_now(project: Path) -> None:
-    with shell(project) as commands:
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        catalog = catalog_of(project)
-        for number in range(3):
-            catalog.load_table("sales.orders").append(pa.table({"id": [number, number]}))
-        catalog.drop_table("sales.lost")
-        catalog.close()
-        text = commands.flareiac("status")
-        machine = json.loads(commands.flareiac("status", "-json").out)
-        shown = commands.flareiac("show")
-        state = json.loads(commands.flareiac("show", "-json").out)
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    catalog = catalog_of(project)
+    for number in range(3):
+        catalog.load_table("sales.orders").append(pa.table({"id": [number, number]}))
+    catalog.drop_table("sales.lost")
+    catalog.close()
+    text = flareiac(project, "status")
+    machine = json.loads(flareiac(project, "status", "-json").out)
+    shown = flareiac(project, "show")
+    state = json.loads(flareiac(project, "show", "-json").out)
     assert text.code == 0, text.text
     assert [line.split()[:2] for line in text.out.splitlines()[:3]] == [
         ["TABLE", "ROWS"],
@@ -64,12 +63,11 @@ def test_sizes_files_and_snapshots_are_those_of_now(project: Path) -> None:
 
 
 def test_a_catalog_that_is_gone_hides_nothing_that_is_recorded(project: Path) -> None:
-    with shell(project) as commands:
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        (project / ".flareiac/lake/default/catalog.db").write_bytes(
-            b"no database at all, and long enough to be looked at"
-        )
-        shown, status = commands.flareiac("show"), commands.flareiac("status")
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    (project / ".flareiac/lake/default/catalog.db").write_bytes(
+        b"no database at all, and long enough to be looked at"
+    )
+    shown, status = flareiac(project, "show"), flareiac(project, "status")
     assert (shown.code, status.code) == (0, 0)
     assert 'table "orders" {' in shown.out
     assert "# not known: The catalog cannot be read: catalog.lake" in shown.out
@@ -77,10 +75,9 @@ def test_a_catalog_that_is_gone_hides_nothing_that_is_recorded(project: Path) ->
 
 
 def test_without_tables_and_jobs_there_is_nothing_to_tell(project: Path) -> None:
-    with shell(project) as commands:
-        assert commands.flareiac("status").out == "No jobs are recorded.\n"
-        assert json.loads(commands.flareiac("status", "-json").out) == {
-            "format_version": "1.0",
-            "jobs": [],
-            "tables": [],
-        }
+    assert flareiac(project, "status").out == "No jobs are recorded.\n"
+    assert json.loads(flareiac(project, "status", "-json").out) == {
+        "format_version": "1.0",
+        "jobs": [],
+        "tables": [],
+    }

@@ -10,7 +10,7 @@ import pytest
 
 from tests.docs.fences import Fence, fences, missing, outline
 from tests.docs.pages import DOCS
-from tests.support.command_line import Shell, shell
+from tests.support.command_line import flareiac
 
 PLAYED = [
     page for page in sorted(DOCS.glob("*.md")) if any(item.language == "console" for item in fences(page))
@@ -19,15 +19,14 @@ PLAYED = [
 
 @pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.stem)
 def test_a_page_shows_what_the_program_prints(page: Path, tmp_path: Path) -> None:
-    with shell(tmp_path) as commands:
-        for fence in fences(page):
-            if fence.language == "hcl" and fence.argument:
-                (tmp_path / fence.argument).write_text(fence.text, encoding="utf-8")
-            elif fence.language == "console":
-                _play(fence, tmp_path, commands)
+    for fence in fences(page):
+        if fence.language == "hcl" and fence.argument:
+            (tmp_path / fence.argument).write_text(fence.text, encoding="utf-8")
+        elif fence.language == "console":
+            _play(fence, tmp_path)
 
 
-def _play(fence: Fence, root: Path, commands: Shell) -> None:
+def _play(fence: Fence, root: Path) -> None:
     for command in re.split(r"^\$ ", fence.text, flags=re.MULTILINE)[1:]:
         line, _, told = command.partition("\n")
         words = shlex.split(line, comments=True)
@@ -35,7 +34,7 @@ def _play(fence: Fence, root: Path, commands: Shell) -> None:
             _shell_word(words, root)
             continue
         code = re.search(r"^\(exit code (\d+)\)$", told, re.MULTILINE)
-        done = commands.flareiac(*words[1:])
+        done = flareiac(root, *words[1:])
         seen = f"{fence}: $ {line}\n{done.text}"
         assert done.code == (int(code[1]) if code else 0), seen
         wanted = [item for item in outline(told) if not item.startswith("(exit code ")]

@@ -2,20 +2,20 @@
 beside the real ones.
 """
 
-import contextlib
-import io
-import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import Final
 
-_TOY = Path(__file__).parent / "toy_dist"
+from tests.support.forks import Forks
+
+_TIMEOUT: Final = 300.0
+_TOY: Final = Path(__file__).parent / "toy_dist"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,66 +47,47 @@ def arguments(*words: str) -> list[str]:
 
 
 def flareiac(root: Path, *words: str, **extra: str) -> Ended:
-    """Runs one command in a directory and waits for it."""
+    """Runs one command in a directory and waits for it.
+
+    The command is a fork of a process that has imported the program. With variables of its own, which may be
+    read by what is imported, it is started from the very beginning.
+    """
+    variables = environment(**extra)
+    if not _imports_the_same(variables):
+        return started(root, *words, **extra)
+    code, out, err = _forks().run(root, words, variables, timeout=_TIMEOUT)
+    return Ended(code=code, out=_text(out), err=_text(err))
+
+
+def started(root: Path, *words: str, **extra: str) -> Ended:
+    """Runs one command from the very beginning, as a user does, and waits for it."""
     done = subprocess.run(
         arguments(*words),
         cwd=root,
         env=environment(**extra),
         capture_output=True,
-        text=True,
-        timeout=300,
+        timeout=_TIMEOUT,
         stdin=subprocess.DEVNULL,
     )
-    return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
+    return Ended(code=done.returncode, out=_text(done.stdout), err=_text(done.stderr))
 
 
-@dataclass(frozen=True, slots=True)
-class Shell:
-    """One process that runs many commands in a directory, one after the other: a story of twenty commands
-    costs one start.
-    """
-
-    process: "subprocess.Popen[str]"
-
-    def flareiac(self, *words: str) -> Ended:
-        """Runs one command and waits for it."""
-        assert self.process.stdin is not None, "it was started with pipes"
-        assert self.process.stdout is not None, "it was started with pipes"
-        self.process.stdin.write(json.dumps(words) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        assert answer, f"the process ended in {words}"
-        code, out, err = json.loads(answer)
-        return Ended(code=code, out=out, err=err)
+def _imports_the_same(variables: Mapping[str, str]) -> bool:
+    """Whether a process with these variables is after its imports what one is with those of this session."""
+    return {**variables, **_NOT_IMPORTED} == {**_OF_THE_SESSION, **_NOT_IMPORTED}
 
 
-@contextmanager
-def shell(root: Path, **extra: str) -> Iterator[Shell]:
-    """A shell in a directory; it ends with the block."""
-    serve = "from tests.support.command_line import serve; import sys; serve(sys.stdin, sys.stdout)"
-    variables = environment(**extra)
-    variables["PYTHONPATH"] = os.pathsep.join([variables["PYTHONPATH"], str(Path(__file__).parents[2])])
-    command = [sys.executable, "-W", "ignore", "-c", serve]
-    with subprocess.Popen(
-        command, cwd=root, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            yield Shell(process)
-        finally:
-            process.kill()
+@cache
+def _forks() -> Forks:
+    return Forks(_OF_THE_SESSION)
 
 
-def serve(requests: IO[str], answers: IO[str]) -> None:
-    """The other end of ``Shell``: a line of words in, a line of exit code, standard output and standard error
-    out.
-    """
-    from flareiac.cli.main import run
+def _text(printed: bytes) -> str:
+    return printed.decode().replace("\r\n", "\n").replace("\r", "\n")
 
-    lines = iter(requests.readline, "")
-    sys.stdin = io.StringIO()
-    for line in lines:
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = run(json.loads(line))
-        answers.write(json.dumps([code, out.getvalue(), err.getvalue()]) + "\n")
-        answers.flush()
+
+_OF_THE_SESSION: Final = environment()
+_NOT_IMPORTED: Final = dict.fromkeys(
+    ("PYTEST_CURRENT_TEST", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"), ""
+)
+"""Variables that no import reads: pytest's, and those that a Spark of this process leaves."""

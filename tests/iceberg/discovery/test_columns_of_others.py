@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.iceberg.discovery.shapes import make_lake
-from tests.support.command_line import shell
+from tests.support.command_line import flareiac
 
 PROJECT = """
 catalog "lake" {}
@@ -26,13 +26,12 @@ import {
 def test_it_is_adopted_with_its_layout_and_plans_empty(tmp_path: Path, refresh: str) -> None:
     (tmp_path / "main.flare.hcl").write_text(PROJECT)
     make_lake(tmp_path)
-    with shell(tmp_path) as commands:
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        plan = commands.flareiac("plan", "-detailed-exitcode", f"-refresh={refresh}")
-        assert (plan.code, "No changes." in plan.out) == (0, True), plan.text
-        (tmp_path / "main.flare.hcl").write_text(PROJECT.replace('"region"', '"id"'))
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        assert commands.flareiac("plan", "-detailed-exitcode").code == 0
-        (tmp_path / "main.flare.hcl").write_text(PROJECT.replace('"region"', '"nothing"'))
-        wrong = commands.flareiac("plan", "-refresh=full")
-        assert (wrong.code, "FII035" in wrong.out) == (4, True), wrong.text
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    plan = flareiac(tmp_path, "plan", "-detailed-exitcode", f"-refresh={refresh}")
+    assert (plan.code, "No changes." in plan.out) == (0, True), plan.text
+    (tmp_path / "main.flare.hcl").write_text(PROJECT.replace('"region"', '"id"'))
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    assert flareiac(tmp_path, "plan", "-detailed-exitcode").code == 0
+    (tmp_path / "main.flare.hcl").write_text(PROJECT.replace('"region"', '"nothing"'))
+    wrong = flareiac(tmp_path, "plan", "-refresh=full")
+    assert (wrong.code, "FII035" in wrong.out) == (4, True), wrong.text

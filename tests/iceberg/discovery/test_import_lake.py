@@ -11,7 +11,7 @@ from flareiac.sdk.importing import Importable, Importing, ImportRequest, LeftOut
 from flareiac_iceberg.discovery.block import chosen
 from tests.iceberg.discovery.shapes import add_unsayable, add_unsayable_columns, catalog_of, make_lake
 from tests.iceberg.lake import Lake
-from tests.support.command_line import Shell, shell
+from tests.support.command_line import flareiac
 
 
 @pytest.fixture
@@ -20,32 +20,30 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def imported(commands: Shell, pattern: str, out: str = "imported.flare.hcl") -> str:
-    done = commands.flareiac("import", f"-from-catalog={pattern}", f"-out={out}")
+def imported(project: Path, pattern: str, out: str = "imported.flare.hcl") -> str:
+    done = flareiac(project, "import", f"-from-catalog={pattern}", f"-out={out}")
     assert done.code == 0, done.text
     return done.err
 
 
 def test_tables_of_many_shapes_are_only_imported_and_then_plan_empty(project: Path) -> None:
     names = make_lake(project)
-    with shell(project) as commands:
-        assert not imported(commands, "lake.*.*")
-        plan = commands.flareiac("plan", "-detailed-exitcode")
-        assert f"Plan: {len(names)} to import, 0 to add, 0 to change, 0 to destroy." in plan.out
-        for name in names:
-            assert f'(imported from "lake.{name}")' in plan.out
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
-        assert commands.flareiac("drift").code == 0
-        again = commands.flareiac("import", "-from-catalog=lake.*.*")
-        assert (again.code, again.out) == (0, "")
-        assert "lake.sales.plain: it is declared as table.sales_plain; nothing to do." in again.err
+    assert not imported(project, "lake.*.*")
+    plan = flareiac(project, "plan", "-detailed-exitcode")
+    assert f"Plan: {len(names)} to import, 0 to add, 0 to change, 0 to destroy." in plan.out
+    for name in names:
+        assert f'(imported from "lake.{name}")' in plan.out
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    assert flareiac(project, "plan", "-detailed-exitcode", "-refresh=full").code == 0
+    assert flareiac(project, "drift").code == 0
+    again = flareiac(project, "import", "-from-catalog=lake.*.*")
+    assert (again.code, again.out) == (0, "")
+    assert "lake.sales.plain: it is declared as table.sales_plain; nothing to do." in again.err
 
 
 def test_what_is_written_is_what_somebody_chose(project: Path) -> None:
     make_lake(project)
-    with shell(project) as commands:
-        text = commands.flareiac("import", "-from-catalog=sales.*").out  # the only catalog there is
+    text = flareiac(project, "import", "-from-catalog=sales.*").out  # the only catalog there is
     wanted = Path(__file__).with_name("sales.flare.hcl")
     if os.environ.get("FLAREIAC_UPDATE_GOLDEN"):
         wanted.write_text(text.replace(str(project), "ROOT"), encoding="utf-8")
@@ -55,34 +53,30 @@ def test_what_is_written_is_what_somebody_chose(project: Path) -> None:
 def test_what_can_not_be_said_is_told_and_the_rest_still_plans_empty(project: Path) -> None:
     make_lake(project)
     add_unsayable(project)
-    with shell(project) as commands:
-        told = imported(commands, "lake.*")
-        text = (project / "imported.flare.hcl").read_text(encoding="utf-8")
-        assert (
-            'Left out: lake.strange.a/b: Invalid name of a table: "a/b" cannot be the name of a table' in told
-        )
-        assert "Left out: lake.strange.broken: The metadata of a table cannot be read" in told
-        assert "# Left out: lake.strange.broken" in text
-        assert (
-            "# The columns, and what is made of them, are left out and not managed. Two columns differ in "
-            "case only" in text
-        )
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
+    told = imported(project, "lake.*")
+    text = (project / "imported.flare.hcl").read_text(encoding="utf-8")
+    assert 'Left out: lake.strange.a/b: Invalid name of a table: "a/b" cannot be the name of a table' in told
+    assert "Left out: lake.strange.broken: The metadata of a table cannot be read" in told
+    assert "# Left out: lake.strange.broken" in text
+    assert (
+        "# The columns, and what is made of them, are left out and not managed. Two columns differ in "
+        "case only" in text
+    )
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    assert flareiac(project, "plan", "-detailed-exitcode", "-refresh=full").code == 0
 
 
 def test_columns_that_no_path_can_say_are_told_and_the_others_are_what_they_are(project: Path) -> None:
     make_lake(project)
     add_unsayable_columns(project)
-    with shell(project) as commands:
-        imported(commands, "lake.strange.*")
-        text = (project / "imported.flare.hcl").read_text(encoding="utf-8")
-        assert 'type = "struct<x: int>"' in text
-        for name in ("s.`y.z`", "`a.b`", "``", "`s.x`"):
-            assert f"# The column {name} is left out and not managed" in text
-        assert "# partition_by is left out and not managed: it names a column that cannot be written." in text
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
+    imported(project, "lake.strange.*")
+    text = (project / "imported.flare.hcl").read_text(encoding="utf-8")
+    assert 'type = "struct<x: int>"' in text
+    for name in ("s.`y.z`", "`a.b`", "``", "`s.x`"):
+        assert f"# The column {name} is left out and not managed" in text
+    assert "# partition_by is left out and not managed: it names a column that cannot be written." in text
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    assert flareiac(project, "plan", "-detailed-exitcode", "-refresh=full").code == 0
 
 
 def test_a_table_that_can_not_be_looked_at_does_not_end_the_import_of_the_others(
@@ -113,24 +107,20 @@ def test_what_a_data_block_declares_is_not_imported(project: Path) -> None:
     (project / "data.flare.hcl").write_text(
         'data "table" "others" {\n  namespace = "sales"\n  name      = "plain"\n}\n'
     )
-    with shell(project) as commands:
-        assert "lake.sales.plain: it is declared as data.table.others; nothing to do." in imported(
-            commands, "lake.sales.*"
-        )
-        assert commands.flareiac("plan").code == 0
+    assert "lake.sales.plain: it is declared as data.table.others; nothing to do." in imported(
+        project, "lake.sales.*"
+    )
+    assert flareiac(project, "plan").code == 0
 
 
 def test_drift_tells_the_same_of_what_nobody_manages_however_it_looks(project: Path) -> None:
     make_lake(project)
     add_unsayable_columns(project)
-    with shell(project) as commands:
-        imported(commands, "lake.*")
-        written = project / "imported.flare.hcl"
-        written.write_text(
-            written.read_text().replace('"read.split.target-size"', '"read.split.open-file-cost"')
-        )
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        cheap, full = (commands.flareiac("drift", f"-refresh={mode}").out for mode in ("changed", "full"))
+    imported(project, "lake.*")
+    written = project / "imported.flare.hcl"
+    written.write_text(written.read_text().replace('"read.split.target-size"', '"read.split.open-file-cost"'))
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    cheap, full = (flareiac(project, "drift", f"-refresh={mode}").out for mode in ("changed", "full"))
     assert cheap == full
     for name in ('property "read.split.target-size"', 'column "`a.b`"', 'column "``"'):
         assert name in cheap
@@ -138,25 +128,21 @@ def test_drift_tells_the_same_of_what_nobody_manages_however_it_looks(project: P
 
 def test_one_table_is_imported_under_the_address_that_is_asked_for(project: Path) -> None:
     make_lake(project)
-    with shell(project) as commands:
-        done = commands.flareiac(
-            "import", "table.old_orders", "lake.odd name.2024 orders", "-out=old.flare.hcl"
-        )
-        assert done.code == 0, done.text
-        text = (project / "old.flare.hcl").read_text(encoding="utf-8")
-        assert 'table "old_orders" {' in text
-        assert 'name           = "2024 orders"' in text
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        assert commands.flareiac("plan", "-detailed-exitcode").code == 0
-        taken = commands.flareiac("import", "table.old_orders", "lake.sales.plain")
-        assert (taken.code, "FIX041" in taken.err) == (1, True)
+    done = flareiac(project, "import", "table.old_orders", "lake.odd name.2024 orders", "-out=old.flare.hcl")
+    assert done.code == 0, done.text
+    text = (project / "old.flare.hcl").read_text(encoding="utf-8")
+    assert 'table "old_orders" {' in text
+    assert 'name           = "2024 orders"' in text
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    assert flareiac(project, "plan", "-detailed-exitcode").code == 0
+    taken = flareiac(project, "import", "table.old_orders", "lake.sales.plain")
+    assert (taken.code, "FIX041" in taken.err) == (1, True)
 
 
 def test_a_declared_block_gets_its_import_block_only(project: Path) -> None:
     make_lake(project)
     (project / "plain.flare.hcl").write_text('table "plain" {\n  namespace = "sales"\n}\n')
-    with shell(project) as commands:
-        done = commands.flareiac("import", "table.plain", "lake.sales.plain")
+    done = flareiac(project, "import", "table.plain", "lake.sales.plain")
     assert done.out == 'import {\n  to = table.plain\n  id = "lake.sales.plain"\n}\n'
 
 
@@ -181,8 +167,7 @@ def test_what_can_not_be_done_is_refused_and_nothing_is_written(
 ) -> None:
     make_lake(project)
     before = sorted(item.name for item in project.iterdir())
-    with shell(project) as commands:
-        done = commands.flareiac("import", *words)
+    done = flareiac(project, "import", *words)
     assert (done.code, code in done.err) == (1, True), done.text
     assert 'Did you mean "lake"?' not in done.err
     assert sorted(item.name for item in project.iterdir() if item.name != ".flareiac") == [
@@ -192,15 +177,13 @@ def test_what_can_not_be_done_is_refused_and_nothing_is_written(
 
 
 def test_half_a_command_line_is_a_usage_error(project: Path) -> None:
-    with shell(project) as commands:
-        assert commands.flareiac("import").code == 64
-        assert commands.flareiac("import", "table.x").code == 64
-        assert commands.flareiac("import", "table.x", "lake.a.b", "-from-catalog=lake.*").code == 64
+    assert flareiac(project, "import").code == 64
+    assert flareiac(project, "import", "table.x").code == 64
+    assert flareiac(project, "import", "table.x", "lake.a.b", "-from-catalog=lake.*").code == 64
 
 
 def test_a_catalog_that_does_not_exist_is_not_made(project: Path) -> None:
-    with shell(project) as commands:
-        done = commands.flareiac("import", "-from-catalog=lake.*")
+    done = flareiac(project, "import", "-from-catalog=lake.*")
     assert (done.code, "FII182" in done.err) == (1, True), done.text
     assert not (project / ".flareiac" / "lake").exists()
 
@@ -211,9 +194,8 @@ def test_two_catalogs_are_told_apart_and_labels_that_are_taken_are_not_used_agai
         'catalog "lake" {}\ncatalog "other" {\n  uri = "sqlite:///other.db"\n}\n'
         'table "codec" {\n  catalog = catalog.other\n  namespace = "a"\n  column "id" { type = "long" }\n}\n'
     )
-    with shell(project) as commands:
-        done = commands.flareiac("import", "-from-catalog=lake.sales.codec")
-        unclear = commands.flareiac("import", "-from-catalog=sales.codec")
+    done = flareiac(project, "import", "-from-catalog=lake.sales.codec")
+    unclear = flareiac(project, "import", "-from-catalog=sales.codec")
     assert 'table "sales_codec" {' in done.out
     assert "catalog        = catalog.lake" in done.out
     assert (unclear.code, "FII180" in unclear.err) == (1, True)
@@ -226,16 +208,15 @@ def test_defaults_of_columns_and_what_others_named_are_no_change(project: Path) 
         '  column "s" {\n    type = "string"\n    default = "$${a}"\n  }\n'
         '  branch "audit" { retain = "7d" }\n}\n'
     )
-    with shell(project) as commands:
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        (project / "a.flare.hcl").unlink()
-        shutil.rmtree(project / ".flareiac" / "state")
-        imported(commands, "lake.n.*")
-        text = (project / "imported.flare.hcl").read_text()
-        assert 'default = "$${a}"' in text
-        assert commands.flareiac("apply", "-auto-approve").code == 0
-        assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
-        assert commands.flareiac("drift").code == 0
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    (project / "a.flare.hcl").unlink()
+    shutil.rmtree(project / ".flareiac" / "state")
+    imported(project, "lake.n.*")
+    text = (project / "imported.flare.hcl").read_text()
+    assert 'default = "$${a}"' in text
+    assert flareiac(project, "apply", "-auto-approve").code == 0
+    assert flareiac(project, "plan", "-detailed-exitcode", "-refresh=full").code == 0
+    assert flareiac(project, "drift").code == 0
 
 
 def test_a_table_that_changes_format_is_imported_as_it_is(project: Path) -> None:
@@ -244,5 +225,4 @@ def test_a_table_that_changes_format_is_imported_as_it_is(project: Path) -> None
     with catalog.load_table("sales.v1").transaction() as transaction:
         transaction.upgrade_table_version(2)
     catalog.close()
-    with shell(project) as commands:
-        assert "format_version = 2" in commands.flareiac("import", "-from-catalog=lake.sales.v1").out
+    assert "format_version = 2" in flareiac(project, "import", "-from-catalog=lake.sales.v1").out
