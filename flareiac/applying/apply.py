@@ -11,6 +11,7 @@ from flareiac.applying.execute import Execution, Results, execute
 from flareiac.applying.maintain import Upkeep
 from flareiac.applying.recover import recover
 from flareiac.applying.requests import references_of, request_for
+from flareiac.applying.staged_changes import StagedChanges, staged_changes
 from flareiac.applying.stale_plans import StaleItem, moved
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
@@ -19,7 +20,7 @@ from flareiac.kernel.paths import render_path
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted
-from flareiac.model.plan import Plan, PlannedResource, Verb
+from flareiac.model.plan import CHANGE_VERBS, Plan, PlannedResource
 from flareiac.model.plan_file import plan_digest
 from flareiac.model.references import recorded_connections
 from flareiac.model.relocation import holds
@@ -107,6 +108,8 @@ def apply(
         types=ports.types,
     )
     begun = _begun(interrupted) if resuming else frozenset()
+    staged = staged_changes(plan)
+    under_way = _under_way(staged, interrupted)
     if saved and not resuming and _is_overtaken(plan, loaded.snapshot):
         return Report(stale=(_overtaken(plan, loaded.snapshot),))
     if elsewhere := _elsewhere(plan, str(ports.project.root)):
@@ -119,7 +122,7 @@ def apply(
             interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit
         )
     if saved or resuming:
-        stale = _stale(plan, recording, ports, begun)
+        stale = _stale(plan, recording, ports, begun | under_way)
         if isinstance(stale, Diagnostic):
             return Report(diagnostics=(stale,))
         if stale:
@@ -142,6 +145,7 @@ def apply(
             parallelism=parallelism,
             stop_on_error=stop_on_error,
             resumed=begun,
+            staged=staged,
         )
     )
     return _finish(recording, outputs, tally, findings)
@@ -185,6 +189,14 @@ def _apply_id(interrupted: Interrupted | None) -> str:
 
 def _begun(interrupted: Interrupted | None) -> frozenset[str]:
     return frozenset(key for key, good in interrupted.results.items() if good) if interrupted else frozenset()
+
+
+def _under_way(staged: StagedChanges, interrupted: Interrupted | None) -> frozenset[str]:
+    """The stages that were begun: what they moved is the plan's own doing."""
+    if interrupted is None:
+        return frozenset()
+    known = {*interrupted.open, *interrupted.results}
+    return frozenset(item.id for items in staged.stages.values() for item in items if item.id in known)
 
 
 def _foreign(plan: Plan, snapshot: Snapshot) -> Diagnostic | None:
@@ -315,7 +327,7 @@ def _preflight(
     found: list[Diagnostic] = []
     by_driver: dict[tuple[str, str], list[ApplyRequest]] = {}
     for operation in plan.operations:
-        if operation.verb not in (Verb.CREATE, Verb.UPDATE, Verb.ADOPT) or operation.id in begun:
+        if operation.verb not in CHANGE_VERBS or operation.id in begun:
             continue
         resource = resources[operation.address]
         request = request_for(

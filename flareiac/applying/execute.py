@@ -11,10 +11,11 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flareiac.applying.maintain import Task, Upkeep, maintain
 from flareiac.applying.requests import record_of, request_for
+from flareiac.applying.staged_changes import StagedChanges
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -22,7 +23,7 @@ from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped,
 from flareiac.model.intents import stored_request
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.capabilities import Quiescable, Recoverable, Undroppable
+from flareiac.sdk.capabilities import Quiescable, Recoverable, Staged, Undroppable
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.resource_type import ResourceType
@@ -66,12 +67,14 @@ class Execution:
     parallelism: int = 10
     stop_on_error: bool = False
     resumed: frozenset[str] = frozenset()
+    staged: StagedChanges
 
 
 def execute(execution: Execution) -> Results:
     """Runs every operation whose edges allow it. Never raises for what a driver met."""
     tally = Results()
     resources = {item.address: item for item in execution.plan.resources}
+    resumed = execution.staged.completed(execution.resumed)
     queue = _Queue(execution.plan.operations)
     running: dict[Future[_Answer], Operation] = {}
     emit_lock = threading.Lock()
@@ -83,11 +86,11 @@ def execute(execution: Execution) -> Results:
     with ThreadPoolExecutor(max_workers=max(1, execution.parallelism), thread_name_prefix="apply") as pool:
         while queue.waiting or running:
             if execution.cancel.is_set() or (execution.stop_on_error and tally.failed):
-                _skip(queue.take_all(), _why_no_more(tally, execution), tally, emit)
+                _skip(execution, queue.take_all(), _why_no_more(tally, execution), tally, emit)
             # No more than can run now: what waits in the pool could not be held back by a cancel or a
             # failure.
             while len(running) < max(1, execution.parallelism) and (operation := queue.next_ready()):
-                if operation.id in execution.resumed:
+                if operation.id in resumed:
                     emit(Completed(operation=operation, elapsed=0.0, resumed=True))
                     tally.done.append(operation.id)
                     queue.succeeded(operation)
@@ -98,7 +101,7 @@ def execute(execution: Execution) -> Results:
                     )
             finished, _ = wait(running, return_when=FIRST_COMPLETED, timeout=1.0) if running else ((), ())
             for future in finished:
-                _account(queue, running.pop(future), future.result(), tally, emit)
+                _account(execution, queue, running.pop(future), future.result(), tally, emit)
     tally.cancelled = execution.cancel.is_set() and not tally.lock_lost
     return tally
 
@@ -154,11 +157,34 @@ class _Queue:
 
 
 def _skip(
-    operations: Sequence[Operation], reason: str, tally: Results, emit: Callable[[Event], None]
+    execution: Execution,
+    operations: Sequence[Operation],
+    reason: str,
+    tally: Results,
+    emit: Callable[[Event], None],
 ) -> None:
     for operation in operations:
+        if execution.staged.is_open(operation) and (tally.lock_lost or not _given_up(execution, operation)):
+            tally.unsettled.append(operation.id)
         tally.skipped.append(operation.id)
         emit(Skipped(operation=operation, reason=reason))
+
+
+def _given_up(execution: Execution, operation: Operation) -> bool:
+    """Ends a change that does not get as far as its own operation: what is there by now is recorded. False
+    where that cannot be found out, so that the next apply has to.
+    """
+    recording = execution.recording
+    resource = next(item for item in execution.plan.resources if item.address == operation.address)
+    request = _request(execution, resource, operation, lambda _text: None)
+    driver = execution.driver(resource.provider, resource.type)
+    try:
+        outcome = driver.settle(request) if isinstance(driver, Recoverable) else None
+        record = None if outcome is None else record_of(resource, outcome, request, execution.types)
+        recording.fail(operation.id, resource.address, "a stage before it did not succeed", record)
+    except Exception:  # noqa: BLE001 - whatever is wrong with the system or the state, it is asked again later
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +210,12 @@ class Unsettled(Exception):
 
 
 def _account(
-    queue: _Queue, operation: Operation, answer: _Answer, tally: Results, emit: Callable[[Event], None]
+    execution: Execution,
+    queue: _Queue,
+    operation: Operation,
+    answer: _Answer,
+    tally: Results,
+    emit: Callable[[Event], None],
 ) -> None:
     if answer.diagnostics is None:
         tally.done.append(operation.id)
@@ -199,7 +230,7 @@ def _account(
     tally.lock_lost = tally.lock_lost or answer.lock_lost
     tally.diagnostics.extend(answer.diagnostics)
     emit(Failed(operation=operation, elapsed=answer.elapsed, diagnostics=answer.diagnostics))
-    _skip(queue.take_dependents(operation), f"{operation.id} did not succeed", tally, emit)
+    _skip(execution, queue.take_dependents(operation), f"{operation.id} did not succeed", tally, emit)
 
 
 def _run(
@@ -236,15 +267,20 @@ def _perform(
 ) -> tuple[str, ...]:
     recording = execution.recording
     record = recording.record(resource.address)
-    request = request_for(
-        execution.plan, resource, operation, record, recording.identity, execution.cancel, progress
-    )
+    request = _request(execution, resource, operation, progress)
     if operation.verb in _STATE_ONLY:
         _record_only(execution, resource, operation, request, record)
         return ()
     if operation.verb is Verb.MAINTAIN:
         return _maintain(execution, resource, operation, request)
-    recording.intend(operation.id, stored_request(request, resource))
+    own = execution.staged.own.get(resource.address)
+    if own is not None:
+        whole = _request(execution, resource, own, progress)
+        execution.staged.begin(resource.address, stored_request(whole, resource), recording)
+    if own is None or own.id != operation.id:
+        recording.intend(operation.id, stored_request(request, resource))
+    if operation.verb is Verb.STAGE:
+        return _perform_stage(execution, resource, operation, request)
     outcome = call_driver(
         execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider
     )
@@ -257,6 +293,41 @@ def _perform(
     nothing = operation.verb is Verb.QUIESCE or (operation.verb is Verb.DELETE and not outcome.revivable)
     kept = None if nothing else record_of(resource, outcome, request, execution.types)
     recording.succeed(operation.id, resource.address, kept, forgotten=operation.verb is Verb.DELETE)
+    return outcome.messages
+
+
+def _request(
+    execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]
+) -> ApplyRequest:
+    recording, stages = execution.recording, execution.staged.stages.get(resource.address, ())
+    request = request_for(
+        execution.plan,
+        resource,
+        operation,
+        recording.record(resource.address),
+        recording.identity,
+        execution.cancel,
+        progress,
+    )
+    return replace(request, notes={item.stage: recording.note(item.id) for item in stages})
+
+
+def _perform_stage(
+    execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest
+) -> tuple[str, ...]:
+    driver = execution.driver(resource.provider, resource.type)
+    assert isinstance(driver, Staged), "only a driver that performs stages is planned to"
+    try:
+        outcome = driver.perform(request)
+    except Failure as failure:
+        outcome = NotApplied(diagnostics=failure.diagnostics)
+    except Exception as bug:  # noqa: BLE001 - whatever a provider raises must not keep the other operations from being recorded
+        outcome = NotApplied(diagnostics=(_provider_bug(resource.provider, bug),))
+    if isinstance(outcome, NotApplied):
+        text = "; ".join(item.line for item in outcome.diagnostics)
+        execution.recording.fail(operation.id, resource.address, text, None)
+        raise Failure(*outcome.diagnostics)
+    execution.recording.stage_done(operation.id, resource.address, outcome.note)
     return outcome.messages
 
 

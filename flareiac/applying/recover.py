@@ -49,6 +49,9 @@ def recover(
                 done.add(operation_id)
             continue
         request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
+        if request.action == Verb.STAGE:
+            recording.fail(operation_id, request.address, "interrupted; it is performed again", None)
+            continue
         asked = driver(blank.provider, blank.type)
         outcome = (
             asked.settle(request)
@@ -102,7 +105,7 @@ def foresee(
     done: list[tuple[str, str]] = []
     for operation_id, intent in interrupted.open.items():
         stored = stored_intent(intent.operation)
-        if not isinstance(stored, StoredRequest):
+        if not isinstance(stored, StoredRequest) or stored.action == Verb.STAGE:
             continue
         request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
         asked = driver(blank.provider, blank.type)

@@ -40,6 +40,7 @@ def request_for(
         cancel=cancel,
         progress=progress,
         going=frozenset(item.address for item in plan.resources if item.action is Action.DELETE),
+        stage=operation.stage,
     )
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.records import encode
 from flareiac.model.desired import OutputValue
@@ -37,6 +37,8 @@ class Recording:
         self._lock = threading.Lock()
         self._snapshot = loaded.snapshot
         self._records = Records(resources=dict(loaded.snapshot.resources), dropped=loaded.snapshot.dropped)
+        interrupted = loaded.recovered.interrupted
+        self._notes = dict(interrupted.notes) if interrupted is not None else {}
         self.apply_id = apply_id
 
     @property
@@ -55,6 +57,11 @@ class Recording:
         """What the world answered last about an address; empty where nothing is recorded."""
         record = self.record(address)
         return record.identity if record else {}
+
+    def note(self, operation_id: str) -> Data:
+        """What a stage that is done left for those after it."""
+        with self._lock:
+            return self._notes.get(operation_id)
 
     def begin(self, plan_digest: str) -> None:
         self._append(
@@ -78,6 +85,14 @@ class Recording:
                 forgotten=forgotten,
             )
         )
+        reach("apply.result")
+
+    def stage_done(self, operation_id: str, address: str, note: Data) -> None:
+        """A stage changes nothing of what is recorded: the change that it belongs to does."""
+        reach("apply.before-result")
+        self._append(Result(apply=self.apply_id, id=operation_id, address=address, note=note))
+        with self._lock:
+            self._notes[operation_id] = note
         reach("apply.result")
 
     def fail(self, operation_id: str, address: str, error: str, record: ResourceRecord | None) -> None:

@@ -4,11 +4,11 @@ Pure.
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.kernel.records import decode
+from flareiac.kernel.records import SPARSE, decode
 from flareiac.model.plan import PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.maintenance import Work
@@ -31,6 +31,7 @@ class StoredRequest:
     payload: Data
     references: StoredReferences
     record: ResourceRecord
+    stage: str = field(default="", metadata=SPARSE)
 
     def request(self, cancel: threading.Event, progress: Callable[[str], None]) -> ApplyRequest:
         """The request as it was made, with new ways to cancel it and to hear of it."""
@@ -45,6 +46,7 @@ class StoredRequest:
             references=self.references,
             cancel=cancel,
             progress=progress,
+            stage=self.stage,
         )
 
 
@@ -74,6 +76,7 @@ def stored_request(request: ApplyRequest, resource: PlannedResource | ResourceRe
         identity=None if recorded is None else recorded.identity,
         payload=request.payload,
         references=request.references,
+        stage=request.stage,
         record=ResourceRecord(
             address=resource.address,
             type=resource.type,

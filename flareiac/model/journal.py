@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from flareiac.kernel.data import Data, Seconds, read_json
-from flareiac.kernel.records import decode, encode
+from flareiac.kernel.records import SPARSE, decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.model.snapshot import (
@@ -50,7 +50,7 @@ class Result:
     """An operation ended. ``record`` is what is recorded now; ``error`` when it failed.
 
     ``forgotten``: the resource left the state; ``record`` is then what it takes to bring it back, if that can
-    be.
+    be. ``note``: what a stage left for those after it.
     """
 
     kind: Literal["result"] = "result"
@@ -60,6 +60,7 @@ class Result:
     forgotten: bool = False
     record: ResourceRecord | None = None
     error: str | None = None
+    note: Data = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +86,14 @@ _KINDS: Final = ("begun", "intent", "result", "outputs", "ended")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupted:
-    """An apply that has begun and not ended: its open intents by operation id, and the ids that have a result
-    (True: it succeeded).
+    """An apply that has begun and not ended: its open intents by operation id, the ids that have a result
+    (True: it succeeded), and what stages noted.
     """
 
     begun: Begun
     open: dict[str, Intent] = field(default_factory=dict)
     results: dict[str, bool] = field(default_factory=dict)
+    notes: dict[str, Data] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +162,7 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
                 if interrupted:
                     interrupted.open.pop(entry.id, None)
                     interrupted.results[entry.id] = entry.error is None
+                    interrupted.notes[entry.id] = entry.note
                 records.take(entry)
             case Outputs():
                 outputs = dict(entry.outputs)

@@ -5,11 +5,11 @@ stands.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, Seconds
 from flareiac.kernel.diagnostics import Diagnostic, Severity
-from flareiac.kernel.records import UNSTORED, Form, decode, encode
+from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode
 from flareiac.model.desired import OutputValue
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.changes import Action, Effect, Impact, Proposal
@@ -81,8 +81,14 @@ class Verb(StrEnum):
     FORGET = "forget"
     RECORD = "record"
     QUIESCE = "quiesce"
+    STAGE = "stage"
+    """One effect of a change, on the way to it."""
     MAINTAIN = "maintain"
     """Work on what a resource holds that is due with time: no change."""
+
+
+CHANGE_VERBS: Final = (Verb.CREATE, Verb.ADOPT, Verb.UPDATE)
+"""Those that bring a resource to what is planned."""
 
 
 class EdgeKind(StrEnum):
@@ -92,6 +98,7 @@ class EdgeKind(StrEnum):
     DECLARED = "declared"
     DESTROY_ORDER = "destroy order"
     REPLACE_ORDER = "replace order"
+    STAGES = "stages"
     QUIESCE = "quiesce"
     FEEDS = "feeds"
     MAINTENANCE = "maintenance"
@@ -109,7 +116,8 @@ class Edge:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One node of the graph. ``id`` is stable: the verb and the address, for maintenance with the name of the
-    ``duty``.
+    ``duty``, for a stage of a change with its name. ``text`` and ``effect`` say what a change with stages
+    does here.
     """
 
     id: str
@@ -117,6 +125,9 @@ class Operation:
     verb: Verb
     edges: tuple[Edge, ...] = ()
     duty: str = ""
+    stage: str = field(default="", metadata=SPARSE)
+    text: str = field(default="", metadata=SPARSE)
+    effect: Effect | None = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

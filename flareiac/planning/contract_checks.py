@@ -1,12 +1,16 @@
 """What every planner promises, checked: a violations promise is the provider's bug and is reported as one."""
 
+import re
+
 from flareiac.kernel import codes
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
-from flareiac.sdk.changes import Action, Proposal
+from flareiac.sdk.changes import QUIESCE, Action, Proposal
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.resource_type import ResourceType
 
+_CHANGES = (Action.CREATE, Action.ADOPT, Action.UPDATE)
+_STAGE_NAME = re.compile(r"[^\s#]+")
 _MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}
 
 
@@ -23,6 +27,7 @@ def violations(
         found.append(f"it proposes {proposal.action.value} for a resource that nobody declares")
     if proposal.action in _MAKES and planned is None:
         found.append(f"it proposes {proposal.action.value} without planned attributes")
+    found += _stages(proposal)
     return [
         error(
             codes.PROMISE_BROKEN,
@@ -32,6 +37,19 @@ def violations(
         )
         for text in found
     ]
+
+
+def _stages(proposal: Proposal) -> list[str]:
+    names = [stage.name for stage in proposal.stages]
+    found = [f"it names a stage {name!r}" for name in names if not _STAGE_NAME.fullmatch(name)]
+    if len(set(names)) < len(names):
+        found.append("it names two stages alike")
+    if names and proposal.action not in _CHANGES:
+        found.append(f"it proposes stages for {proposal.action.value}")
+    early = [stage.early or stage.name == QUIESCE for stage in proposal.stages]
+    if early != sorted(early, reverse=True):
+        found.append("it proposes an early stage after a late one")
+    return found
 
 
 def _kept(request: PlanRequest, proposal: Proposal) -> Attributes:

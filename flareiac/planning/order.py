@@ -3,14 +3,14 @@ where it stands.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flareiac.kernel.data import references
 from flareiac.kernel.graph import topological
 from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedDuty, PlannedResource, Verb
 from flareiac.planning.claims import applies
 from flareiac.planning.impacts import HARD
-from flareiac.sdk.changes import Action, Claim, Relation
+from flareiac.sdk.changes import QUIESCE, Action, Claim, Effect, Relation, Stage
 
 _VERBS: Mapping[Action, tuple[Verb, ...]] = {
     Action.NO_OP: (),
@@ -27,25 +27,46 @@ _REMOVING = (Verb.DELETE, Verb.FORGET)
 
 @dataclass(slots=True)
 class _Draft:
-    """The graph while the passes work on it."""
+    """The graph while the passes work on it. ``first``: where a change with stages begins to depend on what
+    it refers to; ``early``: the last of its stages that come before that.
+    """
 
     resources: Mapping[str, PlannedResource]
     claims: Sequence[Claim]
     running: Sequence[Claim]
     due: Sequence[PlannedDuty]
+    operations: dict[str, Operation] = field(default_factory=dict)
     edges: dict[str, list[Edge]] = field(default_factory=dict)
-    of: dict[str, list[tuple[Verb, str]]] = field(default_factory=dict)
-    duties: dict[str, tuple[str, str]] = field(default_factory=dict)
+    of: dict[str, list[str]] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
+    early: dict[str, str] = field(default_factory=dict)
 
-    def add(self, verb: Verb, address: str) -> str:
-        node = f"{verb.value}:{address}"
+    def add(
+        self,
+        verb: Verb,
+        address: str,
+        name: str = "",
+        *,
+        stage: str = "",
+        text: str = "",
+        effect: Effect | None = None,
+    ) -> str:
+        node = f"{verb.value}:{address}" + (f"#{name}" if name else "")
         if node not in self.edges:
+            duty = name if verb is Verb.MAINTAIN else ""
+            self.operations[node] = Operation(
+                id=node, address=address, verb=verb, duty=duty, stage=stage, text=text, effect=effect
+            )
             self.edges[node] = []
-            self.of.setdefault(address, []).append((verb, node))
+            self.of.setdefault(address, []).append(node)
         return node
 
     def node(self, address: str, *verbs: Verb) -> str | None:
-        return next((node for verb, node in self.of.get(address, ()) if verb in verbs), None)
+        return next((node for node in self.of.get(address, ()) if self.operations[node].verb in verbs), None)
+
+    def start(self, address: str) -> str | None:
+        """Where the making of a resource begins, once what it refers to is as planned."""
+        return self.first.get(address) or self.node(address, *_MAKING)
 
     def link(self, node: str | None, after: str | None, kind: EdgeKind, reason: str) -> None:
         if node and after and node != after and all(edge.after != after for edge in self.edges[node]):
@@ -59,13 +80,44 @@ def _operations(draft: _Draft) -> None:
     """First: the nodes, since every other pass links them."""
     for address, resource in draft.resources.items():
         for verb in _VERBS[resource.action]:
-            draft.add(verb, address)
+            draft.add(verb, address, text=resource.proposal.closing if verb in _MAKING else "")
+
+
+def _stages(draft: _Draft) -> None:
+    """Second: a change with stages is a chain that ends with the change itself."""
+    for address, resource in draft.resources.items():
+        before: str | None = None
+        for stage in resource.proposal.stages:
+            node = _stage(draft, address, stage)
+            draft.link(node, before, EdgeKind.STAGES, "one stage after the other")
+            if stage.early or stage.name == QUIESCE:
+                draft.early[address] = node
+            else:
+                draft.first.setdefault(address, node)
+            before = node
+        draft.link(draft.node(address, *_MAKING), before, EdgeKind.STAGES, "its stages are done")
+
+
+def _stage(draft: _Draft, address: str, stage: Stage) -> str:
+    if stage.name == QUIESCE:
+        return draft.add(Verb.QUIESCE, address, stage=stage.name, text=stage.text, effect=stage.effect)
+    return draft.add(Verb.STAGE, address, stage.name, stage=stage.name, text=stage.text, effect=stage.effect)
+
+
+def _early_stages(draft: _Draft) -> None:
+    """What must find the world as it was is over before anything that the resource refers to changes."""
+    for address, last in draft.early.items():
+        resource = draft.resources[address]
+        for needed in dict.fromkeys([*resource.dependencies, *references(resource.recorded)]):
+            for verb in (Verb.UPDATE, Verb.DELETE):
+                change = draft.node(needed, verb)
+                draft.link(change, last, EdgeKind.STAGES, f"{address} is not changed before that")
 
 
 def _references(draft: _Draft) -> None:
     """What a resource refers to is there before it is made."""
     for address, resource in draft.resources.items():
-        node = draft.node(address, *_MAKING)
+        node = draft.start(address)
         for needed in resource.dependencies:
             draft.link(
                 node, draft.node(needed, *_MAKING), EdgeKind.REFERENCE, f"{address} refers to {needed}"
@@ -77,7 +129,7 @@ def _replacements(draft: _Draft) -> None:
     for address, resource in draft.resources.items():
         if resource.action is Action.REPLACE:
             draft.link(
-                draft.node(address, Verb.CREATE),
+                draft.start(address),
                 draft.node(address, Verb.DELETE),
                 EdgeKind.REPLACE_ORDER,
                 "same name",
@@ -126,13 +178,9 @@ def _quiescing(draft: _Draft) -> None:
         if removal is not None:
             draft.link(change, removal, EdgeKind.QUIESCE, reason)
             continue
-        draft.link(change, draft.add(Verb.QUIESCE, claim.holder), EdgeKind.QUIESCE, reason)
-        draft.link(
-            draft.node(claim.holder, *_MAKING),
-            draft.node(claim.holder, Verb.QUIESCE),
-            EdgeKind.QUIESCE,
-            "stop, change, start",
-        )
+        quiesced = draft.add(Verb.QUIESCE, claim.holder, stage=QUIESCE)
+        draft.link(change, draft.early.get(claim.holder, quiesced), EdgeKind.QUIESCE, reason)
+        draft.link(draft.start(claim.holder), quiesced, EdgeKind.QUIESCE, "stop, change, start")
 
 
 def _feeding(draft: _Draft) -> None:
@@ -147,7 +195,7 @@ def _feeding(draft: _Draft) -> None:
             ):
                 reason = f"{writer.holder} fills {writer.subject}, which {reader.holder} reads"
                 draft.link(
-                    draft.node(reader.holder, *_MAKING),
+                    draft.start(reader.holder),
                     draft.node(writer.holder, *_MAKING),
                     EdgeKind.FEEDS,
                     reason,
@@ -162,9 +210,8 @@ def _maintenance(draft: _Draft) -> None:
     """
     before: dict[str, str] = {}
     for item in draft.due:
-        address, node = item.address, f"maintain:{item.address}#{item.duty.name}"
-        draft.edges[node] = []
-        draft.duties[node] = (address, item.duty.name)
+        address = item.address
+        node = draft.add(Verb.MAINTAIN, address, item.duty.name)
         draft.link(node, draft.node(address, *_MAKING), EdgeKind.MAINTENANCE, f"{address} is as planned then")
         for claim in draft.claims:
             if claim.subject == address and claim.relation in (Relation.WRITES, Relation.STREAMS_FROM):
@@ -181,6 +228,8 @@ def _maintenance(draft: _Draft) -> None:
 
 PASSES: tuple[Callable[[_Draft], None], ...] = (
     _operations,
+    _stages,
+    _early_stages,
     _references,
     _replacements,
     _removals,
@@ -205,15 +254,6 @@ def order(
     for each in PASSES:
         each(draft)
     nodes = {node: [edge.after for edge in edges] for node, edges in draft.edges.items()}
-    where = {node: (address, verb, "") for address, found in draft.of.items() for verb, node in found}
-    where |= {node: (address, Verb.MAINTAIN, name) for node, (address, name) in draft.duties.items()}
     return tuple(
-        Operation(
-            id=node,
-            address=where[node][0],
-            verb=where[node][1],
-            duty=where[node][2],
-            edges=tuple(draft.edges[node]),
-        )
-        for node in topological(nodes)
+        replace(draft.operations[node], edges=tuple(draft.edges[node])) for node in topological(nodes)
     )

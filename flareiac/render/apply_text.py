@@ -14,7 +14,7 @@ from flareiac.render.counts import applied
 from flareiac.render.output_text import outputs_text
 from flareiac.render.style import Style, Tone
 
-DOING = {
+_DOING = {
     Verb.CREATE: "Creating",
     Verb.ADOPT: "Importing",
     Verb.UPDATE: "Modifying",
@@ -22,6 +22,7 @@ DOING = {
     Verb.FORGET: "Forgetting",
     Verb.RECORD: "Recording",
     Verb.QUIESCE: "Stopping",
+    Verb.STAGE: "Working",
     Verb.MAINTAIN: "Maintaining",
 }
 _DONE = {
@@ -48,28 +49,28 @@ def event_line(event: Event, colour: bool) -> str | None:
     name = "" if isinstance(event, Note) else operation_name(event.operation)
     match event:
         case Started(operation=operation):
-            return (
-                None if operation.verb is Verb.RECORD else style.strong(f"{name}: {DOING[operation.verb]}...")
-            )
+            return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {doing(operation)}...")
         # A phase, and no news
         case Progressed(elapsed=elapsed, message=message) if elapsed < PATIENCE and " " not in message:
             return None
         case Progressed(operation=operation, message=message, elapsed=elapsed):
             told = f" {printable(message)}" if message else ""
-            return f"{name}: Still {DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
+            return (
+                f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
+            )
         case Completed():
             return _completed(event, style)
         case Failed(operation=operation, diagnostics=diagnostics) if diagnostics and all(
             item.cancelled for item in diagnostics
         ):
-            return style.paint(f"{name}: {DOING[operation.verb]} cancelled, not confirmed", Tone.CHANGE)
+            return style.paint(f"{name}: {doing(operation)} cancelled, not confirmed", Tone.CHANGE)
         case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
             why = f": {printable(diagnostics[0].summary)}" if diagnostics else ""
             return style.paint(
-                f"{name}: {_DONE[operation.verb]} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE
+                f"{name}: {_done(operation)} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE
             )
         case Skipped(operation=operation, reason=reason):
-            return style.paint(f"{name}: Skipped ({operation.verb.value}): {printable(reason)}", Tone.CHANGE)
+            return style.paint(f"{name}: Skipped ({_what(operation)}): {printable(reason)}", Tone.CHANGE)
         case Note(message=message):
             return printable(message)
 
@@ -83,13 +84,30 @@ def _completed(event: Completed, style: Style) -> str | None:
         if event.resumed
         else f"complete after {elapsed_text(event.elapsed)}"
     )
-    lines = [style.strong(f"{operation_name(operation)}: {_DONE[operation.verb]} {how}")]
+    lines = [style.strong(f"{operation_name(operation)}: {_done(operation)} {how}")]
     return "\n".join([*lines, *(f"  {printable(message)}" for message in event.messages)])
 
 
 def operation_name(operation: Operation) -> str:
     """The address, with the kind of maintenance where it is one."""
     return printable(f"{operation.address} ({operation.duty})" if operation.duty else operation.address)
+
+
+def doing(operation: Operation) -> str:
+    """What is done while it runs: ``Creating``, or the words of a stage."""
+    return _DOING[operation.verb] if operation.verb is not Verb.STAGE else _sentence(operation.text)
+
+
+def _done(operation: Operation) -> str:
+    return _DONE[operation.verb] if operation.verb is not Verb.STAGE else f"{_sentence(operation.text)}:"
+
+
+def _what(operation: Operation) -> str:
+    return operation.verb.value if operation.verb is not Verb.STAGE else printable(operation.text)
+
+
+def _sentence(text: str) -> str:
+    return printable(text[:1].upper() + text[1:])
 
 
 def elapsed_text(seconds: float) -> str:

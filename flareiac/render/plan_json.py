@@ -366,7 +366,13 @@ def _operation(operation: Operation) -> dict[str, Data]:
         "verb": operation.verb.value,
         "edges": edges,
     }
-    return {**found, "duty": operation.duty} if operation.duty else found
+    words = {
+        "duty": operation.duty,
+        "stage": operation.stage,
+        "text": operation.text,
+        "effect": operation.effect.value if operation.effect is not None else "",
+    }
+    return {**found, **{name: text for name, text in words.items() if text}}
 
 
 def duty_json(item: PlannedDuty) -> dict[str, Data]:

@@ -135,8 +135,7 @@ def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
     numbers = {item.id: number for number, item in enumerate(operations, start=1)}
     digits = len(str(len(operations)))
     for item in operations:
-        duty = f": {item.duty}" if item.duty else ""
-        lines.append(f"  {numbers[item.id]:>{digits}}. {item.verb.value} {item.address}{duty}")
+        lines.append(f"  {numbers[item.id]:>{digits}}. {_operation_text(item)}")
         for edge in item.edges:
             text = (
                 f"after {numbers[edge.after]}: {edge.reason} ({edge.kind.value})"
@@ -145,6 +144,14 @@ def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
             )
             lines.append(" " * (digits + 4) + look.style.quiet(text))
     return "\n".join(lines)
+
+
+def _operation_text(item: Operation) -> str:
+    """What happens, in the words of the change where it has stages: an address is then named by them."""
+    if not item.text:
+        return f"{item.verb.value} {item.address}" + (f": {item.duty}" if item.duty else "")
+    effect = f" ({item.effect.value})" if item.effect is not None else ""
+    return f"{printable(item.text)}{effect}"
 
 
 def _unproven(plan: Plan) -> list[str]:

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flareiac.model.plan import Operation
-from flareiac.render.apply_text import DOING, elapsed_text, operation_name
+from flareiac.render.apply_text import doing, elapsed_text, operation_name
 from flareiac.render.control_characters import printable
 
 
@@ -47,7 +47,7 @@ class ProgressView:
     def _row(self, item: Running, *, ascii_only: bool) -> tuple[Spinner, Text, Text, Text]:
         spinner = Spinner("line" if ascii_only else "dots")
         spinner.start_time = self.since
-        name = f"{operation_name(item.operation)}: {DOING[item.operation.verb]}"
+        name = f"{operation_name(item.operation)}: {doing(item.operation)}"
         return (
             spinner,
             Text(name, style="bold"),

@@ -48,6 +48,7 @@ _VERBS = {
     Verb.FORGET: "remove",
     Verb.RECORD: "noop",
     Verb.QUIESCE: "update",
+    Verb.STAGE: "update",
     Verb.MAINTAIN: "update",
 }
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warn"}
@@ -94,10 +95,10 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
     message = event_line(event, False)
     match event:
         case Started(operation=operation):
-            return _hook("apply_start", message or f"{operation.address}: Recording...", operation, clock)
+            return _hook("start", message or f"{operation.address}: Recording...", operation, clock)
         case Progressed(operation=operation, elapsed=elapsed):
             return _hook(
-                "apply_progress",
+                "progress",
                 message or f"{operation.address}: {event.message or 'Still working...'}",
                 operation,
                 clock,
@@ -105,11 +106,11 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
             )
         case Completed(operation=operation, elapsed=elapsed):
             text = message or f"{operation.address}: Recording complete after {elapsed_text(elapsed)}"
-            return _hook("apply_complete", text, operation, clock, elapsed)
+            return _hook("complete", text, operation, clock, elapsed)
         case Failed(operation=operation, elapsed=elapsed):
-            return _hook("apply_errored", message or "", operation, clock, elapsed, level="error")
+            return _hook("errored", message or "", operation, clock, elapsed, level="error")
         case Skipped(operation=operation, reason=reason):
-            line = _hook("apply_skipped", message or "", operation, clock, level="warn")
+            line = _hook("skipped", message or "", operation, clock, level="warn")
             line["hook"]["reason"] = reason
             return line
         case Note():
@@ -293,8 +294,11 @@ def _hook(
         "operation": operation.id,
         "verb": operation.verb.value,
         **({"duty": operation.duty} if operation.duty else {}),
+        **({"stage": operation.stage, "text": operation.text} if operation.stage else {}),
     }
-    return _line(level, message, clock, {"type": kind, "hook": hook})
+    # As a provisioner's in Terraform: a resource has one line of its own that says it is complete
+    group = "stage" if operation.verb is Verb.STAGE else "apply"
+    return _line(level, message, clock, {"type": f"{group}_{kind}", "hook": hook})
 
 
 def resource_record(address: str, provider: str) -> Line:

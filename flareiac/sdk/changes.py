@@ -94,7 +94,7 @@ resource would kill.
 class Stage:
     """One effect of a change that is an operation of its own: planned, journalled and repeated by its id.
 
-    ``name`` is unique within the change and part of the operation's id (lower case, digits, hyphens, dots).
+    ``name`` is unique within the change and part of the operation's id: no blank and no ``#``.
     ``text`` says what happens, in the imperative, with the addresses that it touches. ``early``: it is over
     before anything that the resource refers to changes. Data of another resource is only ever destroyed by a
     stage of its own, with ``Effect.LOSES_DATA``.

@@ -93,7 +93,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Performed:
+class StageDone:
     """One stage of a change is done. ``note`` (JSON data) is journalled and handed to the stages after it and
     to the change itself, also when they are carried out by another process.
     """

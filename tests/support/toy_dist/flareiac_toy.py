@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flareiac.kernel.codes import NO_CODES, Code, CodeTable
@@ -14,7 +14,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error, warning
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
-from flareiac.sdk.changes import Action, Claim, Effect, Origin, Proposal, Relation, Step, blocker
+from flareiac.sdk.changes import Action, Claim, Effect, Origin, Proposal, Relation, Stage, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import (
@@ -32,7 +32,16 @@ from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
-from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
+from flareiac.sdk.results import (
+    Applied,
+    Missing,
+    NotApplied,
+    Observation,
+    Outcome,
+    Present,
+    StageDone,
+    Unreadable,
+)
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import one_of
 
@@ -53,6 +62,11 @@ SCHEMA = Block(
             type=ListType(RefType(("thing",))), description="Things that must be there first."
         ),
         "wait_for": Attribute(type=STRING, description="A file of the project that making it waits for."),
+        "stages": Attribute(
+            type=ListType(STRING),
+            description="Stages before it is made; early ones begin with early, lossy ones with wipe.",
+        ),
+        "fails_in": Attribute(type=STRING, description="The stage that fails."),
         "fail": Attribute(type=BOOL, description="Whether making it fails."),
         "sweep_over": Attribute(type=NUMBER, description="How much dust may lie on it before it is swept."),
         "keeps_dust_of": Attribute(
@@ -85,6 +99,22 @@ class ThingPlanner:
     """Plans one thing. Pure."""
 
     def plan(self, request: PlanRequest) -> Proposal:
+        proposal = self._plan(request)
+        names = (request.desired or {}).get("stages") or ()
+        if proposal.action not in (Action.CREATE, Action.UPDATE) or not names:
+            return proposal
+        stages = tuple(
+            Stage(
+                name=name,
+                text=f"{name} {request.address}",
+                effect=Effect.LOSES_DATA if name.startswith("wipe") else None,
+                early=name.startswith("early"),
+            )
+            for name in names
+        )
+        return replace(proposal, stages=stages, closing=f"look at {request.address}")
+
+    def _plan(self, request: PlanRequest) -> Proposal:
         observed = request.observed.attributes if isinstance(request.observed, Present) else None
         fingerprint = None if observed is None else {"value": observed["value"]}
         if request.desired is None:
@@ -168,6 +198,27 @@ class ThingDriver:
             log.write(f"{request.address} {time.time()}\n")
         reach("toy.after-write")
         return Applied(attributes=planned, identity={"id": request.key})
+
+    def quiesce(self, request: ApplyRequest) -> Outcome:
+        """A thing that is made has nothing to stop."""
+        self._log_stage(request, {})
+        return Applied(attributes=(request.planned or {}), identity={})
+
+    def perform(self, request: ApplyRequest) -> StageDone | NotApplied:
+        """Leaves a line in the log, and hands on how many stages were before it."""
+        if (request.planned or {}).get("fails_in") == request.stage:
+            return NotApplied(diagnostics=(error(FAILS, f"fails_in = {request.stage}"),))
+        known = {name: note for name, note in request.notes.items() if note is not None}
+        reach("toy.before-stage")
+        self._log_stage(request, known)
+        reach("toy.after-stage")
+        return StageDone(messages=(f"after {len(known)}",), note={"after": len(known)})
+
+    def _log_stage(self, request: ApplyRequest, notes: Mapping[str, Data]) -> None:
+        path = self.root / ".toy" / "stages.log"
+        path.parent.mkdir(exist_ok=True)
+        with path.open("a") as log:
+            log.write(f"{request.address} {request.stage} {len(notes)}\n")
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """How much dust lies on it."""

@@ -1,0 +1,57 @@
+"""Changes with stages. The intent of the change is in the journal before its first stage begins, so that a
+crash between two stages leaves it open, and how it ended is found out by reading like that of any other.
+"""
+
+import threading
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from flareiac.applying.state_writer import Recording
+from flareiac.model.intents import StoredRequest
+from flareiac.model.plan import CHANGE_VERBS, Operation, Plan
+
+
+@dataclass(slots=True, kw_only=True)
+class StagedChanges:
+    """Which changes have stages, and which of them have begun. Safe to use from several threads.
+
+    ``own``: the operation that completes the change, by address; ``stages``: those before it.
+    """
+
+    own: dict[str, Operation]
+    stages: dict[str, tuple[Operation, ...]]
+    _begun: set[str] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, address: str, stored: StoredRequest, recording: Recording) -> None:
+        """Journals the intent of a change that is not open yet."""
+        with self._lock:
+            if address in self._begun:
+                return
+            recording.intend(self.own[address].id, stored)
+            self._begun.add(address)
+
+    def is_open(self, operation: Operation) -> bool:
+        """Whether this is the own operation of a change of which a stage has begun."""
+        own = self.own.get(operation.address)
+        return own is not None and own.id == operation.id and operation.address in self._begun
+
+    def completed(self, done: Collection[str]) -> frozenset[str]:
+        """With each change that is done, its stages: nothing is left for them to do."""
+        found = [
+            item.id for address, own in self.own.items() if own.id in done for item in self.stages[address]
+        ]
+        return frozenset(done).union(found)
+
+
+def staged_changes(plan: Plan) -> StagedChanges:
+    """Those of a plan."""
+    addresses = {item.address for item in plan.resources if item.proposal.stages}
+    own: dict[str, Operation] = {}
+    stages: dict[str, list[Operation]] = {address: [] for address in addresses}
+    for operation in plan.operations:
+        if operation.address in addresses and operation.verb in CHANGE_VERBS:
+            own[operation.address] = operation
+        elif operation.address in addresses and operation.stage:
+            stages[operation.address].append(operation)
+    return StagedChanges(own=own, stages={address: tuple(stages[address]) for address in own})
