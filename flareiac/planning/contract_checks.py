@@ -1,16 +1,20 @@
 """What every planner promises, checked: a violations promise is the provider's bug and is reported as one."""
 
 import re
+from collections.abc import Sequence
 
 from flareiac.kernel import codes
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
-from flareiac.sdk.changes import QUIESCE, Action, Proposal
+from flareiac.sdk.changes import QUIESCE, Action, Effect, Proposal
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.resource_type import ResourceType
 
 _CHANGES = (Action.CREATE, Action.ADOPT, Action.UPDATE)
 _STAGE_NAME = re.compile(r"[^\s#]+")
+_RUNS = (Effect.RESTART, Effect.STARTS, Effect.STOPS)
+_STOPPED_INSTEAD = ((Action.NO_OP, Action.UPDATE), (Action.RECORD, Action.UPDATE))
+"""What running on becomes where it has to stop."""
 _MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}
 
 
@@ -28,12 +32,39 @@ def violations(
     if proposal.action in _MAKES and planned is None:
         found.append(f"it proposes {proposal.action.value} without planned attributes")
     found += _stages(proposal)
+    return _reported(found, request.address, provider)
+
+
+def second_round(first: Proposal, second: Proposal, address: str, provider: str) -> list[Diagnostic]:
+    """One error for each promise that a planner breaks when it is asked again because other changes disturb
+    what runs.
+
+    The second answer may stop and start, and be blocked; whatever else happens was said in the first. So
+    nobody is disturbed by a second answer alone, and two rounds are enough.
+    """
+    found = [
+        f"it changes its mind about {name} because of what others do"
+        for name in ("planned", "changes", "disturbs", "drift", "fingerprint", "keeps", "at_rest")
+        if getattr(first, name) != getattr(second, name)
+    ]
+    if first.action is not second.action and (first.action, second.action) not in _STOPPED_INSTEAD:
+        found.append(f"it proposes {second.action.value} instead of {first.action.value} because of others")
+    lost = [item.text for item in first.steps if item.effect not in _RUNS and item not in second.steps]
+    found += [f"it leaves out {text!r} because of what others do" for text in lost]
+    more = [item.text for item in second.steps if item.effect not in _RUNS and item not in first.steps]
+    found += [f"it adds {text!r} because of what others do" for text in more]
+    if set(first.blockers) - set(second.blockers):
+        found.append("it is blocked no longer because of what others do")
+    return _reported(found, address, provider)
+
+
+def _reported(found: Sequence[str], address: str, provider: str) -> list[Diagnostic]:
     return [
         error(
             codes.PROMISE_BROKEN,
-            f"The provider {provider}, asked about {request.address}: {text}. This is a bug of the "
-            "provider, not of your configuration; please report it with the HCL of this block.",
-            address=request.address,
+            f"The provider {provider}, asked about {address}: {text}. This is a bug of the provider, not of "
+            "your configuration; please report it with the HCL of this block.",
+            address=address,
         )
         for text in found
     ]

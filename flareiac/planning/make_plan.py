@@ -15,6 +15,7 @@ from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, Plan
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning import claims as claiming
 from flareiac.planning import maintenance as dues
+from flareiac.planning.contract_checks import second_round
 from flareiac.planning.impacts import stopping_for, with_reactions
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
@@ -94,7 +95,10 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     disturbances = claiming.disturbed(proposals, running)
     if disturbances:
         context = replace(context, disturbances=disturbances)
-        planned = propose_again(context, planned, disturbances, diagnostics)
+        first, planned = planned, propose_again(context, planned, disturbances, diagnostics)
+        for address in sorted(disturbances.keys() & planned.keys()):
+            second, provider = planned[address].proposal, planned[address].provider
+            diagnostics.extend(second_round(first[address].proposal, second, address, provider))
     unmatched = _unmatched(inputs.observations, options)
     selected = _selected(desired, planned, unplanned, options, running)
     diagnostics.extend(

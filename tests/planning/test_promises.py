@@ -8,8 +8,8 @@ import pytest
 
 from flareiac.app.discovery import installed
 from flareiac.kernel.data import Attributes
-from flareiac.planning.contract_checks import violations
-from flareiac.sdk.changes import Action, Proposal
+from flareiac.planning.contract_checks import second_round, violations
+from flareiac.sdk.changes import Action, Effect, Impact, Proposal, Reaction, Relation, Stage, Step
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Recorded
@@ -44,3 +44,59 @@ def test_only_what_is_kept_by_name_may_stay_as_it_was(
     )
     found = violations(request, Proposal(action=Action.RECORD, planned=planned, keeps=keeps), kind, "spark")
     assert [item.code for item in found] == ([] if fine else ["FIP020"])
+
+
+RUNS = Proposal(action=Action.NO_OP, planned=WANTED)
+STOPS = Step(text="stops before the change and starts after it", effect=Effect.RESTART)
+DISTURBS = Impact(relation=Relation.WRITES, reaction=Reaction.RESTARTS, reason="it is somewhere else now")
+
+
+@pytest.mark.parametrize(
+    ("second", "what"),
+    [
+        (Proposal(action=Action.UPDATE, planned=WANTED, steps=(STOPS,)), ""),
+        (Proposal(action=Action.UPDATE, planned=WANTED, disturbs=(DISTURBS,)), "disturbs"),
+        (Proposal(action=Action.UPDATE, planned=WAS, steps=(STOPS,)), "planned"),
+        (Proposal(action=Action.DELETE, planned=WANTED), "delete"),
+        (
+            Proposal(
+                action=Action.UPDATE,
+                planned=WANTED,
+                steps=(Step(text="empties it", effect=Effect.LOSES_DATA),),
+            ),
+            "empties it",
+        ),
+    ],
+    ids=["stops", "disturbs others", "plans something else", "goes", "loses data"],
+)
+def test_what_is_asked_again_because_of_others_may_only_add_stops(second: Proposal, what: str) -> None:
+    found = second_round(RUNS, second, "job.x", "spark")
+    assert [item.code for item in found] == (["FIP020"] if what else [])
+    assert all(what in item.detail for item in found)
+
+
+@pytest.mark.parametrize(
+    ("stages", "fine"),
+    [
+        ((Stage(name="early", text="a", early=True), Stage(name="late", text="b")), True),
+        ((Stage(name="late", text="b"), Stage(name="early", text="a", early=True)), False),
+        ((Stage(name="twice", text="a"), Stage(name="twice", text="b")), False),
+        ((Stage(name="two words", text="a"),), False),
+    ],
+)
+def test_stages_have_names_of_their_own_and_early_ones_come_first(
+    stages: tuple[Stage, ...], fine: bool
+) -> None:
+    kind = installed().registry.types["job"]
+    request = PlanRequest(
+        address="job.x",
+        desired=WANTED,
+        recorded=Recorded(attributes=WAS, identity={}),
+        observed=Missing(),
+        references={},
+        project=Project(root=Path("/")),
+    )
+    made = Proposal(action=Action.CREATE, planned=WANTED, stages=stages)
+    assert [item.code for item in violations(request, made, kind, "spark")] == ([] if fine else ["FIP020"])
+    nothing = Proposal(action=Action.NO_OP, planned=WANTED, stages=stages)
+    assert violations(request, nothing, kind, "spark")
