@@ -76,6 +76,28 @@ def test_a_signal_ends_what_runs_and_starts_nothing_more(tmp_path: Path, number:
     assert "interrupted" not in again.text
 
 
+def test_a_change_that_is_cancelled_between_its_stages_is_not_left_open(tmp_path: Path) -> None:
+    first = 'thing "a" {\n  value = "1"\n  wait_for = "go"\n  stages = ["wipe", "start"]\n}\n'
+    (tmp_path / "main.flare.hcl").write_text(first)
+    with running(tmp_path, "apply", "-auto-approve") as process:
+        until(lambda: "thing.a: Wipe thing.a..." in (tmp_path / "log").read_text())
+        process.send_signal(signal.SIGINT)
+        until(lambda: "Cancelling" in (tmp_path / "log").read_text())
+        (tmp_path / "go").touch()
+        assert process.wait(timeout=60) == 8, (tmp_path / "log").read_text()
+    said = (tmp_path / "log").read_text()
+    assert "Wipe thing.a: complete" in said
+    assert "thing.a: Skipped (start thing.a): the apply was cancelled" in said
+    assert "interrupted" not in flareiac(tmp_path, "plan").text
+    again = flareiac(tmp_path, "apply", "-auto-approve")
+    assert again.code == 0, again.text
+    assert (tmp_path / ".toy" / "stages.log").read_text().split() == [
+        *("thing.a", "wipe", "0"),
+        *("thing.a", "wipe", "0"),
+        *("thing.a", "start", "1"),
+    ]
+
+
 def test_nobody_who_stops_reading_stops_an_apply(tmp_path: Path) -> None:
     (tmp_path / "main.flare.hcl").write_text(SLOW)
     command = arguments("apply", "-auto-approve")

@@ -208,6 +208,7 @@ class ThingDriver:
         """Leaves a line in the log, and hands on how many stages were before it."""
         if (request.planned or {}).get("fails_in") == request.stage:
             return NotApplied(diagnostics=(error(FAILS, f"fails_in = {request.stage}"),))
+        self._wait((request.planned or {}).get("wait_for"))
         known = {name: note for name, note in request.notes.items() if note is not None}
         reach("toy.before-stage")
         self._log_stage(request, known)
