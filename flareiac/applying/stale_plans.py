@@ -72,10 +72,8 @@ def _fresh_fingerprint(
     types: Mapping[str, ResourceType],
     project: Project,
     references: Callable[[PlannedResource], Mapping[str, Resolved]],
-) -> object:
-    """The fingerprint that the same question would get now. Only the fingerprint of the answer is looked at:
-    nothing is planned again.
-    """
+) -> Data:
+    """The fingerprint of the plan's request as the world is now. Nothing is planned again."""
     planner = types[resource.type].planner
     assert planner is not None, f"{resource.type} is in a plan and has no planner"
     record = snapshot.resources.get(resource.address)
@@ -93,7 +91,7 @@ def _fresh_fingerprint(
         protected=resource.protected,
         disturbances=resource.disturbances,
     )
-    return planner.plan(request).fingerprint
+    return planner.fingerprint(request)
 
 
 def compare(address: str, before: Data, after: Data) -> list[StaleItem]:

@@ -205,15 +205,14 @@ class Proposal:
     """A planner's answer for one resource.
 
     ``planned``: the canonical attributes it will have (UNKNOWN where only apply can tell). ``fingerprint``:
-    only what the action assumes of the world; apply compares it with a fresh one and calls a plan stale if it
-    moved. ``payload``: JSON data that the driver needs to carry out exactly this (typed changes and
-    requirements, encoded). ``drift``: what changed behind the team's back, in words, for ``drift``.
-    ``at_rest``: for resources that run, that it certainly does not, and goes on with nothing that it kept, so
-    that no change of what it uses concerns it. ``stages``: what happens before the change's own operation, in
-    order, each carried out by ``Staged.perform``; ``closing`` is what is then left for that operation, in the
-    imperative. ``keeps``: attributes whose declared value means what the
-    recorded one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it
-    apply alone proves, before it changes anything, such as ``SQL``.
+    see ``Planner.fingerprint``; the core adds it. ``payload``: JSON data that the driver needs to carry out
+    exactly this (typed changes and requirements, encoded). ``drift``: what changed behind the team's back, in
+    words, for ``drift``. ``at_rest``: for resources that run, that it certainly does not, and goes on with
+    nothing that it kept, so that no change of what it uses concerns it. ``stages``: what happens before the
+    change's own operation, in order, each carried out by ``Staged.perform``; ``closing`` is what is then left
+    for that operation, in the imperative. ``keeps``: attributes whose declared value means what the recorded
+    one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it apply alone
+    proves, before it changes anything, such as ``SQL``.
     """
 
     action: Action

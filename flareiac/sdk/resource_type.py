@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import Type
 from flareiac.sdk.changes import Claim, Proposal
@@ -34,6 +34,13 @@ class Planner(Protocol):
 
     def plan(self, request: PlanRequest) -> Proposal:
         """What apply would do. User-caused trouble is a blocker or a diagnostic in the proposal."""
+        ...
+
+    def fingerprint(self, request: PlanRequest) -> Data:
+        """What the answer to a request assumes of the world, and nothing else; never asks about claims or
+        others that leave. Apply compares it with that of a fresh observation: a plan whose fingerprint has
+        changed is stale.
+        """
         ...
 
 

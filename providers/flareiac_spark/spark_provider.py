@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 
 from flareiac.kernel.codes import CodeTable, code_table
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.capabilities import Check, RunCommand
 from flareiac.sdk.changes import Claim, Proposal
@@ -141,12 +141,22 @@ class _CheckpointPlanner:
 
         return CheckpointPlanner().plan(request)
 
+    def fingerprint(self, request: PlanRequest) -> Data:
+        from flareiac_spark.checkpoint.plan import CheckpointPlanner
+
+        return CheckpointPlanner().fingerprint(request)
+
 
 class _JobPlanner:
     def plan(self, request: PlanRequest) -> Proposal:
         from flareiac_spark.job.plan import JobPlanner
 
         return JobPlanner().plan(request)
+
+    def fingerprint(self, request: PlanRequest) -> Data:
+        from flareiac_spark.job.plan import JobPlanner
+
+        return JobPlanner().fingerprint(request)
 
 
 def _job_canonical(

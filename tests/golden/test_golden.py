@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from flareiac.app.drift import compared
+from flareiac.applying.requests import references_of
+from flareiac.applying.stale_plans import moved
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.drift import DriftClass
 from flareiac.model.events import Event
+from flareiac.model.plan import PlannedResource
 from flareiac.planning.make_plan import Maintenance, Options, make_plan
 from flareiac.sdk.changes import Action
-from flareiac.sdk.results import Missing
+from flareiac.sdk.references import Resolved
+from flareiac.sdk.results import Missing, Observation, Present, history_of
 from tests.golden.case import (
     CASES,
     configuration,
@@ -68,6 +72,35 @@ def test_what_a_plan_would_repair_is_drift(path: Path, tmp_path: Path) -> None:
     assert repaired - makes_way <= reported
     assert reported <= repaired | drifts | {item.address for item in made.resources if item.proposal.drift}
     assert report.drifted or not repaired
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> None:
+    """Apply finds the fingerprints of a plan in the world that it was made of, and misses what has gone."""
+    case, diagnostics = read_case(path), Diagnostics()
+    inputs = planning_inputs(case, tmp_path, configuration(case.main, tmp_path, diagnostics))
+    made = make_plan(inputs, _WITHOUT_MAINTENANCE, diagnostics)
+
+    def stale(fresh: dict[str, Observation]) -> set[str]:
+        def references(resource: PlannedResource) -> dict[str, Resolved]:
+            found = references_of(made, resource, inputs.snapshot.identity)
+            return {
+                address: dataclasses.replace(item, history=history_of(fresh.get(address)))
+                for address, item in found.items()
+            }
+
+        found = moved(made, inputs.snapshot, fresh, inputs.types, inputs.project, references)
+        return {item.address for item in found}
+
+    there = {
+        address: observed
+        for address, observed in inputs.observations.items()
+        if isinstance(observed, Present)
+    }
+    relied_on = {item.address for item in made.resources if item.proposal.fingerprint is not None}
+    touched = {operation.address for operation in made.operations}
+    assert stale(dict(inputs.observations)) == set()
+    assert stale(dict.fromkeys(there, Missing())) == touched & relied_on & set(there)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

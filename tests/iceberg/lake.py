@@ -102,7 +102,7 @@ class Lake:
             **options,
         )
         proposal = planner.plan(request)
-        json.dumps(to_json([proposal.payload, proposal.planned, proposal.fingerprint]))
+        json.dumps(to_json([proposal.payload, proposal.planned, planner.fingerprint(request)]))
         return proposal
 
     def request(self, address: str, proposal: Proposal) -> ApplyRequest:

@@ -1,6 +1,6 @@
 """Projects written as HCL, for tests of what is planned about them without any system."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flareiac.app.discovery import installed
@@ -154,17 +154,16 @@ def proposal(
     was = None
     if recorded is not None:
         was = Recorded(attributes=recorded.attributes(address), identity={"digest": "d", **(identity or {})})
-    return planner.plan(
-        PlanRequest(
-            address=address,
-            desired=desired.attributes(address) if desired else None,
-            recorded=was,
-            observed=_observed(was, facts),
-            references=known.references(),
-            project=known.project,
-            disturbances=disturbances,
-        )
+    request = PlanRequest(
+        address=address,
+        desired=desired.attributes(address) if desired else None,
+        recorded=was,
+        observed=_observed(was, facts),
+        references=known.references(),
+        project=known.project,
+        disturbances=disturbances,
     )
+    return replace(planner.plan(request), fingerprint=planner.fingerprint(request))
 
 
 def _observed(recorded: Recorded | None, facts: JobFacts | None) -> Observation:

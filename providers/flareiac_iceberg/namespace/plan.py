@@ -26,28 +26,41 @@ class NamespacePlanner:
             return _creation(request, request.desired)
         return _update(request, request.desired, request.observed)
 
+    def fingerprint(self, request: PlanRequest) -> Data:
+        """Whether it is there, and the properties that are or were declared."""
+        there, recorded = request.observed, request.recorded
+        if request.desired is None:
+            drops = isinstance(there, Present) and recorded is not None and _drops(request, recorded)
+            return {"namespace": "present"} if drops else None
+        if not isinstance(there, Present):
+            return {"namespace": "absent"}
+        was = (recorded.attributes["properties"] or {}) if recorded else {}
+        live = there.attributes["properties"]
+        return {
+            "namespace": "present",
+            "properties": {
+                name: live.get(name) for name in sorted({*(request.desired["properties"] or {}), *was})
+            },
+        }
+
+
+def _drops(request: PlanRequest, recorded: Recorded) -> bool:
+    return request.destroy_object or recorded.attributes["on_destroy"] != "retain"
+
 
 def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
     if not isinstance(request.observed, Present):
         return Proposal(
             action=Action.FORGET, planned=None, drift=("the namespace was dropped outside of FlareIaC",)
         )
-    if recorded.attributes["on_destroy"] == "retain" and not request.destroy_object:
+    if not _drops(request, recorded):
         return Proposal(
             action=Action.FORGET, planned=None, reasons=("on_destroy is retain: the namespace stays",)
         )
     if blocker := _not_empty(request, recorded, request.observed):
-        return Proposal(
-            action=Action.DELETE,
-            planned=None,
-            blockers=(blocker,),
-            fingerprint={"namespace": "present"},
-            payload={},
-        )
+        return Proposal(action=Action.DELETE, planned=None, blockers=(blocker,), payload={})
     step = Step(text="drop the namespace", effect=Effect.METADATA, why="Only when it is empty.")
-    return Proposal(
-        action=Action.DELETE, planned=None, steps=(step,), fingerprint={"namespace": "present"}, payload={}
-    )
+    return Proposal(action=Action.DELETE, planned=None, steps=(step,), payload={})
 
 
 def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> Blocker | None:
@@ -85,7 +98,6 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         steps=(Step(text="create the namespace", effect=Effect.METADATA),),
         blockers=_moved(request, desired),
         drift=("the namespace was dropped outside of FlareIaC",) if again else (),
-        fingerprint={"namespace": "absent"},
         payload={"set": desired["properties"] or {}, "remove": []},
     )
 
@@ -110,10 +122,6 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         drift=tuple(map(_drift, (item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH))))
         if recorded
         else (),
-        fingerprint={
-            "namespace": "present",
-            "properties": {name: there.get(name) for name in sorted({*wanted, *was})},
-        },
         payload={"set": put, "remove": remove},
     )
 

@@ -45,20 +45,43 @@ class TablePlanner:
             return _removal(request, recorded)
         if not isinstance(observed, Present):
             return _creation(request, request.desired)
-        if recorded is not None and recorded.identity.get("uuid") != observed.identity["uuid"]:
+        if _is_another(recorded, observed):
             return _of_another_table(request, request.desired, observed)
         if request.replace and recorded is not None:
             return _replacement(request, request.desired, observed)
         return _update(request, request.desired, observed)
 
+    def fingerprint(self, request: PlanRequest) -> Data:
+        """Of a table that goes or is replaced only which one it is; of one that stays what an update relies
+        on.
+        """
+        recorded, observed = request.recorded, request.observed
+        if request.desired is None:
+            drops = recorded is not None and not _keeps(request, recorded)
+            return _which(observed) if drops and isinstance(observed, Present) else None
+        if not isinstance(observed, Present):
+            return {"table": "absent"}
+        if _is_another(recorded, observed):
+            recorded = None
+        elif request.replace and recorded is not None:
+            return _which(observed)
+        return _relied_on(spec_of(request.desired), recorded, observed)
+
+
+def _is_another(recorded: Recorded | None, observed: Present) -> bool:
+    return recorded is not None and recorded.identity.get("uuid") != observed.identity["uuid"]
+
+
+def _keeps(request: PlanRequest, recorded: Recorded) -> bool:
+    return recorded.attributes["on_destroy"] == "retain" and not request.destroy_object
+
 
 def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
-    keeps = recorded.attributes["on_destroy"] == "retain" and not request.destroy_object
     if isinstance(request.observed, Missing):
         return Proposal(
             action=Action.FORGET, planned=None, drift=("the table was dropped outside of FlareIaC",)
         )
-    if keeps or not isinstance(request.observed, Present):
+    if _keeps(request, recorded) or not isinstance(request.observed, Present):
         why = "on_destroy is retain: the table and its data stay, FlareIaC only forgets them"
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
     mode = "purge" if recorded.attributes["on_destroy"] == "purge" else "drop"
@@ -77,7 +100,6 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
         steps=(_dropping(mode),),
         blockers=blockers,
         disturbs=NO_TABLE,
-        fingerprint=_which(observed),
         payload=_leaving(mode, observed),
     )
 
@@ -108,7 +130,6 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
         reasons=(_again(request.address),) if again else (),
-        fingerprint={"table": "absent"},
         payload=_payload((CreateTable(),), None),
         diagnostics=tuple(rewritten(request.address, desired, _claims(request))),
     )
@@ -157,7 +178,6 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -
         ),
         disturbs=ANOTHER_TABLE,
         reasons=("asked for with -replace",),
-        fingerprint=_which(observed),
         payload=_payload((CreateTable(),), None) | _leaving("drop", observed),
     )
 
@@ -231,7 +251,6 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
             )
         ),
         drift=(*map(_other_field, found.reborn), *drift_texts(changes)) if recorded else (),
-        fingerprint=_fingerprint(wanted, recorded, observed),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
         diagnostics=tuple(rewritten(request.address, desired, _claims(request))),
     )
@@ -425,7 +444,7 @@ def _which(observed: Present) -> Attributes:
     return {"uuid": observed.identity["uuid"], "location": observed.identity.get("location")}
 
 
-def _fingerprint(wanted: TableSpec, recorded: Recorded | None, observed: Present) -> Data:
+def _relied_on(wanted: TableSpec, recorded: Recorded | None, observed: Present) -> Data:
     """Only what an update relies on; never the snapshot, which moves beside a live stream."""
     declared = {*(wanted.properties or {}), *((recorded.attributes["properties"] or {}) if recorded else {})}
     live = observed.attributes["properties"] or {}

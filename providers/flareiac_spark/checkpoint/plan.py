@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
@@ -19,29 +19,27 @@ class CheckpointPlanner:
     """A checkpoint is a folder and the number of the generation in use."""
 
     def plan(self, request: PlanRequest) -> Proposal:
-        fingerprint = _fingerprint(request)
         if request.desired is None:
-            return _removed(request, fingerprint)
+            return _removed(request)
         if request.recorded is None:
-            return _new(request, request.desired, fingerprint)
-        return _updated(request, request.desired, request.recorded.attributes, fingerprint)
+            return _new(request, request.desired)
+        return _updated(request, request.desired, request.recorded.attributes)
+
+    def fingerprint(self, request: PlanRequest) -> Data:
+        """A raised generation also assumes that its folder is no one's; offsets and batches move all the time
+        and are no part of it.
+        """
+        before, desired = _generation(request), request.desired
+        found: Attributes = {"generation": before, "there": isinstance(request.observed, Present)}
+        if desired is not None and before is not None and desired["generation"] > before:
+            found["in the way"] = [
+                item.standing.value for item in _facts(request) if item.number == desired["generation"]
+            ]
+        return found
 
 
 def _generation(request: PlanRequest) -> int | None:
     return request.recorded.attributes["generation"] if request.recorded else None
-
-
-def _fingerprint(request: PlanRequest) -> Attributes:
-    """A raised generation also assumes that its folder is no one's; offsets and batches move all the time and
-    are no part of it.
-    """
-    found: Attributes = {"generation": _generation(request), "there": isinstance(request.observed, Present)}
-    before = found["generation"]
-    if request.desired is not None and before is not None and request.desired["generation"] > before:
-        found["in the way"] = [
-            item.standing.value for item in _facts(request) if item.number == request.desired["generation"]
-        ]
-    return found
 
 
 def _facts(request: PlanRequest) -> tuple[QueryFacts, ...]:
@@ -49,7 +47,7 @@ def _facts(request: PlanRequest) -> tuple[QueryFacts, ...]:
     return facts.queries if facts is not None else ()
 
 
-def _removed(request: PlanRequest, fingerprint: Attributes) -> Proposal:
+def _removed(request: PlanRequest) -> Proposal:
     missing = isinstance(request.observed, Missing)
     recorded = request.recorded.attributes if request.recorded else {}
     steps = _released(request)
@@ -60,7 +58,6 @@ def _removed(request: PlanRequest, fingerprint: Attributes) -> Proposal:
             steps=steps,
             reasons=("it is no longer declared" + ("" if missing else "; its files stay"),),
             drift=("its folder is gone",) if missing else (),
-            fingerprint=fingerprint,
         )
     step = Step(
         text=f"deletes {recorded['location']} with all generations",
@@ -72,7 +69,6 @@ def _removed(request: PlanRequest, fingerprint: Attributes) -> Proposal:
         planned=None,
         steps=(step, *steps),
         reasons=("it is no longer declared",),
-        fingerprint=fingerprint,
     )
 
 
@@ -85,7 +81,7 @@ def _released(request: PlanRequest) -> tuple[Step, ...]:
     return (no_longer_held(" and ".join(tables), user[0], "the checkpoint held it, and leaves the state"),)
 
 
-def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> Proposal:
+def _new(request: PlanRequest, desired: Attributes) -> Proposal:
     changes = classify(desired, None, None)
     if isinstance(request.observed, Missing):
         blockers = (_nothing_to_import(desired),) if request.importing else ()
@@ -96,7 +92,6 @@ def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> 
             changes=changes,
             steps=steps,
             blockers=blockers,
-            fingerprint=fingerprint,
         )
     if request.importing:
         changes = classify(
@@ -107,7 +102,6 @@ def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> 
             planned=desired,
             changes=changes,
             reasons=("the offsets and state that are there are taken over",),
-            fingerprint=fingerprint,
             diagnostics=tuple(_may_run(request, item) for item in _facts(request) if item.fresh),
         )
     return Proposal(
@@ -115,13 +109,10 @@ def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> 
         planned=desired,
         changes=changes,
         blockers=(_in_use(request, desired),),
-        fingerprint=fingerprint,
     )
 
 
-def _updated(
-    request: PlanRequest, desired: Attributes, recorded: Attributes, fingerprint: Attributes
-) -> Proposal:
+def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) -> Proposal:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     changes = classify(desired, recorded, observed)
     drift = ("its folder is gone",) if isinstance(request.observed, Missing) else ()
@@ -135,7 +126,6 @@ def _updated(
         reasons=(*(drift or _later(changes, steps)), *_removable(request, desired)),
         blockers=blockers,
         drift=drift,
-        fingerprint=fingerprint,
     )
 
 

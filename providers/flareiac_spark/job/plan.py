@@ -39,6 +39,18 @@ class JobPlanner:
             return _created(request, request.desired)
         return _updated(request, request.desired, request.recorded.attributes)
 
+    def fingerprint(self, request: PlanRequest) -> Data:
+        """Who runs there, on which checkpoint. Never offsets or batches: they move all the time."""
+        facts, recorded = _facts(request), request.recorded
+        return {
+            "recorded definition": digest(recorded.attributes) if recorded else None,
+            "definition that should run": facts.digest,
+            "queries": {name: item.query_id for name, item in sorted(facts.checkpoints.items())},
+            "stateful operators": sorted(facts.operators),
+            "pinned settings": {key: facts.pinned[key] for key in sorted(facts.pinned)},
+            "out of reach": _out_of_reach(request, facts),
+        }
+
 
 def _removed(request: PlanRequest) -> Proposal:
     if isinstance(request.observed, Missing):
@@ -47,7 +59,6 @@ def _removed(request: PlanRequest) -> Proposal:
             planned=None,
             steps=held_after(request),
             drift=("it is no longer among what should run",),
-            fingerprint=_fingerprint(request),
         )
     step = Step(
         text="the job stops; no table and no checkpoint goes with it",
@@ -59,7 +70,6 @@ def _removed(request: PlanRequest) -> Proposal:
         planned=None,
         steps=(step, *held_after(request)),
         reasons=("it is no longer declared",),
-        fingerprint=_fingerprint(request),
         at_rest=at_rest(request, _facts(request)),
     )
 
@@ -80,7 +90,6 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
         reasons=(*drift, *_left_null(request, desired, None)),
         blockers=tuple(blockers),
         drift=drift,
-        fingerprint=_fingerprint(request),
         diagnostics=tuple(_absent_folders(request, facts)),
         unproven="SQL",
         payload={"analyse": True, "nonce": facts.nonce + 1 if facts.digest is not None else 0},
@@ -252,7 +261,6 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
         blockers=tuple(blockers),
         drift=drift,
         diagnostics=(*health.warnings(request), *_absent_folders(request, facts), *_undone(request, undone)),
-        fingerprint=_fingerprint(request),
         unproven="SQL" if analyse else "",
         payload={
             "analyse": analyse,
@@ -504,22 +512,6 @@ def _assumed(request: PlanRequest) -> JobFacts:
             name: OutputFacts(query_id=query["id"], started=0, committed=0) for name, query in queries.items()
         }
     )
-
-
-def _fingerprint(request: PlanRequest) -> Data:
-    """What the action assumes: who runs there, on which checkpoint. Never offsets or batches: they move all
-    the time.
-    """
-    facts = _facts(request)
-    recorded = request.recorded
-    return {
-        "recorded definition": digest(recorded.attributes) if recorded else None,
-        "definition that should run": facts.digest,
-        "queries": {name: item.query_id for name, item in sorted(facts.checkpoints.items())},
-        "stateful operators": sorted(facts.operators),
-        "pinned settings": {key: facts.pinned[key] for key in sorted(facts.pinned)},
-        "out of reach": _out_of_reach(request, facts),
-    }
 
 
 def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from flareiac.kernel.codes import NO_CODES, CodeTable
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType
 from flareiac.sdk.changes import Action, Effect, Proposal, Step
@@ -41,6 +41,9 @@ def canonical(
 
 class IdlePlanner:
     """Creates what is not recorded. Pure."""
+
+    def fingerprint(self, request: PlanRequest) -> Data:
+        return None
 
     def plan(self, request: PlanRequest) -> Proposal:
         if request.desired is None:

@@ -98,6 +98,10 @@ def canonical(
 class ThingPlanner:
     """Plans one thing. Pure."""
 
+    def fingerprint(self, request: PlanRequest) -> Data:
+        there = request.observed
+        return {"value": there.attributes["value"]} if isinstance(there, Present) else None
+
     def plan(self, request: PlanRequest) -> Proposal:
         proposal = self._plan(request)
         names = (request.desired or {}).get("stages") or ()
@@ -116,13 +120,12 @@ class ThingPlanner:
 
     def _plan(self, request: PlanRequest) -> Proposal:
         observed = request.observed.attributes if isinstance(request.observed, Present) else None
-        fingerprint = None if observed is None else {"value": observed["value"]}
         if request.desired is None:
             assert request.recorded is not None
             delete = request.destroy_object or request.recorded.attributes["on_destroy"] == "delete"
             action = Action.DELETE if delete and observed is not None else Action.FORGET
             gone = () if observed else ("it is gone",)
-            return Proposal(action=action, planned=None, fingerprint=fingerprint, drift=gone)
+            return Proposal(action=action, planned=None, drift=gone)
         planned = {
             **request.desired,
             "id": UNKNOWN if request.recorded is None else request.recorded.identity.get("id", UNKNOWN),
@@ -131,15 +134,11 @@ class ThingPlanner:
         if observed is None:
             drift: tuple[str, ...] = ("it is gone",) if recorded is not None else ()
             step = Step(text="write the file", effect=Effect.METADATA)
-            return Proposal(
-                action=Action.CREATE, planned=planned, steps=(step,), fingerprint=fingerprint, drift=drift
-            )
+            return Proposal(action=Action.CREATE, planned=planned, steps=(step,), drift=drift)
         if recorded is None and not request.importing:
             text = f'import {{\n  to = {request.address}\n  id = "{planned["name"]}"\n}}'
             obstacle = blocker(EXISTS, "It is not recorded.", (text,))
-            return Proposal(
-                action=Action.CREATE, planned=planned, blockers=(obstacle,), fingerprint=fingerprint
-            )
+            return Proposal(action=Action.CREATE, planned=planned, blockers=(obstacle,))
         changes = classify(
             {"value": planned["value"]},
             recorded and {"value": recorded["value"]},
@@ -159,7 +158,7 @@ class ThingPlanner:
         )
         if action is Action.NO_OP and to_json(recorded) != to_json(request.desired):
             action = Action.RECORD
-        return Proposal(action=action, planned=planned, changes=changes, drift=drift, fingerprint=fingerprint)
+        return Proposal(action=action, planned=planned, changes=changes, drift=drift)
 
 
 @dataclass(frozen=True, slots=True)
