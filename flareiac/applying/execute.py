@@ -247,11 +247,11 @@ def _run(
     try:
         messages = _perform(execution, resource, operation, progress)
     except Failure as failure:
-        told = tuple(item.at(address=resource.address) for item in failure.diagnostics)
-        return _Answer(elapsed=elapsed(), diagnostics=told, restored=isinstance(failure, _Restored))
+        placed = tuple(item.at(address=resource.address) for item in failure.diagnostics)
+        return _Answer(elapsed=elapsed(), diagnostics=placed, restored=isinstance(failure, _Restored))
     except Unsettled as trouble:
-        told = tuple(item.at(address=resource.address) for item in trouble.diagnostics)
-        return _Answer(elapsed=elapsed(), diagnostics=told, settled=False)
+        placed = tuple(item.at(address=resource.address) for item in trouble.diagnostics)
+        return _Answer(elapsed=elapsed(), diagnostics=placed, settled=False)
     except LockLost as lost:
         execution.cancel.set()  # what still runs is not waited for any longer than it must be
         return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),), settled=False, lock_lost=True)

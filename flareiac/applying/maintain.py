@@ -125,7 +125,7 @@ def found_done(
 
 def _intent(task: Task, duty: Duty) -> StoredMaintenance:
     assert duty.work is not None, "a duty without work is not carried out"
-    assert duty.performer is not None, "nobody would carry it out"
+    assert duty.performer is not None, "there is no performer to carry it out"
     return StoredMaintenance(
         address=task.resource.address,
         duty=duty.name,

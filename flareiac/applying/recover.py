@@ -179,11 +179,11 @@ def _settle_duty(
             )
         )
         return False
-    told = (*judgement.messages, *(item.line for item in judgement.diagnostics))
+    lines = (*judgement.messages, *(item.line for item in judgement.diagnostics))
     emit(
         Note(
             message=(
-                f"{address}: {name} was done although the apply was interrupted; recorded. {'; '.join(told)}"
+                f"{address}: {name} was done although the apply was interrupted; recorded. {'; '.join(lines)}"
             )
         )
     )

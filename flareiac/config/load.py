@@ -364,10 +364,10 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
 def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> None:
     kind = evaluation.registry.types[kind_and_name(node)[0]]
     _refuse_lifecycle(kind, block, evaluation.diagnostics)
-    told, hidden = Diagnostics(), _hidden_by(evaluation, node)
-    found = instances(block, evaluation.scope, told)
+    problems, hidden = Diagnostics(), _hidden_by(evaluation, node)
+    found = instances(block, evaluation.scope, problems)
     evaluation.diagnostics.extend(
-        hidden if hidden is not None and item.code == codes.COUNT_NOT_KNOWN.id else item for item in told
+        hidden if hidden is not None and item.code == codes.COUNT_NOT_KNOWN.id else item for item in problems
     )
     if found is None:
         evaluation.failed.add(node)

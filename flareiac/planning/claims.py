@@ -30,7 +30,7 @@ _EXCLUSIVE = {
     Relation.OWNS_LOCATION: (
         codes.SAME_LOCATION,
         "own the same location",
-        "Files of two owners in one place cannot be told apart. Give each a location of its own.",
+        "Files of two owners in one place cannot be distinguished. Give each a location of its own.",
     ),
 }
 

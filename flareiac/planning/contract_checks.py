@@ -28,7 +28,7 @@ def violations(
         found += _changed_wishes(request.desired, planned, _kept(request, proposal))
         found += _unknowns(planned, request.desired, kind)
     if proposal.action in _MAKES and request.desired is None:
-        found.append(f"it proposes {proposal.action.value} for a resource that nobody declares")
+        found.append(f"it proposes {proposal.action.value} for a resource that is not declared")
     if proposal.action in _MAKES and planned is None:
         found.append(f"it proposes {proposal.action.value} without planned attributes")
     found += _stages(proposal)
@@ -40,7 +40,7 @@ def second_round(first: Proposal, second: Proposal, address: str, provider: str)
     what runs.
 
     The second answer may stop and start, and be blocked; whatever else happens was said in the first. So
-    nobody is disturbed by a second answer alone, and two rounds are enough.
+    nothing is disturbed by a second answer alone, and two rounds are enough.
     """
     found = [
         f"it changes its mind about {name} because of what others do"

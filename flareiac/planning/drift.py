@@ -74,7 +74,7 @@ def _texts(item: PlannedResource) -> tuple[str, ...]:
 
 
 def _reasons(proposal: Proposal) -> tuple[str, ...]:
-    told = (*proposal.reasons, *(step.text for step in proposal.steps))
-    return told or tuple(
+    lines = (*proposal.reasons, *(step.text for step in proposal.steps))
+    return lines or tuple(
         f"{change.path[0]} differs" for change in proposal.changes if change.origin is not Origin.DEFAULT
     )

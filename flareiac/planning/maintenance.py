@@ -60,12 +60,12 @@ def holds(
             continue
         observed, around = observations.get(address), references.get(address, {})
         if isinstance(observed, Present):
-            told: Iterable[Hold] = types[record.type].holds(
+            declared: Iterable[Hold] = types[record.type].holds(
                 address, record.attributes, around, observed.facts
             )
         else:
-            told = _unknown(address, recorded_claims(address, record, types, around))
-        for hold in (*told, *_of_user(record, types, former or {})):
+            declared = _unknown(address, recorded_claims(address, record, types, around))
+        for hold in (*declared, *_of_user(record, types, former or {})):
             found.setdefault(hold.subject, []).append(hold)
     for item in coming:
         for hold in _of_coming(item, snapshot, observations, types):

@@ -112,12 +112,12 @@ def propose(
             None,
         )
         if isinstance(case.observed, Unreadable):
-            told = case.observed.diagnostic.at(subject=_span(case), address=case.address)
-            unplanned[case.address] = Unplanned(address=case.address, diagnostic=told)
+            diagnostic = case.observed.diagnostic.at(subject=_span(case), address=case.address)
+            unplanned[case.address] = Unplanned(address=case.address, diagnostic=diagnostic)
         elif cause is not None:
             why = f"{case.address} depends on {cause}, about which nothing is known."
-            told = warning(codes.NOT_PLANNED, why, address=case.address)
-            unplanned[case.address] = Unplanned(address=case.address, diagnostic=told, cause=cause)
+            diagnostic = warning(codes.NOT_PLANNED, why, address=case.address)
+            unplanned[case.address] = Unplanned(address=case.address, diagnostic=diagnostic, cause=cause)
         else:
             planned[case.address] = _planned(context, case, diagnostics)
     return planned, unplanned

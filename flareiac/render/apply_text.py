@@ -54,9 +54,9 @@ def event_line(event: Event, colour: bool) -> str | None:
         case Progressed(elapsed=elapsed, message=message) if elapsed < PATIENCE and " " not in message:
             return None
         case Progressed(operation=operation, message=message, elapsed=elapsed):
-            told = f" {printable(message)}" if message else ""
+            detail = f" {printable(message)}" if message else ""
             return (
-                f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
+                f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{detail}"
             )
         case Completed():
             return _completed(event, style)
@@ -150,10 +150,10 @@ def apply_summary(
 
 def stale_diagnostic(rows: Sequence[tuple[str, str, str, str]]) -> Diagnostic:
     """``stale_text`` as one complaint, for machines."""
-    told = "; ".join(
+    changes = "; ".join(
         f"{address}: {what}: when planned {planned}, now {now}" for address, what, planned, now in rows
     )
-    return error(codes.PLAN_STALE, f"{told}. Nothing was started. Make a new plan and review it.")
+    return error(codes.PLAN_STALE, f"{changes}. Nothing was started. Make a new plan and review it.")
 
 
 def cancelled_text(diagnostics: Sequence[Diagnostic]) -> str:

@@ -15,7 +15,7 @@ FORMAT_VERSION = "1.0"
 _HEADLINES = {
     DriftClass.CHANGED: "has changed",
     DriftClass.MISSING: "is missing",
-    DriftClass.UNMANAGED: "holds what nobody declared",
+    DriftClass.UNMANAGED: "holds what is not declared",
     DriftClass.UNHEALTHY: "is unhealthy",
 }
 _ORDER = (DriftClass.MISSING, DriftClass.UNHEALTHY, DriftClass.CHANGED, DriftClass.UNMANAGED)
@@ -34,10 +34,10 @@ def drift_text(report: DriftReport, *, colour: bool = False, errored: bool = Fal
         "\n".join(_entry(item, style)) for kind in _ORDER for item in report.entries if item.kind is kind
     ]
     found = [(kind, sum(item.kind is kind for item in report.entries)) for kind in _ORDER]
-    told = ", ".join(f"{number} {kind.value}" for kind, number in found if number)
+    classes = ", ".join(f"{number} {kind.value}" for kind, number in found if number)
     title = "Drift" if report.drifted else "No drift, but"
     rest = "not everything could be checked: " if errored else ""
-    parts.append(style.strong(f"{title}: {told}; {rest}{_counted(report)}."))
+    parts.append(style.strong(f"{title}: {classes}; {rest}{_counted(report)}."))
     return "\n\n".join(parts) + "\n"
 
 

@@ -91,9 +91,12 @@ def _noticed(plan: Plan, look: RenderOptions) -> list[str]:
     for item in plan.resources:
         if item.action in _SHOWN or item.proposal.blockers:
             continue
-        told = [*item.proposal.drift, *(f"{step.text} [{step.effect.value}]" for step in item.proposal.steps)]
+        texts = [
+            *item.proposal.drift,
+            *(f"{step.text} [{step.effect.value}]" for step in item.proposal.steps),
+        ]
         lines.extend(
-            wrapped(printable(f"{item.address}: {text}"), look.width, "  # ", "  #   ") for text in told
+            wrapped(printable(f"{item.address}: {text}"), look.width, "  # ", "  #   ") for text in texts
         )
     return ["\n".join([look.style.strong(_NOTICED), "", *lines])] if lines else []
 

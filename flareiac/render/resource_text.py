@@ -189,9 +189,9 @@ def _step_lines(steps: Sequence[Step], look: RenderOptions) -> list[str]:
     for number, step in enumerate(steps, start=1):
         label = f"[{step.effect.value}]"
         tone = _EFFECT_TONES.get(step.effect, Tone.QUIET)
-        told = wrapped(f"{printable(step.text)} {label}", look.width, f"    {number}. ", "       ")
+        line = wrapped(f"{printable(step.text)} {label}", look.width, f"    {number}. ", "       ")
         lines.append(
-            told.removesuffix(label) + look.style.paint(label, tone) if told.endswith(label) else told
+            line.removesuffix(label) + look.style.paint(label, tone) if line.endswith(label) else line
         )
         if step.why:
             lines.append(look.style.quiet(wrapped(printable(step.why), look.width, "       ", "       ")))

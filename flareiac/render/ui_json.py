@@ -193,13 +193,13 @@ def _planned(resource: PlannedResource, clock: Clock) -> Line:
         "blocked": blocked,
         "reasons": list(resource.proposal.reasons),
     }
-    told = "Blocked, cannot be applied as written" if blocked else f"Plan to {action}"
-    return _line("info", f"{resource.address}: {told}", clock, {"type": "planned_change", "change": change})
+    what = "Blocked, cannot be applied as written" if blocked else f"Plan to {action}"
+    return _line("info", f"{resource.address}: {what}", clock, {"type": "planned_change", "change": change})
 
 
 def _due(item: PlannedDuty, clock: Clock) -> Line:
-    told = {"resource": resource_record(item.address, ""), **duty_json(item)}
-    return _line("info", f"{item.address}: {item.duty.name} is due", clock, {"type": "due", "due": told})
+    due = {"resource": resource_record(item.address, ""), **duty_json(item)}
+    return _line("info", f"{item.address}: {item.duty.name} is due", clock, {"type": "due", "due": due})
 
 
 def _drifted(resource: PlannedResource, clock: Clock) -> Line:
@@ -244,23 +244,22 @@ def _drift_entry(entry: DriftEntry, clock: Clock) -> Line:
 
 def _drift_summary(report: DriftReport, clock: Clock) -> Line:
     found = {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass}
-    told = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
-    message = (
-        f"{'Drift' if report.drifted else 'No drift'}{': ' if told else ''}{told}; {report.checked} checked."
-    )
+    classes = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
+    title = "Drift" if report.drifted else "No drift"
+    message = f"{title}{': ' if classes else ''}{classes}; {report.checked} checked."
     summary = {"drifted": report.drifted, "checked": report.checked, "unchecked": report.unchecked, **found}
     return _line("info", message, clock, {"type": "drift_summary", "drift": summary})
 
 
 def _output_lines(changes: Mapping[str, OutputChange], clock: Clock) -> Line:
-    told: Line = {}
+    outputs: Line = {}
     for name, change in changes.items():
         action = "create" if change.before is None else "delete" if change.after is None else "update"
-        told[name] = {
+        outputs[name] = {
             "sensitive": any(item is not None and item.sensitive for item in (change.before, change.after)),
             "action": action,
         }
-    return _line("info", f"Outputs: {len(told)}", clock, {"type": "outputs", "outputs": told})
+    return _line("info", f"Outputs: {len(outputs)}", clock, {"type": "outputs", "outputs": outputs})
 
 
 def _summary(message: str, found: Counts, operation: str, clock: Clock) -> Line:

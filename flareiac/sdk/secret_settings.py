@@ -61,7 +61,7 @@ def holds_secret(text: str) -> bool:
         return True
     try:
         parts = urlsplit(text.removeprefix("jdbc:"))
-        parts.port  # noqa: B018  # a password with a / in it is told by what seems to be the port
+        parts.port  # noqa: B018  # a password with a / in it shows as what seems to be the port
     except ValueError:
         return "@" in text
     named = [

@@ -109,7 +109,7 @@ def _of_aws(arn: str) -> str:
         client = boto3.client("secretsmanager", region_name=arn.split(":")[3], config=settings)
         value = client.get_secret_value(SecretId=arn).get("SecretString")
     except (BotoCoreError, ClientError) as trouble:
-        advice = "Check the ARN, and that whoever runs this may call secretsmanager:GetSecretValue on it."
+        advice = "Check the ARN, and that the caller may call secretsmanager:GetSecretValue on it."
         raise _failure(f"AWS Secrets Manager did not give {arn}: {said(trouble)}", advice) from None
     if not value:
         raise _failure(f"AWS Secrets Manager has no text for {arn}", "Binary secrets cannot be used here.")

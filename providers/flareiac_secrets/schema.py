@@ -28,7 +28,7 @@ _FORMS: Final = {
 
 SCHEMA: Final = Block(
     description=(
-        "Where a secret is kept. Only this reference is stored; whoever needs the secret reads it "
+        "Where a secret is kept. Only this reference is stored; what needs the secret reads it "
         "at the moment of use."
     ),
     attributes={

@@ -42,7 +42,7 @@ def test_the_worst_comes_first_and_the_last_line_counts() -> None:
       - comment = "c" (recorded), gone
       ~ password = (sensitive value) (recorded) -> (sensitive value) (live)
 
-  # table.a holds what nobody declared
+  # table.a holds what is not declared
       column "extra"
 
 Drift: 1 missing, 1 changed, 1 unmanaged; 4 resources checked.
