@@ -39,7 +39,10 @@ engine "local" {
   runtime_location = "runtime"
   driver           = { memory = "768m" }
   idle_shutdown    = "60s"
-  conf             = { "spark.sql.shuffle.partitions" = "1" }
+  conf = {
+    "spark.sql.shuffle.partitions" = "1"
+    "spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+  }
 }
 stream "rides" {
   files {

@@ -28,7 +28,10 @@ engine "local" {
   driver           = { memory = "768m" }
   idle_shutdown    = "60s"
   graceful_stop    = "60s"
-  conf             = { "spark.sql.shuffle.partitions" = "1" }
+  conf = {
+    "spark.sql.shuffle.partitions" = "1"
+    "spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+  }
 }
 stream "rides" {
   files {
@@ -185,8 +188,14 @@ class Project:
     def expect_rides(self, name: str) -> None:
         """Waits until every landed ride is there; then each must be there exactly once."""
         wanted = sorted(row["id"] for row in self.landed)
-        self.until(lambda: len(set(self.ids(name))) >= len(wanted), f"{len(wanted)} rides in {name}")
+        self.until(lambda: self._has_rides(name, len(wanted)), f"{len(wanted)} rides in {name}")
         assert self.ids(name) == wanted
+
+    def _has_rides(self, name: str, count: int) -> bool:
+        """Whether a table has so many rides. It is read once its newest snapshot counts enough rows."""
+        snapshot = self.table(name).current_snapshot()
+        written = int(snapshot.summary["total-records"]) if snapshot else 0
+        return written >= count and len(set(self.ids(name))) >= count
 
     # Commands
 

@@ -241,7 +241,7 @@ def test_a_port_in_use(own_project: Project) -> None:
         port = taken.getsockname()[1]
         ui = f'"spark.ui.enabled" = "true"\n    "spark.ui.port" = "{port}"\n    "spark.port.maxRetries" = "0"'
         own_project.write(
-            lake=LAKE.replace('{ "spark.sql.shuffle.partitions" = "1" }', f"{{\n    {ui}\n  }}"),
+            lake=LAKE.replace('"spark.sql.shuffle.partitions" = "1"', ui),
             rides=rides("rides"),
         )
         done = own_project.apply(code=1)

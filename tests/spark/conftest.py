@@ -24,6 +24,7 @@ from flareiac_spark.control import (
     Status,
     is_running,
 )
+from tests.support.spark_session import short_lived
 
 LINEAGE, WORKSPACE = "lineage-1", "default"
 DEADLINE = 180.0
@@ -42,9 +43,12 @@ class Lake:
         self.warehouse = f"file://{root}/warehouse"
         self.catalog = SqlCatalog("lake", uri=f"sqlite:///{root}/catalog.db", warehouse=self.warehouse)
         self.catalog.create_namespace("demo")
-        options = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
         self.launch = Launch(
-            java_home=java_home, jars=jars, java_options=options, master="local[2]", memory="512m"
+            java_home=java_home,
+            jars=jars,
+            java_options=short_lived(jars),
+            master="local[2]",
+            memory="512m",
         )
 
     # The lake
@@ -73,6 +77,13 @@ class Lake:
     def rows(self, name: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.catalog.load_table(("demo", name)).scan().to_arrow().to_pylist()
         return found
+
+    def _written(self, name: str) -> int:
+        """The rows of a table as its newest snapshot counts them."""
+        snapshot = self.catalog.load_table(("demo", name)).current_snapshot()
+        if snapshot is None or snapshot.summary is None:
+            return 0
+        return int(snapshot.summary.additional_properties["total-records"])
 
     def drop_file(self, folder: str, name: str, rows: list[dict[str, Any]]) -> None:
         """A JSON file that appears at once and whole."""
@@ -171,7 +182,12 @@ class Lake:
 
     def until_rows(self, table: str, count: int) -> list[dict[str, Any]]:
         """The table's rows once there are that many (or more)."""
-        if wait_for(self.control, lambda _status: len(self.rows(table)) >= count, timeout=DEADLINE) is None:
+
+        def has_rows(_status: Status) -> bool:
+            # Read once the newest snapshot counts enough rows
+            return self._written(table) >= count and len(self.rows(table)) >= count
+
+        if wait_for(self.control, has_rows, timeout=DEADLINE) is None:
             pytest.fail(f"{table} has {len(self.rows(table))} rows: {self.control.read_status()}")
         return self.rows(table)
 

@@ -9,15 +9,23 @@ from typing import Any
 
 import pytest
 
+from flareiac_spark.runtime.archive import usable_archive
+from flareiac_spark.runtime.java import require_java
+from flareiac_spark.runtime.launch import java_options
+
 _SMALL = {
     "spark.master": "local[1]",
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "1",
 }
+
+
+def short_lived(jars: Sequence[Path]) -> tuple[str, ...]:
+    """Options of a JVM that a few tests need: those of the program's own short applications."""
+    return java_options(usable_archive(require_java(), jars), long_lived=False)
 
 
 @contextmanager
@@ -29,6 +37,7 @@ def spark_session(
     from pyspark.sql import SparkSession
 
     own = {
+        "spark.driver.extraJavaOptions": " ".join(short_lived(jars)),
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
         "spark.sql.warehouse.dir": str(root / "unused"),
     }

@@ -32,6 +32,7 @@ from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, new_session, start_spark
 from flareiac_spark.driver.stream_run import run_stream
 from tests.facts.lake import Home, Lake, batches, collected, forget
+from tests.support.spark_session import short_lived
 
 pytestmark = pytest.mark.jvm
 
@@ -62,7 +63,7 @@ def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator
     machine = {
         "spark.master": "local[2]",
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+        "spark.driver.extraJavaOptions": " ".join(short_lived(jars)),
     }
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("JAVA_HOME", str(java_home))
