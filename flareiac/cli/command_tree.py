@@ -1,14 +1,23 @@
-"""The command tree: every command with its help and its place. A module is imported when its command runs."""
+"""The command tree: every command with its help and its place. A module is imported when its command runs.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+The commands of the core stand here; those of providers are read from their declarations when a command line
+names none of the core's.
+"""
+
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from types import MethodType
 from typing import Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from flareiac.app.provided_commands import provided_commands
 from flareiac.cli.exit_codes import table
+from flareiac.cli.invocation import Invocation
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.commands import Command, Commands, Group
 
 GLOBAL_OPTIONS: Final = (
     "Global options, of every command: -chdir=DIR works in another folder; -input=false never asks; "
@@ -16,170 +25,157 @@ GLOBAL_OPTIONS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command. ``place``: ``module:function`` below ``flareiac.cli.commands``."""
-
-    place: str
-    help: str
-    reads_only: bool = False
-    """Whether it changes nothing: the first signal ends it."""
-    json_lines: bool = False
-    """Whether its JSON is one object a line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Commands under one word."""
-
-    help: str
-    commands: Mapping[str, Command]
-
-
-TREE: Final[Mapping[str, Command | Group]] = {
-    "new": Command("new:new", "Write a small project that can be applied as it stands."),
-    "init": Command("init:init", "Download the jars that the project needs, and write the lock file."),
+CORE: Final[Commands] = {
+    "new": Command(".new:new", "Write a small project that can be applied as it stands."),
+    "init": Command(
+        ".init:init",
+        "Download the jars that the project needs, and write the lock file.",
+    ),
     "doctor": Command(
-        "doctor:doctor",
+        ".doctor:doctor",
         "Examine Java, jars, catalogs, engines and the state; each with a verdict and a fix.",
         reads_only=True,
     ),
-    "version": Command("version:version", "Print the version.", reads_only=True),
+    "version": Command(".version:version", "Print the version.", reads_only=True),
     "validate": Command(
-        "validate:validate", "Check the configuration without reading any system.", reads_only=True
+        ".validate:validate",
+        "Check the configuration without reading any system.",
+        reads_only=True,
     ),
     "plan": Command(
-        "plan:plan",
+        ".plan:plan",
         "Show what would happen to tables, data, running queries and their state. Changes nothing.",
         reads_only=True,
         json_lines=True,
     ),
     "apply": Command(
-        "apply:apply",
+        ".apply:apply",
         "Carry out a plan. A second apply of the same configuration does nothing.",
         json_lines=True,
     ),
     "destroy": Command(
-        "apply:destroy",
+        ".apply:destroy",
         "Stop the jobs and forget all resources; tables and checkpoints are kept unless their on_destroy "
         "says otherwise.",
         json_lines=True,
     ),
     "maintain": Command(
-        "apply:maintain", "Run the maintenance tasks that are due, and nothing else.", json_lines=True
+        ".apply:maintain",
+        "Run the maintenance tasks that are due, and nothing else.",
+        json_lines=True,
     ),
     "drift": Command(
-        "drift:drift",
+        ".drift:drift",
         "Find what changed outside of FlareIaC. Reads only; exits with 3 when there is drift.",
         reads_only=True,
         json_lines=True,
     ),
     "show": Command(
-        "show:show", "Show a saved plan, or the state with the size of its tables.", reads_only=True
+        ".show:show",
+        "Show a saved plan, or the state with the size of its tables.",
+        reads_only=True,
     ),
-    "output": Command("output:output", "Show the outputs of the last apply.", reads_only=True),
+    "output": Command(".output:output", "Show the outputs of the last apply.", reads_only=True),
     "status": Command(
-        "status:status",
+        ".status:status",
         "Show what the jobs are doing (phase, batch, lag, last commit, failures) and how the tables are "
         "kept.",
         reads_only=True,
     ),
-    "logs": Command("logs:logs", "Print the log of a job.", reads_only=True),
+    "logs": Command(".logs:logs", "Print the log of a job.", reads_only=True),
     "stop": Command(
-        "job_control:stop",
+        ".job_control:stop",
         "Stop a job, or end the application of an engine. The next apply starts it again; to keep a job "
         "stopped set stopped = true.",
     ),
     "start": Command(
-        "job_control:start",
+        ".job_control:start",
         "Start a stopped job on its recorded definition, or the application of an engine with all its jobs.",
     ),
     "restart": Command(
-        "job_control:restart",
+        ".job_control:restart",
         "Stop a job, or end the application of an engine, and start it again as it is recorded.",
     ),
     "driver": Command(
-        "driver:driver", "Run the driver of an engine in the foreground, as a service unit would."
+        ".driver:driver",
+        "Run the driver of an engine in the foreground, as a service unit would.",
     ),
     "import": Command(
-        "importing:import_",
+        ".importing:import_",
         "Write HCL for things that are there: blocks, and import blocks that make plan adopt them as they "
         "are.",
     ),
     "undrop": Command(
-        "undrop:undrop",
+        ".undrop:undrop",
         "Bring back a table that was dropped from its catalog, from the metadata file that the state has "
         "kept.",
     ),
     "explain": Command(
-        "explain:explain",
+        ".explain:explain",
         "Explain a block, attribute, function, code, rule or setting, or print a page of the documentation.",
         reads_only=True,
     ),
     "state": Group(
         "Look at the state, and give up what it keeps of dropped tables.",
         {
-            "list": Command("state:list_", "List the recorded addresses.", reads_only=True),
-            "show": Command("state:show", "Show what is recorded of one resource.", reads_only=True),
+            "list": Command(".state:list_", "List the recorded addresses.", reads_only=True),
+            "show": Command(".state:show", "Show what is recorded of one resource.", reads_only=True),
             "rm": Command(
-                "state:rm",
+                ".state:rm",
                 "Give up a table that was dropped: undrop brings it back no longer, and its files are kept "
                 "for it no longer.",
-            ),
-        },
-    ),
-    "checkpoint": Group(
-        "Look into checkpoints, and tidy them up.",
-        {
-            "show": Command(
-                "checkpoint:show",
-                "Show what a checkpoint holds: batches, offsets, watermark, state, pinned settings, "
-                "generations.",
-                reads_only=True,
-            ),
-            "gc": Command("checkpoint:gc", "Remove generations past keep_generations; never one in use."),
-        },
-    ),
-    "table": Group(
-        "Look at the snapshots of tables, and go back to one.",
-        {
-            "snapshots": Command(
-                "table:snapshots",
-                "List the snapshots of a table, newest first: when, who wrote, how many rows.",
-                reads_only=True,
-            ),
-            "rollback": Command(
-                "table:rollback",
-                "Set a table back to an earlier snapshot, after showing what that does. Jobs that write it "
-                "or stream from it must have stopped.",
             ),
         },
     ),
 }
 
 
-def command_of(arguments: Sequence[str]) -> Command | None:
+def provided_for(arguments: Sequence[str]) -> Commands:
+    """The commands of providers, none where the command line names one of the core's.
+
+    Raises ``Failure`` where a provider offers one of those.
+    """
+    words = _words(arguments)
+    if words and words[0] in CORE:
+        return {}
+    found = provided_commands()
+    for word in found:
+        if word in CORE:
+            why = f"A provider offers {word!r}, which is a command of FlareIaC. Uninstall its package."
+            raise Failure(error(codes.NAME_OFFERED_TWICE, why))
+    return found
+
+
+def command_of(arguments: Sequence[str], provided: Commands) -> Command | None:
     """The command that a command line names, None where it names none."""
-    words = [item for item in arguments if not item.startswith("-")]
-    found = TREE.get(words[0]) if words else None
+    words = _words(arguments)
+    found = {**CORE, **provided}.get(words[0]) if words else None
     if isinstance(found, Group):
         return found.commands.get(words[1]) if len(words) > 1 else None
     return found
 
 
-class LazyCommand(TyperCommand):
-    """A command whose module is imported when its options are parsed; listings show its help without."""
+def _words(arguments: Sequence[str]) -> list[str]:
+    return [item for item in arguments if not item.startswith("-")]
 
-    def __init__(self, name: str, command: Command) -> None:
+
+class LazyCommand(TyperCommand):
+    """A command whose module is imported when its options are parsed; listings show its help without.
+
+    ``subject`` makes the first argument of the function, which the command line does not give.
+    """
+
+    def __init__(self, name: str, command: Command, subject: Callable[[], object]) -> None:
         super().__init__(name, help=command.help, rich_markup_mode=None)
-        self._command = command
+        self._command, self._subject = command, subject
 
     def loaded(self) -> TyperCommand:
         """The command with its options."""
-        module, _, function = self._command.place.partition(":")
+        module, _, name = self._command.place.partition(":")
         app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         decorate = app.command(self.name, help=self.help, epilog=GLOBAL_OPTIONS)
-        decorate(getattr(import_module(f"flareiac.cli.commands.{module}"), function))
+        # As a method, the function has its first argument, and typer reads the signature of the others.
+        decorate(MethodType(getattr(import_module(module, "flareiac.cli.commands"), name), self._subject()))
         found = typer.main.get_command(app)
         assert isinstance(found, TyperCommand), "one function is one command"
         return found
@@ -190,11 +186,20 @@ class LazyCommand(TyperCommand):
         return self.loaded().make_context(*arguments, **options)  # type: ignore[return-value]
 
 
-def command_tree() -> TyperGroup:
-    """All commands."""
-    return _group(
-        "flareiac",
-        TREE,
+def command_tree(invocation: Invocation, provided: Commands) -> TyperGroup:
+    """All commands, for one command line."""
+
+    def for_provider() -> object:
+        # Imported here: the use cases are needed when such a command runs, and not for its help.
+        from flareiac.cli.provider_command import ProviderCommand
+
+        return ProviderCommand(invocation)
+
+    return TyperGroup(
+        name="flareiac",
+        commands={**_commands(CORE, lambda: invocation), **_commands(provided, for_provider)},
+        no_args_is_help=True,
+        rich_markup_mode=None,
         help=(
             "Plan and apply for streaming lakehouses: streams, checkpoints, Iceberg tables and PySpark "
             "jobs in HCL."
@@ -204,13 +209,16 @@ def command_tree() -> TyperGroup:
     )
 
 
-def _group(name: str, commands: Mapping[str, Command | Group], **settings: Any) -> TyperGroup:
-    inside = {
-        word: _group(word, item.commands, help=item.help)
+def _commands(declared: Commands, subject: Callable[[], object]) -> dict[str, TyperCommand | TyperGroup]:
+    return {
+        word: TyperGroup(
+            name=word,
+            commands=dict(_commands(item.commands, subject)),
+            help=item.help,
+            no_args_is_help=True,
+            rich_markup_mode=None,
+        )
         if isinstance(item, Group)
-        else LazyCommand(word, item)
-        for word, item in commands.items()
+        else LazyCommand(word, item, subject)
+        for word, item in declared.items()
     }
-    return TyperGroup(
-        name=name, commands=dict(inside), no_args_is_help=True, rich_markup_mode=None, **settings
-    )

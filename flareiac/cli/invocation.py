@@ -4,8 +4,6 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import typer
-
 from flareiac.cli.terminal import Terminal
 
 
@@ -25,10 +23,3 @@ class Invocation:
     @property
     def root(self) -> Path:
         return Path(self.directory or ".").resolve()
-
-
-def invocation_of(context: typer.Context) -> Invocation:
-    """What ``run_command`` has put into the context of a command."""
-    found = context.obj
-    assert isinstance(found, Invocation), "run_command starts every command"
-    return found

@@ -1,10 +1,9 @@
-"""The options that several commands share."""
+"""The options that several commands of the core share."""
 
 from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Variables: TypeAlias = Annotated[
     list[str] | None, typer.Option("--var", help="A variable: name=value. May be repeated.")
 ]
@@ -14,7 +13,6 @@ VariableFiles: TypeAlias = Annotated[
 Parallelism: TypeAlias = Annotated[
     int, typer.Option("--parallelism", min=1, help="Number of concurrent operations.")
 ]
-AutoApprove: TypeAlias = Annotated[bool, typer.Option("--auto-approve", help="Apply without asking.")]
 OnError: TypeAlias = Annotated[
     Literal["continue", "stop"],
     typer.Option("--on-error", help="What a failure means for independent operations."),

@@ -15,7 +15,7 @@ import typer
 from typer.exceptions import TyperException
 
 import flareiac
-from flareiac.cli.command_tree import Command, command_of, command_tree
+from flareiac.cli.command_tree import command_of, command_tree, provided_for
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -24,18 +24,23 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.signals import SignalRelay
 from flareiac.render.diagnostics import as_json, validate_json
+from flareiac.sdk.commands import Command
 from flareiac.sdk.state import LockHeld
 
 
 def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
     """The exit code of a command line whose global options have been taken out."""
-    command = command_of(arguments)
+    try:
+        provided = provided_for(arguments)
+    except Failure as failure:
+        return _Failing(invocation.terminal, arguments, None).end(failure.diagnostics, ExitCode.ERROR)
+    command = command_of(arguments, provided)
     failing = _Failing(invocation.terminal, arguments, command)
     reads_only = command is not None and command.reads_only
     try:
         with _cancelled_by_signals(invocation, reads_only=reads_only):
-            result = command_tree().main(
-                args=list(arguments), prog_name="flareiac", standalone_mode=False, obj=invocation
+            result = command_tree(invocation, provided).main(
+                args=list(arguments), prog_name="flareiac", standalone_mode=False
             )
     except TyperException as problem:
         return failing.usage(problem)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.elapsed import elapsed_text
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Plan, Verb
@@ -108,16 +109,6 @@ def _what(operation: Operation) -> str:
 
 def _sentence(text: str) -> str:
     return printable(text[:1].upper() + text[1:])
-
-
-def elapsed_text(seconds: float) -> str:
-    """``0s``, ``12s``, ``3m05s``, ``1h00m``: whole units, as one reads a clock."""
-    whole = int(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02d}s"
-    return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
 
 
 def apply_summary(

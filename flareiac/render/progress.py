@@ -8,8 +8,9 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from flareiac.kernel.elapsed import elapsed_text
 from flareiac.model.plan import Operation
-from flareiac.render.apply_text import doing, elapsed_text, operation_name
+from flareiac.render.apply_text import doing, operation_name
 from flareiac.render.control_characters import printable
 
 

@@ -5,7 +5,7 @@ shown as ``-``.
 from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import Data
-from flareiac.render.apply_text import elapsed_text
+from flareiac.kernel.elapsed import elapsed_text
 from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain
 from flareiac.render.value_text import inline

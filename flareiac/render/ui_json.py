@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Severity
+from flareiac.kernel.elapsed import elapsed_text
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import OutputValue
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource, Verb
-from flareiac.render.apply_text import elapsed_text, event_line
+from flareiac.render.apply_text import event_line
 from flareiac.render.counts import Counts, applied, counts, plan_line
 from flareiac.render.diagnostics import diagnostic_json
 from flareiac.render.drift import change_json

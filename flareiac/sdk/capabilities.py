@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path as FilePath
 from typing import Protocol, runtime_checkable
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
@@ -108,64 +108,6 @@ class ReportsStatistics(Protocol):
         ``maintenance``: ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``, ``result``
         of each kind. None where nothing is known. Cheap. Raises ``Failure``.
         """
-        ...
-
-
-@runtime_checkable
-class Explaining(Protocol):
-    """A driver that can tell what is inside a recorded thing, for a person who has to decide something about
-    it.
-    """
-
-    def explain(self, address: str, recorded: Recorded) -> Attributes:
-        """Plain data, in the provider's own shape. Raises ``Failure``."""
-        ...
-
-
-@runtime_checkable
-class Collecting(Protocol):
-    """A driver whose resources leave things behind that are of no more use."""
-
-    def collect(
-        self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool
-    ) -> Sequence[str]:
-        """Removes them and says what, in lines; ``dry_run``: says only. ``holders`` are the recorded
-        resources that refer to this one: what they may still need stays. Raises ``Failure``.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RollbackPreview:
-    """``texts`` say what happens; ``payload`` is what ``restore`` needs to do exactly that. ``there``: it
-    stands there already.
-    """
-
-    texts: tuple[str, ...]
-    payload: Data
-    there: bool = False
-
-
-@runtime_checkable
-class Rollbackable(Protocol):
-    """A driver whose resources keep earlier states of themselves, and can be set back to one."""
-
-    def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
-        """Its states, newest first: ``id``, ``at`` (ms since 1970), ``operation``, ``writer`` (in words),
-        ``added``, ``deleted``, ``total`` (rows, None where not known), ``current``, ``names`` (of tags and
-        branches). Raises ``Failure``.
-        """
-        ...
-
-    def way_back(self, request: ApplyRequest) -> RollbackPreview:
-        """What setting it back would do; nothing but reading. ``request.payload``: ``to`` (an id, or None),
-        and ``known``: what others recorded before they emptied it, each with ``snapshot_id`` (None: it was
-        empty), ``branch`` (None: the main one) and ``why`` in words. Raises ``Failure``.
-        """
-        ...
-
-    def restore(self, request: ApplyRequest) -> Outcome:
-        """Sets it back. ``request.payload`` is the one of a ``RollbackPreview``, and nothing else is done."""
         ...
 
 

@@ -1,5 +1,5 @@
 """What a provider may know of a table that another provider keeps: how much of what was appended to it can
-still be read. Pure.
+still be read, and what it held before it was emptied. Pure.
 
 A stream of a table reads what its live snapshots added, one by one. Rows of snapshots that expired, or that a
 rewrite moved to other files, are in the table, and no stream begins with them.
@@ -90,3 +90,17 @@ class TableHistory:
         """What a stream misses that begins with what was committed at this time (ms since 1970, UTC)."""
         oldest = self.oldest
         return self.unstreamable if oldest is None or at_ms < oldest.at_ms else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierState:
+    """What a resource noted of ``subject`` (an address) before it emptied it.
+
+    ``snapshot_id``: None where it was empty already. ``branch``: None for the main one. ``noted_by`` says who
+    and for what, in words.
+    """
+
+    subject: str
+    noted_by: str
+    snapshot_id: int | None = None
+    branch: str | None = None

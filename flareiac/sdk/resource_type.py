@@ -9,6 +9,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import Type
 from flareiac.sdk.changes import Claim, Proposal
+from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold, Maintainer
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -68,7 +69,8 @@ class ResourceType:
     ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
     the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its
     own (see ``sdk.locations``); the identity is empty of what was never observed. ``sources(attributes,
-    project)``: folders with files that it needs and others write.
+    project)``: folders with files that it needs and others write. ``earlier_states(address, identity)`` tells
+    what a recorded resource noted of others before it emptied them.
     """
 
     name: str
@@ -88,3 +90,4 @@ class ResourceType:
     kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
     places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
     sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
+    earlier_states: Callable[[str, Attributes], tuple[EarlierState, ...]] = lambda *_nothing: ()

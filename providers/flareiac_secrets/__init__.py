@@ -4,9 +4,15 @@ Never holds a secret, reads one, or shows one. Hands references to all who need 
 moment of use.
 """
 
-from flareiac_secrets.provider import SecretsProvider
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flareiac.sdk.provider import Provider
 
 
-def provider() -> SecretsProvider:
+def provider() -> "Provider":
     """The entry point."""
+    # Imported here: the command line looks into the package for declarations of commands.
+    from flareiac_secrets.secrets_provider import SecretsProvider
+
     return SecretsProvider()

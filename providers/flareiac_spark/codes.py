@@ -179,3 +179,6 @@ JARS_NOT_FETCHED: Final = Code("FIK906", "The jars could not be fetched")
 LOCK_FILE_UNREADABLE: Final = Code("FIK907", "The lock file of the jars cannot be read")
 INVALID_COORDINATE: Final = Code("FIK908", "Invalid Maven coordinate")
 CACHE_NOT_WRITTEN: Final = Code("FIK909", "A file of the installation cannot be written")
+
+# Codes of its commands, whose ids are as old as the commands
+NOT_A_CHECKPOINT: Final = Code("FIX034", "The resource is not a checkpoint")

@@ -15,6 +15,7 @@ from flareiac.sdk.capabilities import Check, RunCommand
 from flareiac.sdk.changes import Claim, Proposal
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.driver import Driver
+from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold, Performed, PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function
@@ -187,6 +188,12 @@ def _job_kept_by(attributes: Attributes) -> str | None:
     return kept_by(attributes)
 
 
+def _job_earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ...]:
+    from flareiac_spark.generation.emptied_tables import earlier_states
+
+    return earlier_states(address, identity)
+
+
 def _job_sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     from flareiac_spark.definition.canonical import sources
 
@@ -231,4 +238,5 @@ _JOB = ResourceType(
     holds=_job_holds,
     kept_by=_job_kept_by,
     sources=_job_sources,
+    earlier_states=_job_earlier_states,
 )

@@ -251,3 +251,17 @@ def test_two_applies_at_once_do_everything_once(tmp_path: Path) -> None:
     ended = [(process.communicate(timeout=120)[0], process.returncode) for process in running]
     assert [code for _text, code in ended] == [0, 0], ended
     assert writes(tmp_path) == 3
+
+
+@pytest.mark.parametrize(("point", "shines"), [("toy.before-shine:1", []), ("toy.after-shine:1", [1])])
+def test_a_command_of_a_provider_that_was_killed_is_settled_by_the_next_apply(
+    tmp_path: Path, point: str, shines: list[int]
+) -> None:
+    write(tmp_path, 'thing "a" { value = "1" }')
+    apply(tmp_path)
+    assert flareiac(tmp_path, "thing", "polish", "thing.a", FLAREIAC_KILL_AT=point).killed
+    unsettled = flareiac(tmp_path, "thing", "polish", "thing.a")
+    assert unsettled.code == 1
+    assert "FIP003" in unsettled.text
+    apply(tmp_path)
+    assert json.loads(flareiac(tmp_path, "thing", "shine", "thing.a", "-json").out)["shine"] == shines

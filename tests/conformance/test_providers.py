@@ -34,9 +34,8 @@ def toy() -> Provider:
     """The toy provider, from the folder that the command line tests put on the path."""
     name = "flareiac_toy"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(
-            name, Path(__file__).parents[1] / "support" / "toy_dist" / f"{name}.py"
-        )
+        package = Path(__file__).parents[1] / "support" / "toy_dist" / name
+        spec = importlib.util.spec_from_file_location(name, package / "__init__.py")
         assert spec is not None
         assert spec.loader is not None
         sys.modules[name] = importlib.util.module_from_spec(spec)

@@ -13,7 +13,9 @@ import pytest
 from flareiac.app.codes import known_codes
 from flareiac.app.discovery import installed
 from flareiac.app.explain import explain
+from flareiac.app.provided_commands import provided_commands
 from flareiac.cli.command_tree import LazyCommand, command_tree
+from flareiac.cli.invocation import Invocation
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.kernel.sources import Source
 from flareiac.lang.parse import parse_file
@@ -62,7 +64,7 @@ def _commands() -> dict[str, set[str]]:
         for name, inner in getattr(command, "commands", {}).items():
             walk(f"{words} {name}".strip(), inner)
 
-    walk("", command_tree())
+    walk("", command_tree(Invocation(), provided_commands()))
     return found
 
 

@@ -4,10 +4,11 @@ import pytest
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.elapsed import elapsed_text
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Verb
-from flareiac.render.apply_text import apply_summary, cancelled_text, elapsed_text, event_line, stale_text
+from flareiac.render.apply_text import apply_summary, cancelled_text, event_line, stale_text
 from flareiac.sdk.changes import Action, Effect, Step
 from tests.render.plans import plan, resource
 

@@ -13,9 +13,9 @@ from flareiac.app.plan import PlanReport, PlanRequest
 from flareiac.app.plan_files import read_plan
 from flareiac.cli.apply_output import ApplyOutput, JsonOutput, TextOutput
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import Invocation, invocation_of
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import lock_timeout
-from flareiac.cli.options import AutoApprove, Json, OnError, Parallelism, VariableFiles, Variables
+from flareiac.cli.options import OnError, Parallelism, VariableFiles, Variables
 from flareiac.cli.plan_options import (
     Detail,
     Excluded,
@@ -35,6 +35,7 @@ from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Maintenance
 from flareiac.render import resource_text
 from flareiac.render.losses_text import losses_text
+from flareiac.sdk.command_options import AutoApprove, Json
 
 _CODES = {
     ApplyOutcome.NOTHING_TO_DO: ExitCode.DONE,
@@ -64,7 +65,7 @@ class _Mode:
 
 
 def apply(
-    context: typer.Context,
+    invocation: Invocation,
     file: Annotated[
         str | None,
         typer.Argument(help="A saved plan. Without one, apply plans first and asks.", metavar="[PLAN]"),
@@ -104,7 +105,7 @@ def apply(
             maintenance=maintenance,
             max_destroys=max_destroys,
         )
-        return _apply_fresh(invocation_of(context), request, mode)
+        return _apply_fresh(invocation, request, mode)
     decided = {
         "-target": target,
         "-exclude": exclude,
@@ -118,11 +119,11 @@ def apply(
     if wrong := [name for name, value in decided.items() if value is not None]:
         why = "cannot be used with a saved plan: everything was decided when it was made."
         raise typer.BadParameter(f"{', '.join(wrong)} {why}")
-    return _apply_saved(invocation_of(context), file, mode)
+    return _apply_saved(invocation, file, mode)
 
 
 def destroy(
-    context: typer.Context,
+    invocation: Invocation,
     auto_approve: AutoApprove = False,
     on_error: OnError = "continue",
     as_json: Json = False,
@@ -150,11 +151,11 @@ def destroy(
         var=var,
         var_file=var_file,
     )
-    return _apply_fresh(invocation_of(context), request, mode)
+    return _apply_fresh(invocation, request, mode)
 
 
 def maintain(
-    context: typer.Context,
+    invocation: Invocation,
     addresses: Annotated[
         list[str] | None, typer.Argument(help="Only these addresses or globs.", metavar="[ADDRESS]...")
     ] = None,
@@ -178,9 +179,7 @@ def maintain(
         var=var,
         var_file=var_file,
     )
-    return _apply_fresh(
-        invocation_of(context), plan_request(target=addresses, maintenance=Maintenance.ONLY), mode
-    )
+    return _apply_fresh(invocation, plan_request(target=addresses, maintenance=Maintenance.ONLY), mode)
 
 
 def _apply_fresh(invocation: Invocation, request: PlanRequest, mode: _Mode) -> int:

@@ -2,24 +2,23 @@
 
 import json
 
-import typer
-
 from flareiac.app.setup import declared, examine
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
-from flareiac.cli.options import Json, VariableFiles, Variables
+from flareiac.cli.invocation import Invocation
+from flareiac.cli.options import VariableFiles, Variables
 from flareiac.cli.project import opened
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.render.diagnostics import as_json as diagnostics_json
 from flareiac.sdk.capabilities import Verdict
+from flareiac.sdk.command_options import Json
 
 
 def doctor(
-    context: typer.Context, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None
+    invocation: Invocation, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None
 ) -> int:
     """Shows the verdicts of every provider."""
-    invocation, diagnostics = invocation_of(context), Diagnostics()
+    diagnostics = Diagnostics()
     terminal = invocation.terminal
     with opened(invocation, var=var, var_file=var_file) as workspace:
         configuration, references = declared(workspace, diagnostics)

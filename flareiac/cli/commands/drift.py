@@ -1,22 +1,21 @@
 """``drift``: what changed outside of FlareIaC?"""
 
-import typer
-
 import flareiac
 from flareiac.app.drift import drift as find_drift
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
-from flareiac.cli.options import Json, Parallelism, VariableFiles, Variables
+from flareiac.cli.invocation import Invocation
+from flareiac.cli.options import Parallelism, VariableFiles, Variables
 from flareiac.cli.plan_options import Refreshed, plan_request
 from flareiac.cli.project import opened
 from flareiac.planning.make_plan import Maintenance
 from flareiac.render.drift import drift_text
 from flareiac.render.ui_json import drift_lines
+from flareiac.sdk.command_options import Json
 
 
 def drift(
-    context: typer.Context,
+    invocation: Invocation,
     as_json: Json = False,
     refresh: Refreshed = "changed",
     var: Variables = None,
@@ -24,7 +23,6 @@ def drift(
     parallelism: Parallelism = 10,
 ) -> int:
     """Compares what is there with what is recorded."""
-    invocation = invocation_of(context)
     terminal = invocation.terminal
     request = plan_request(refresh=refresh, maintenance=Maintenance.EXCLUDE)
     with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as workspace:

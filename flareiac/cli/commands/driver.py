@@ -6,7 +6,7 @@ import typer
 
 from flareiac.app.discovery import installed
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation
 from flareiac.sdk.capabilities import Serving
 
 Location = Annotated[
@@ -14,9 +14,8 @@ Location = Annotated[
 ]
 
 
-def driver(context: typer.Context, location: Location) -> int:
+def driver(invocation: Invocation, location: Location) -> int:
     """Runs the driver of the first provider that has one, until it ends."""
-    invocation = invocation_of(context)
     for provider in installed().providers.values():
         if isinstance(provider, Serving):
             return provider.serve((invocation.root / location).resolve(), invocation.root)

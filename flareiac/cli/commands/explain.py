@@ -8,10 +8,10 @@ import typer
 from flareiac.app.explain import everything
 from flareiac.app.explain import explain as look_up
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
-from flareiac.cli.options import Json
+from flareiac.cli.invocation import Invocation
 from flareiac.render.explain_text import explain_json, explain_text, list_json, list_text
 from flareiac.render.markdown import terminal_text
+from flareiac.sdk.command_options import Json
 
 Name = Annotated[
     str | None,
@@ -22,9 +22,9 @@ Name = Annotated[
 ]
 
 
-def explain(context: typer.Context, name: Name = None, as_json: Json = False) -> int:
+def explain(invocation: Invocation, name: Name = None, as_json: Json = False) -> int:
     """Prints what a name stands for, or all names."""
-    terminal = invocation_of(context).terminal
+    terminal = invocation.terminal
     if name is None:
         entries = everything()
         found, text = list_json(entries), list_text(entries)

@@ -8,7 +8,7 @@ import typer
 from flareiac.app.importing import Imported, import_many, import_one
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableFiles, Variables
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
@@ -29,7 +29,7 @@ Out = Annotated[str | None, typer.Option("--out", help="Write a new file; withou
 
 
 def import_(
-    context: typer.Context,
+    invocation: Invocation,
     address: Address = None,
     thing_id: ImportId = None,
     from_catalog: FromCatalog = None,
@@ -38,7 +38,6 @@ def import_(
     var_file: VariableFiles = None,
 ) -> int:
     """Imports one thing by its id, or tables by pattern."""
-    invocation = invocation_of(context)
     if (from_catalog is None) == (address is None) or (address is None) != (thing_id is None):
         why = "Write flareiac import ADDRESS ID, or flareiac import -from-catalog=CATALOG.NAMESPACE.*"
         raise typer.BadParameter(why)

@@ -1,19 +1,17 @@
 """``init``: what the project needs, fetched."""
 
-import typer
-
 from flareiac.app.setup import declared, initialise
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableFiles, Variables
 from flareiac.cli.project import opened
 from flareiac.kernel.diagnostics import Diagnostics
 
 
-def init(context: typer.Context, var: Variables = None, var_file: VariableFiles = None) -> int:
+def init(invocation: Invocation, var: Variables = None, var_file: VariableFiles = None) -> int:
     """Lets every provider fetch what the configuration needs."""
-    invocation, diagnostics = invocation_of(context), Diagnostics()
+    diagnostics = Diagnostics()
     terminal = invocation.terminal
     with opened(invocation, var=var, var_file=var_file) as workspace:
         configuration, references = declared(workspace, diagnostics)

@@ -6,30 +6,29 @@ import typer
 
 from flareiac.app.job_control import steer
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
 from flareiac.sdk.capabilities import RunCommand
 
 Address = Annotated[str, typer.Argument(help="The address of a job, or of an engine.", metavar="ADDRESS")]
 
 
-def stop(context: typer.Context, address: Address) -> int:
+def stop(invocation: Invocation, address: Address) -> int:
     """Stops a job or an engine."""
-    return _control(context, RunCommand.STOP, address)
+    return _control(invocation, RunCommand.STOP, address)
 
 
-def start(context: typer.Context, address: Address) -> int:
+def start(invocation: Invocation, address: Address) -> int:
     """Starts a job or an engine as it is recorded."""
-    return _control(context, RunCommand.START, address)
+    return _control(invocation, RunCommand.START, address)
 
 
-def restart(context: typer.Context, address: Address) -> int:
+def restart(invocation: Invocation, address: Address) -> int:
     """Stops a job or an engine, and starts it as it is recorded."""
-    return _control(context, RunCommand.RESTART, address)
+    return _control(invocation, RunCommand.RESTART, address)
 
 
-def _control(context: typer.Context, verb: RunCommand, address: str) -> int:
-    invocation = invocation_of(context)
+def _control(invocation: Invocation, verb: RunCommand, address: str) -> int:
     with locked_work(invocation) as work:
         messages = steer(
             work.workspace,

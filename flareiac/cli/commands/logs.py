@@ -7,16 +7,15 @@ import typer
 
 from flareiac.app.inspect import row
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
 
 Address = Annotated[str, typer.Argument(help="The address of a job.", metavar="ADDRESS")]
 Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on printing what is added.")]
 
 
-def logs(context: typer.Context, address: Address, follow: Follow = False) -> int:
+def logs(invocation: Invocation, address: Address, follow: Follow = False) -> int:
     """Prints the log of a job, and what is added to it until it is interrupted."""
-    invocation = invocation_of(context)
     with opened(invocation) as workspace:
         found = row(workspace, workspace.load_state().snapshot, address).get("log")
     if not found or not Path(found).is_file():

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation
 
 _PROJECT = """\
 # A first project: a stream of made-up rows into an Iceberg table, on the embedded engine and catalog.
@@ -36,10 +36,9 @@ job "readings" {
 
 
 def new(
-    context: typer.Context, directory: Annotated[str, typer.Argument(help="Where to put it.")] = "."
+    invocation: Invocation, directory: Annotated[str, typer.Argument(help="Where to put it.")] = "."
 ) -> int:
     """Writes the project into a directory that holds none."""
-    invocation = invocation_of(context)
     terminal, root = invocation.terminal, invocation.root / directory
     target = root / "main.flare.hcl"
     if root.is_dir() and any(item.name.endswith(".flare.hcl") for item in root.iterdir()):

@@ -6,23 +6,22 @@ from typing import Annotated
 import typer
 
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
-from flareiac.cli.options import Json
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.model.desired import OutputValue
 from flareiac.render.output_text import outputs_json, outputs_text
+from flareiac.sdk.command_options import Json
 
 
 def output(
-    context: typer.Context,
+    invocation: Invocation,
     name: Annotated[str | None, typer.Argument(help="One output; without it, all.")] = None,
     as_json: Json = False,
     raw: Annotated[bool, typer.Option("--raw", help="Only the text of a string.")] = False,
 ) -> int:
     """Shows one recorded output, or all."""
-    invocation = invocation_of(context)
     terminal = invocation.terminal
     with opened(invocation) as workspace:
         outputs = workspace.load_state().snapshot.outputs

@@ -11,8 +11,8 @@ from flareiac.app.plan import plan as make_plan
 from flareiac.app.plan_files import plan_content, write_plan_files
 from flareiac.app.workspace import Workspace
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
-from flareiac.cli.options import Json, Parallelism, VariableFiles, Variables
+from flareiac.cli.invocation import Invocation
+from flareiac.cli.options import Parallelism, VariableFiles, Variables
 from flareiac.cli.plan_options import (
     Detail,
     Excluded,
@@ -30,10 +30,11 @@ from flareiac.cli.project import opened
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Maintenance
 from flareiac.render.plan_json import plan_json
+from flareiac.sdk.command_options import Json
 
 
 def plan(
-    context: typer.Context,
+    invocation: Invocation,
     out: Annotated[str | None, typer.Option("--out", help="Save the plan to this file.")] = None,
     destroy: Annotated[bool, typer.Option("--destroy", help="Plan to remove everything.")] = False,
     detailed_exitcode: Annotated[
@@ -57,7 +58,6 @@ def plan(
     timings: Timings = False,
 ) -> int:
     """Plans without the lock."""
-    invocation = invocation_of(context)
     terminal = invocation.terminal
     request = plan_request(
         target=target,

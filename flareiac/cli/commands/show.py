@@ -12,18 +12,18 @@ from flareiac.app.plan_files import read_plan
 from flareiac.app.table_statistics import surveys
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import Invocation, invocation_of
-from flareiac.cli.options import Json
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.plan_options import Detail, ShowSteps
 from flareiac.cli.plan_output import print_plan_text
 from flareiac.cli.project import opened
 from flareiac.render import resource_text
 from flareiac.render.plan_json import plan_json
 from flareiac.render.state_text import show_json, state_text
+from flareiac.sdk.command_options import Json
 
 
 def show(
-    context: typer.Context,
+    invocation: Invocation,
     file: Annotated[
         str | None, typer.Argument(help="A saved plan; without one, the state.", metavar="[PLAN]")
     ] = None,
@@ -32,7 +32,6 @@ def show(
     show_steps: ShowSteps = False,
 ) -> int:
     """Shows a plan where one is named, else the state."""
-    invocation = invocation_of(context)
     if file is None:
         _show_state(invocation, as_json=as_json)
     else:

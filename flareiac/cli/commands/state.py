@@ -9,12 +9,12 @@ from flareiac.app.discovery import installed
 from flareiac.app.recorded import addresses, recorded
 from flareiac.app.undrop import give_up
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
-from flareiac.cli.options import Json
 from flareiac.cli.project import opened
 from flareiac.kernel.records import encode
 from flareiac.render.state_text import record_text
+from flareiac.sdk.command_options import Json
 
 Patterns = Annotated[list[str] | None, typer.Argument(help="Addresses or globs.")]
 Recorded = Annotated[str, typer.Argument(help="A recorded address.")]
@@ -27,9 +27,8 @@ Dropped = Annotated[
 ]
 
 
-def list_(context: typer.Context, pattern: Patterns = None, as_json: Json = False) -> int:
+def list_(invocation: Invocation, pattern: Patterns = None, as_json: Json = False) -> int:
     """Lists the recorded addresses that match."""
-    invocation = invocation_of(context)
     with opened(invocation) as workspace:
         found = addresses(workspace.load_state().snapshot, pattern or ())
     if as_json:
@@ -40,9 +39,8 @@ def list_(context: typer.Context, pattern: Patterns = None, as_json: Json = Fals
     return ExitCode.DONE
 
 
-def show(context: typer.Context, address: Recorded, as_json: Json = False) -> int:
+def show(invocation: Invocation, address: Recorded, as_json: Json = False) -> int:
     """Shows one record."""
-    invocation = invocation_of(context)
     with opened(invocation) as workspace:
         record = recorded(workspace.load_state().snapshot, address)
     if as_json:
@@ -52,9 +50,8 @@ def show(context: typer.Context, address: Recorded, as_json: Json = False) -> in
     return ExitCode.DONE
 
 
-def rm(context: typer.Context, address: Dropped) -> int:
+def rm(invocation: Invocation, address: Dropped) -> int:
     """Gives up a dropped table."""
-    invocation = invocation_of(context)
     with locked_work(invocation) as work:
         said = give_up(work.workspace, address, lock_timeout=work.lock_timeout, emit=work.emit)
         invocation.terminal.out(said)

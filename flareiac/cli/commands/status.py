@@ -12,13 +12,13 @@ import typer
 from flareiac.app.inspect import status as job_rows
 from flareiac.app.table_statistics import surveys
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import Invocation, invocation_of
-from flareiac.cli.options import Json
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
 from flareiac.render.control_characters import visible
 from flareiac.render.statistics_text import survey_json, survey_text
 from flareiac.render.status_text import status_json, status_text
+from flareiac.sdk.command_options import Json
 
 _EVERY: Final = 2.0
 """Seconds between two looks of -watch."""
@@ -26,9 +26,8 @@ _EVERY: Final = 2.0
 Watch = Annotated[bool, typer.Option("--watch", help="Show it again every two seconds, until ctrl-c.")]
 
 
-def status(context: typer.Context, as_json: Json = False, watch: Watch = False) -> int:
+def status(invocation: Invocation, as_json: Json = False, watch: Watch = False) -> int:
     """Shows the status once, or until it is interrupted."""
-    invocation = invocation_of(context)
     terminal = invocation.terminal
     if not watch:
         terminal.out(_status(invocation, as_json=as_json))

@@ -6,7 +6,7 @@ import typer
 
 from flareiac.app.undrop import undrop as bring_back
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
 
 Address = Annotated[
@@ -18,9 +18,8 @@ Address = Annotated[
 ]
 
 
-def undrop(context: typer.Context, address: Address) -> int:
+def undrop(invocation: Invocation, address: Address) -> int:
     """Brings back a table that the state still knows."""
-    invocation = invocation_of(context)
     progress = invocation.terminal.say
     with locked_work(invocation) as work:
         said = bring_back(

@@ -2,22 +2,20 @@
 
 import json
 
-import typer
-
 from flareiac.app.validate import validate as validated
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
-from flareiac.cli.options import Json, VariableFiles, Variables
+from flareiac.cli.invocation import Invocation
+from flareiac.cli.options import VariableFiles, Variables
 from flareiac.cli.project import opened
 from flareiac.render.diagnostics import validate_json
+from flareiac.sdk.command_options import Json
 
 
 def validate(
-    context: typer.Context, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None
+    invocation: Invocation, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None
 ) -> int:
     """Says what is wrong with the configuration."""
-    invocation = invocation_of(context)
     terminal = invocation.terminal
     with opened(invocation, var=var, var_file=var_file) as workspace:
         found = validated(workspace)

@@ -2,18 +2,16 @@
 
 import json
 
-import typer
-
 import flareiac
 from flareiac.app.discovery import installed
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
-from flareiac.cli.options import Json
+from flareiac.cli.invocation import Invocation
+from flareiac.sdk.command_options import Json
 
 
-def version(context: typer.Context, as_json: Json = False) -> int:
+def version(invocation: Invocation, as_json: Json = False) -> int:
     """Prints the version; as JSON with the names of the providers."""
-    terminal = invocation_of(context).terminal
+    terminal = invocation.terminal
     if as_json:
         found = {"flareiac_version": flareiac.__version__, "providers": sorted(installed().providers)}
         terminal.out(json.dumps(found, indent=2))

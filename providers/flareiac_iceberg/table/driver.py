@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.capabilities import RollbackPreview, SurveyRequest
+from flareiac.sdk.capabilities import SurveyRequest
+from flareiac.sdk.command_line import RecordedResource
+from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
@@ -50,6 +52,7 @@ from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import group, key_of, observe, observe_moving, requested
 from flareiac_iceberg.table.requirements import requirements
 from flareiac_iceberg.table.rollback import (
+    RollbackPreview,
     decode_way,
     encode_way,
     is_back,
@@ -229,9 +232,8 @@ class TableDriver:
         """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
         return figures(request, self._listings, self._project.resolve, self._project.root)
 
-    def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
-        """The snapshots of the recorded table. Raises ``Failure``."""
-        del address
+    def history(self, recorded: Recorded, references: References) -> Sequence[Attributes]:
+        """The snapshots of the recorded table, newest first (see ``rows``). Raises ``Failure``."""
         target = target_of(recorded.attributes, references)
         return rows(self._own(target, recorded)[1])
 
@@ -241,19 +243,20 @@ class TableDriver:
         found = self._metadata(target)
         return survey(found, target.full_name, request, reader_of(target.catalog))
 
-    def way_back(self, request: ApplyRequest) -> RollbackPreview:
+    def way_back(
+        self, table: RecordedResource, to: int | None, known: Sequence[EarlierState]
+    ) -> RollbackPreview:
         """Which snapshot main (or the branch that was emptied) would go back to, and what that undoes. Raises
         ``Failure``.
         """
-        recorded = _recorded(request)
-        target = target_of(recorded.attributes, request.references)
-        metadata = self._own(target, recorded)[1]
-        way = way_back(metadata, target.full_name, request.payload["to"], request.payload["known"])
+        target = target_of(table.recorded.attributes, table.references)
+        metadata = self._own(target, table.recorded)[1]
+        way = way_back(metadata, target.full_name, to, known)
         if way.head == way.target.id:
             return RollbackPreview(
-                texts=(f"{request.address} stands at snapshot {way.head} already",), payload=None, there=True
+                texts=(f"{table.address} stands at snapshot {way.head} already",), payload=None, there=True
             )
-        return RollbackPreview(texts=tuple(preview(request.address, metadata, way)), payload=encode_way(way))
+        return RollbackPreview(texts=tuple(preview(table.address, metadata, way)), payload=encode_way(way))
 
     def restore(self, request: ApplyRequest) -> Outcome:
         """Sets a branch back in one commit, which fails if anybody wrote since the way back was looked at.

@@ -7,11 +7,23 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.lakehouse import EarlierState
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.snapshots import MAIN, Commit, by_id, commits, heads, told
 
 HELD_MS: Final = 7 * 24 * 60 * 60 * 1000
 """How long a tag keeps what was left behind from being expired."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackPreview:
+    """``texts`` say what happens; ``payload`` is what ``restore`` needs to do exactly that. ``there``: it
+    stands there already.
+    """
+
+    texts: tuple[str, ...]
+    payload: Data
+    there: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +67,7 @@ def rows(metadata: Attributes) -> list[Attributes]:
     ]
 
 
-def way_back(metadata: Attributes, table: str, to: int | None, known: Sequence[Attributes]) -> Return:
+def way_back(metadata: Attributes, table: str, to: int | None, known: Sequence[EarlierState]) -> Return:
     """The named state, or the newest of those that were recorded. Raises ``Failure`` with the reason why
     there is none.
     """
@@ -69,13 +81,13 @@ def way_back(metadata: Attributes, table: str, to: int | None, known: Sequence[A
     there = [
         (found, item)
         for item in known
-        if item["snapshot_id"] is not None and (found := by_id(metadata, item["snapshot_id"]))
+        if item.snapshot_id is not None and (found := by_id(metadata, item.snapshot_id))
     ]
     if not there:
-        lost = [item["snapshot_id"] for item in known if item["snapshot_id"] is not None]
+        lost = [item.snapshot_id for item in known if item.snapshot_id is not None]
         raise Failure(_gone(table, lost) if lost else _was_empty(table, known))
     target, chosen = max(there, key=lambda pair: pair[0].at)
-    return _return(metadata, chosen.get("branch") or MAIN, target)
+    return _return(metadata, chosen.branch or MAIN, target)
 
 
 def _return(metadata: Attributes, branch: str, target: Commit) -> Return:
@@ -195,8 +207,13 @@ def messages(address: str, way: Return) -> Iterator[str]:
 
 
 def moment(at: int) -> str:
-    """Milliseconds since 1970 as UTC."""
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    """Milliseconds since 1970, with the time zone."""
+    return f"{clock(at)} UTC"
+
+
+def clock(at: int) -> str:
+    """Milliseconds since 1970 as date and time in UTC."""
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _nothing_recorded(table: str) -> Diagnostic:
@@ -217,9 +234,9 @@ def _gone(table: str, lost: Sequence[int]) -> Diagnostic:
     )
 
 
-def _was_empty(table: str, known: Sequence[Attributes]) -> Diagnostic:
+def _was_empty(table: str, known: Sequence[EarlierState]) -> Diagnostic:
     return error(
         codes.WAS_EMPTY,
-        f"{table} had no rows before it was emptied ({', '.join(item['why'] for item in known)}). Nothing "
+        f"{table} had no rows before it was emptied ({', '.join(item.noted_by for item in known)}). Nothing "
         "was changed.",
     )

@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -94,8 +94,8 @@ class CheckpointDriver:
             else None
         )
 
-    def explain(self, address: str, recorded: Recorded) -> Attributes:
-        """See ``flareiac.sdk.capabilities.Explaining``."""
+    def describe(self, address: str, recorded: Recorded) -> Attributes:
+        """What is inside. Raises ``Failure``."""
         try:
             return describe(recorded, self._project)
         except Damaged as trouble:
@@ -103,10 +103,14 @@ class CheckpointDriver:
         except OSError as trouble:
             raise Failure(_unreachable(address, recorded, trouble)) from trouble
 
-    def collect(
-        self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool
+    def delete_unused(
+        self, address: str, recorded: Recorded, holders: Sequence[Recorded], *, dry_run: bool
     ) -> Sequence[str]:
-        """See ``flareiac.sdk.capabilities.Collecting``."""
+        """Deletes the generations past ``keep_generations`` and says which, in lines; ``dry_run``: says only.
+
+        ``holders`` are the recorded resources that refer to it: what they may still need stays. Raises
+        ``Failure``.
+        """
         try:
             return tuple(delete_unused_generations(recorded, holders, self._project, dry_run=dry_run))
         except Damaged as trouble:

@@ -21,7 +21,7 @@ HELD_SECONDS: Final = 7 * 24 * 3600
 
 
 def delete_unused_generations(
-    recorded: Recorded, holders: Mapping[str, Recorded], project: Project, *, dry_run: bool
+    recorded: Recorded, holders: Sequence[Recorded], project: Project, *, dry_run: bool
 ) -> Iterator[str]:
     """Removes what is past ``keep_generations``, a folder at a time. Raises ``Damaged`` and ``OSError``."""
     attributes = recorded.attributes
@@ -33,7 +33,7 @@ def delete_unused_generations(
     in_use = min(
         [
             attributes["generation"],
-            *(holder.attributes.get("generation") or attributes["generation"] for holder in holders.values()),
+            *(holder.attributes.get("generation") or attributes["generation"] for holder in holders),
         ]
     )
     spare = removable({number for _item, number in numbered}, in_use, attributes["keep_generations"])
@@ -72,10 +72,10 @@ def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:
     }
 
 
-def _held(holders: Mapping[str, Recorded]) -> dict[int, str]:
+def _held(holders: Sequence[Recorded]) -> dict[int, str]:
     """Generations just before a rebuild of the last days, with the moment until which they are held."""
     found: dict[int, str] = {}
-    for holder in holders.values():
+    for holder in holders:
         rebuilds: Mapping[str, Attributes] = holder.identity.get("rebuilds") or {}
         for item in rebuilds.values():
             until = (item.get("at") or 0) + HELD_SECONDS

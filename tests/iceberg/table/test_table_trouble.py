@@ -13,6 +13,7 @@ from flareiac.applying.execute import Unsettled
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
+from flareiac.sdk.command_line import RecordedResource
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs import reader as pointers
@@ -234,9 +235,13 @@ def back(made: Lake) -> ApplyRequest:
     for number in (1, 2):
         made.append("n.t", [{"id": number, "name": "a"}])
     first = made.table("n.t").metadata.snapshots[0].snapshot_id
-    question = made.request("table.t", made.plan("table.t", BODY))
-    request = replace(question, action="rollback", payload={"to": first, "known": []})
-    return replace(request, payload=driver_of(made).way_back(request).payload)
+    request = made.request("table.t", made.plan("table.t", BODY))
+    assert request.recorded is not None
+    table = RecordedResource(
+        address="table.t", type="table", recorded=request.recorded, references=request.references
+    )
+    way = driver_of(made).way_back(table, first, ())
+    return replace(request, action="rollback", payload=way.payload)
 
 
 def test_a_way_back_that_was_not_confirmed_is_looked_for(

@@ -55,15 +55,15 @@ def test_gc_removes_what_is_past_and_says_so(tmp_path: Path) -> None:
         for number in (1, 2, 3):
             sample(tmp_path / "x" / output / f"g{number:04d}")
     project = Project(root=tmp_path)
-    said = list(delete_unused_generations(recorded(3), {"job.x": job(3)}, project, dry_run=True))
+    said = list(delete_unused_generations(recorded(3), [job(3)], project, dry_run=True))
     assert [line.split(" (")[0] for line in said] == [
         "would remove generation 1 of output a",
         "would remove generation 1 of output b",
     ]
     assert len(there(tmp_path)) == 6
-    list(delete_unused_generations(recorded(3), {"job.x": job(3)}, project, dry_run=False))
+    list(delete_unused_generations(recorded(3), [job(3)], project, dry_run=False))
     assert there(tmp_path) == ["a/g0002", "a/g0003", "b/g0002", "b/g0003"]
-    assert list(delete_unused_generations(recorded(3), {"job.x": job(3)}, project, dry_run=False)) == []
+    assert list(delete_unused_generations(recorded(3), [job(3)], project, dry_run=False)) == []
     assert [path.name for path in (tmp_path / "x" / "a").iterdir() if path.name.startswith(".")] == []
 
 
@@ -72,11 +72,7 @@ def test_gc_keeps_what_a_job_still_runs_on(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         sample(tmp_path / "x" / "a" / f"g{number:04d}")
     assert (
-        list(
-            delete_unused_generations(
-                recorded(3, keep=1), {"job.x": job(1)}, Project(root=tmp_path), dry_run=False
-            )
-        )
+        list(delete_unused_generations(recorded(3, keep=1), [job(1)], Project(root=tmp_path), dry_run=False))
         == []
     )
     assert len(there(tmp_path)) == 3
@@ -95,13 +91,13 @@ def test_gc_keeps_the_generation_of_a_held_snapshot(tmp_path: Path) -> None:
         }
     }
     (said,) = delete_unused_generations(
-        recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False
+        recorded(2, keep=1), [job(2, rebuilds)], Project(root=tmp_path), dry_run=False
     )
     assert said.startswith("kept generation 1 of output a: the snapshot that fits it is held until")
     rebuilds["a"]["at"] = 1_600_000_000
     list(
         delete_unused_generations(
-            recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False
+            recorded(2, keep=1), [job(2, rebuilds)], Project(root=tmp_path), dry_run=False
         )
     )
     assert there(tmp_path) == ["a/g0002"]
@@ -112,7 +108,7 @@ def test_gc_leaves_an_imported_folder(tmp_path: Path) -> None:
     sample(tmp_path / "x" / "a" / "g0002")
     layout = {"layout": "single", "layout_generation": 1}
     (said,) = delete_unused_generations(
-        recorded(2, keep=1, **layout), {}, Project(root=tmp_path), dry_run=False
+        recorded(2, keep=1, **layout), [], Project(root=tmp_path), dry_run=False
     )
     assert "it is the folder that was imported" in said
     assert (tmp_path / "x" / "metadata").exists()
@@ -146,14 +142,8 @@ def test_gc_keeps_what_a_prepared_generation_goes_on_after(tmp_path: Path) -> No
     """A stopped job has never begun in it; only the older folder tells where it stands."""
     first, second = sample(tmp_path / "x" / "a" / "g0001"), tmp_path / "x" / "a" / "g0002"
     prepare(second, StartPositions(by="me", told={"after": str(first), "batch": 3}))
-    (said,) = delete_unused_generations(
-        recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False
-    )
+    (said,) = delete_unused_generations(recorded(2, keep=1), [job(2)], Project(root=tmp_path), dry_run=False)
     assert said == f"kept generation 1 of output a: {second} goes on after it and has not begun"
     sample(second)
-    list(
-        delete_unused_generations(
-            recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False
-        )
-    )
+    list(delete_unused_generations(recorded(2, keep=1), [job(2)], Project(root=tmp_path), dry_run=False))
     assert there(tmp_path) == ["a/g0002"]

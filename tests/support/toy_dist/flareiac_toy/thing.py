@@ -1,37 +1,31 @@
-"""A provider for tests of the core: things are JSON files in ``.toy/``, so that a killed process leaves a
-world that can be looked at.
-"""
+"""Things: files that are made, swept, polished, dropped and brought back."""
 
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flareiac.kernel.codes import NO_CODES, Code, CodeTable
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error, warning
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
 from flareiac.sdk.changes import Action, Claim, Effect, Origin, Proposal, Relation, Stage, Step, blocker
 from flareiac.sdk.classify import classify
-from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import (
     DutiesRequest,
     Duty,
     Hold,
     Judgement,
     MeasureRequest,
-    Performed,
-    PerformRequest,
     RewriteManifests,
 )
 from flareiac.sdk.project import Project
-from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
-from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
+from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.results import (
     Applied,
     Missing,
@@ -39,11 +33,13 @@ from flareiac.sdk.results import (
     Observation,
     Outcome,
     Present,
+    Recorded,
     StageDone,
     Unreadable,
 )
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import one_of
+from flareiac_toy.shine import Shine, ShineStep
 
 EXISTS = Code("TOY001", "It exists")
 UNREADABLE = Code("TOY002", "It cannot be read")
@@ -77,9 +73,9 @@ SCHEMA = Block(
         ),
         "on_destroy": Attribute(
             type=STRING,
-            description="retain | delete",
+            description="retain | drop | delete",
             default="delete",
-            validators=(one_of("retain", "delete"),),
+            validators=(one_of("retain", "drop", "delete"),),
         ),
     },
 )
@@ -122,7 +118,7 @@ class ThingPlanner:
         observed = request.observed.attributes if isinstance(request.observed, Present) else None
         if request.desired is None:
             assert request.recorded is not None
-            delete = request.destroy_object or request.recorded.attributes["on_destroy"] == "delete"
+            delete = request.destroy_object or request.recorded.attributes["on_destroy"] != "retain"
             action = Action.DELETE if delete and observed is not None else Action.FORGET
             gone = () if observed else ("it is gone",)
             return Proposal(action=action, planned=None, drift=gone)
@@ -222,7 +218,7 @@ class ThingDriver:
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """How much dust lies on it."""
-        return {"dust": _dust(self.root, request.attributes["name"])}
+        return {"dust": dust_on(self.root, request.attributes["name"])}
 
     def _wait(self, name: str | None) -> None:
         deadline = time.monotonic() + 120
@@ -234,9 +230,13 @@ class ThingDriver:
         return self.settle(request)
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
-        planned = request.planned
+        planned, recorded = request.planned, request.recorded
+        if recorded is not None and request.action in ("polish", "rollback"):
+            done = self.shine(recorded).has(request.key)
+            return Applied(attributes=recorded.attributes, identity=recorded.identity) if done else None
+        if recorded is not None and request.action == "revive":
+            return None if self._dropped(recorded).exists() else self.revive(request)
         if planned is None:
-            recorded = request.recorded
             gone = recorded is not None and not self._path(recorded.attributes["name"]).exists()
             return Applied(attributes={}, identity={}) if gone else None
         path = self._path(planned["name"])
@@ -246,12 +246,51 @@ class ThingDriver:
         return Applied(attributes=found["attributes"], identity={"id": request.key})
 
     def delete(self, request: ApplyRequest) -> Outcome:
-        assert request.recorded is not None
-        self._path(request.recorded.attributes["name"]).unlink(missing_ok=True)
+        recorded = request.recorded
+        assert recorded is not None
+        path = self._path(recorded.attributes["name"])
+        if recorded.attributes["on_destroy"] == "drop":
+            path.rename(self._dropped(recorded))
+            return Applied(
+                attributes=recorded.attributes,
+                identity=recorded.identity,
+                messages=(f"flareiac undrop {request.address} brings it back",),
+                revivable=True,
+            )
+        path.unlink(missing_ok=True)
         return Applied(attributes={}, identity={})
 
+    def revive(self, request: ApplyRequest) -> Outcome:
+        """Brings back what was dropped."""
+        recorded = request.recorded
+        assert recorded is not None
+        dropped, path = self._dropped(recorded), self._path(recorded.attributes["name"])
+        if dropped.exists():
+            dropped.rename(path)
+        if not path.exists():
+            return NotApplied(diagnostics=(error(UNREADABLE, "Nothing is left of it."),))
+        messages = (f"{request.address} is back",)
+        return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=messages)
 
-def _dust(root: Path, name: str) -> int:
+    def shine(self, recorded: Recorded) -> Shine:
+        """How it has shone."""
+        return Shine(self.root / ".toy" / f"{recorded.attributes['name']}.shine")
+
+    def set_shine(self, request: ApplyRequest) -> Outcome:
+        """Makes it shine as much as the payload says."""
+        recorded = request.recorded
+        assert recorded is not None
+        reach("toy.before-shine")
+        self.shine(recorded).add(ShineStep(request.payload, request.key, request.action))
+        reach("toy.after-shine")
+        messages = (f"{request.address} shines at {request.payload}",)
+        return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=messages)
+
+    def _dropped(self, recorded: Recorded) -> Path:
+        return self.root / ".toy" / f"{recorded.attributes['name']}.dropped"
+
+
+def dust_on(root: Path, name: str) -> int:
     try:
         return int((root / ".toy" / f"{name}.dust").read_text())
     except FileNotFoundError:
@@ -298,42 +337,6 @@ def holds(address: str, attributes: Attributes, _references: References, _facts:
     return (Hold(subject=other.address, holder=address, reason="it needs the dust"),) if other else ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToySession:
-    """An open toy world."""
-
-    root: Path
-
-    def driver(self, type_name: str) -> Driver:
-        return ThingDriver(self.root)
-
-    def perform(self, request: PerformRequest) -> Performed:
-        """Takes the dust away; a worn broom takes none, a broken one fails."""
-        strength = request.performer.attributes.get("strength") or "good"
-        if strength == "broken":
-            raise Failure(error(BROOM_BROKEN, "Declare another."))
-        path = self.root / ".toy" / f"{request.subject.attributes['name']}.dust"
-        dust = _dust(self.root, request.subject.attributes["name"])
-        reach("toy.before-sweep")
-        if strength == "good":
-            path.write_text("0")
-        result = {"swept": dust if strength == "good" else 0}
-        answer = self.root / ".toy" / f"{request.subject.attributes['name']}.answer"
-        answer.write_text(json.dumps([request.key, result]))
-        reach("toy.after-sweep")
-        answer.unlink()
-        return Performed(result=result)
-
-    def outcome(self, request: PerformRequest) -> Performed | None:
-        """The answer that nobody took."""
-        answer = self.root / ".toy" / f"{request.subject.attributes['name']}.answer"
-        key, result = json.loads(answer.read_text()) if answer.exists() else ("", {})
-        return Performed(result=result, found=True) if key == request.key else None
-
-    def close(self) -> None:
-        pass
-
-
 def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
     """Two things of one name are one thing."""
     return (
@@ -344,49 +347,3 @@ def claims(address: str, attributes: Attributes, _references: References) -> tup
             reason="Both name this file.",
         ),
     )
-
-
-class ToyProvider:
-    """The provider."""
-
-    name = "toy"
-
-    def resource_types(self) -> Sequence[ResourceType]:
-        return (
-            ResourceType(
-                name="thing",
-                kind=Kind.MANAGED,
-                schema=SCHEMA,
-                description="A file.",
-                canonical=canonical,
-                planner=ThingPlanner(),
-                claims=claims,
-                computed={"id": STRING},
-                maintainer=ThingMaintainer(),
-                holds=holds,
-            ),
-            ResourceType(
-                name="broom",
-                kind=Kind.CONNECTION,
-                schema=Block(
-                    attributes={"strength": Attribute(type=STRING, description="good | worn | broken")}
-                ),
-                description="Sweeps things.",
-                canonical=lambda decoded, _references, _project, _diagnostics: dict(decoded.attributes),
-                default={},
-            ),
-        )
-
-    def functions(self) -> Sequence[Function]:
-        return ()
-
-    def codes(self) -> CodeTable:
-        return NO_CODES
-
-    def open(self, project: Project) -> ToySession:
-        return ToySession(project.root)
-
-
-def provider() -> ToyProvider:
-    """The entry point."""
-    return ToyProvider()

@@ -1,35 +1,24 @@
-"""What a checkpoint holds, for a person and as JSON. Takes what the driver answered; a None is said to be
-unknown.
-"""
+"""What a checkpoint holds, for a person and as JSON. Pure; a None is unknown."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.render.apply_text import elapsed_text
-from flareiac.render.control_characters import printable
-from flareiac.render.json_values import plain
-from flareiac.render.value_text import inline
+from flareiac.kernel.elapsed import elapsed_text
 
 FORMAT_VERSION = "1.0"
 
 
 def checkpoint_json(address: str, inside: Attributes, holders: Mapping[str, Attributes]) -> dict[str, Data]:
     """Everything as it is, versioned."""
-    jobs = {name: plain(dict(row)) for name, row in holders.items()}
-    return {
-        "format_version": FORMAT_VERSION,
-        "address": address,
-        **{name: plain(value) for name, value in inside.items()},
-        "jobs": jobs,
-    }
+    return {"format_version": FORMAT_VERSION, "address": address, **inside, "jobs": dict(holders)}
 
 
 def checkpoint_text(
     address: str, inside: Attributes, holders: Mapping[str, Attributes], *, now: float
 ) -> str:
     """``now`` in UTC seconds."""
-    lines = [f"{address}: {printable(inside['location'])}", f"generation {inside['generation']} is in use"]
+    lines = [f"{address}: {inside['location']}", f"generation {inside['generation']} is in use"]
     lines += [_holder(name, row) for name, row in holders.items()] or ["no recorded job uses it"]
     if not inside["queries"]:
         lines.append("no query has run in this generation")
@@ -46,14 +35,21 @@ def checkpoint_text(
 
 
 def _holder(name: str, row: Attributes) -> str:
-    lag = row.get("lag")
-    behind = f", lag {inline(lag)}" if lag not in (None, {}, []) else ", lag unknown"
-    return f"{name} is {row.get('phase') or 'unknown'}{behind}"
+    return f"{name} is {row.get('phase') or 'unknown'}, lag {_lag(row.get('lag'))}"
+
+
+def _lag(lag: Data) -> str:
+    """One number as it is; a lag for each source with its name."""
+    if lag in (None, {}, []):
+        return "unknown"
+    if isinstance(lag, Mapping):
+        return f"{{ {', '.join(f'{source} = {count}' for source, count in lag.items())} }}"
+    return str(lag)
 
 
 def _query(query: Attributes, now: float) -> Iterator[str]:
-    title = f"Output {printable(query['output'])}" if query["output"] not in ("", "all") else "Query"
-    yield f"{title}: query {printable(query['query_id'])}"
+    title = f"Output {query['output']}" if query["output"] not in ("", "all") else "Query"
+    yield f"{title}: query {query['query_id']}"
     if query["committed"] is None:
         yield "  no batch is committed yet"
     else:
@@ -67,24 +63,22 @@ def _query(query: Attributes, now: float) -> Iterator[str]:
         state = "committed" if batch["committed"] else "not committed"
         yield f"    batch {batch['batch']:>6}  begun {_moment(batch['begun_ms'], now)}  {state}"
     for source in query["sources"]:
-        yield f"  source {source['index']} ({source['kind']}): {printable(source['text'])}"
+        yield f"  source {source['index']} ({source['kind']}): {source['text']}"
     if not query["sources"]:
         yield "  sources: nothing was read yet"
     yield f"  watermark: {_moment(query['watermark_ms'], None) if query['watermark_ms'] else 'none'}"
     for operator in query["operators"]:
         partitions = "an unknown number of" if operator["partitions"] is None else operator["partitions"]
-        yield f"  state {operator['id']}: {printable(operator['name'])} in {partitions} partitions"
+        yield f"  state {operator['id']}: {operator['name']} in {partitions} partitions"
     if not query["operators"]:
         yield "  state: none"
     if query["pinned"]:
         yield "  pinned settings (a new generation takes others):"
-        yield from (f"    {printable(name)} = {printable(value)}" for name, value in query["pinned"].items())
+        yield from (f"    {name} = {value}" for name, value in query["pinned"].items())
 
 
 def _generation(item: Attributes) -> Iterator[str]:
-    name = (
-        f"{item['number']} of output {printable(item['output'])}" if item["output"] else f"{item['number']}"
-    )
+    name = f"{item['number']} of output {item['output']}" if item["output"] else f"{item['number']}"
     if item["in_use"]:
         words = "in use"
     elif item["removable"]:
@@ -101,9 +95,9 @@ def _generation(item: Attributes) -> Iterator[str]:
             if began.get("batch") is not None
             else ""
         )
-        yield f"  began with start_from = {printable(began['start_from'])}{printable(after)}"
+        yield f"  began with start_from = {began['start_from']}{after}"
     if item["damage"] is not None:
-        yield f"  damaged: {printable(item['damage'])}"
+        yield f"  damaged: {item['damage']}"
 
 
 def _moment(milliseconds: int | None, now: float | None) -> str:

@@ -3,7 +3,7 @@
 import json
 
 from flareiac.kernel.data import Attributes
-from flareiac.render.checkpoint_text import checkpoint_json, checkpoint_text
+from flareiac_spark.checkpoint.text import checkpoint_json, checkpoint_text
 
 NOW = 1_700_000_100.0
 

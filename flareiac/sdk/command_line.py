@@ -1,0 +1,114 @@
+"""What the core offers to a command of a provider: where its output goes, what is recorded, and operations
+with lock and journal. Protocols that the core implements; ``flareiac.sdk.commands`` says how a command is
+declared.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.sdk.changes import Relation
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.lakehouse import EarlierState
+from flareiac.sdk.references import References
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Applied, Outcome, Recorded
+from flareiac.sdk.text_table import TextTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedResource:
+    """One resource as the state holds it, with what it takes to reach it."""
+
+    address: str
+    type: str
+    recorded: Recorded
+    references: References
+
+
+class RecordedProject(Protocol):
+    """What the state holds. Every method that asks a system raises ``Failure``."""
+
+    def resources(self) -> Sequence[RecordedResource]:
+        """All of them, by address."""
+        ...
+
+    def resource(self, address: str) -> RecordedResource:
+        """One of them. Raises ``Failure`` where the state does not hold it."""
+        ...
+
+    def driver(self, resource: RecordedResource) -> Driver:
+        """The driver of a resource's type. ``isinstance`` tells a provider whether it is one of its own."""
+        ...
+
+    def dependents(self, address: str) -> Sequence[RecordedResource]:
+        """Those that refer to this address, by address."""
+        ...
+
+    def users(self, address: str) -> Sequence[tuple[RecordedResource, Relation]]:
+        """Who writes this address or streams from it, by address; who does both writes."""
+        ...
+
+    def running(self, resource: RecordedResource) -> Attributes | None:
+        """What a resource is doing (see ``flareiac.sdk.capabilities.Inspecting``); None for one that does not
+        run.
+        """
+        ...
+
+    def earlier_states(self, address: str) -> Sequence[EarlierState]:
+        """What others noted of it before they emptied it."""
+        ...
+
+
+class StateChange(RecordedProject, Protocol):
+    """The state under its lock, with no interrupted apply in its journal."""
+
+    def request(self, resource: RecordedResource, action: str, payload: Data) -> ApplyRequest:
+        """What to ask of a driver. The driver's ``settle`` gets the same request if the command dies."""
+        ...
+
+    def carry_out(
+        self, resource: RecordedResource, request: ApplyRequest, work: Callable[[ApplyRequest], Outcome]
+    ) -> Applied:
+        """Journals the intent, does the work, records the result. Raises ``Failure`` where it was not
+        done.
+        """
+        ...
+
+
+class CommandLine(Protocol):
+    """One run of a command."""
+
+    def out(self, text: str) -> None:
+        """Prints a part of the result: plain text, in which control characters are spelled out."""
+        ...
+
+    def out_table(self, table: TextTable) -> None:
+        """Prints rows in columns."""
+        ...
+
+    def out_json(self, document: Mapping[str, Data]) -> None:
+        """Prints the result of ``-json``."""
+        ...
+
+    def confirm(self, lines: Sequence[str], question: str, *, approved: bool) -> None:
+        """Prints what would happen and asks, unless it is ``approved``. A no ends the command as
+        cancelled.
+        """
+        ...
+
+    def project(self) -> AbstractContextManager[RecordedProject]:
+        """The recorded project, for a command that changes nothing."""
+        ...
+
+    def locked_project(self, command: str) -> AbstractContextManager[RecordedProject]:
+        """The recorded project under the state lock, for a command that leaves the state as it is."""
+        ...
+
+    def state_change(self, command: str) -> AbstractContextManager[StateChange]:
+        """The recorded project for a command that carries out operations. ``command`` is what others who wait
+        for the lock are shown.
+        """
+        ...

@@ -1,0 +1,70 @@
+"""``checkpoint show`` and ``checkpoint gc``: what a job has read, and generations past their use."""
+
+import time
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource
+from flareiac.sdk.command_options import Json
+from flareiac_spark import codes
+from flareiac_spark.checkpoint.driver import CheckpointDriver
+from flareiac_spark.checkpoint.text import checkpoint_json, checkpoint_text
+
+Address = Annotated[str, typer.Argument(help="The address of a checkpoint.", metavar="ADDRESS")]
+AnyAddress = Annotated[
+    str | None, typer.Argument(help="The address of a checkpoint; without it, all.", metavar="[ADDRESS]")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")]
+
+
+def show(line: CommandLine, address: Address, as_json: Json = False) -> None:
+    """Shows what is in a checkpoint."""
+    with line.project() as project:
+        checkpoint = project.resource(address)
+        driver = _driver(project, checkpoint)
+        doing = {item.address: project.running(item) for item in project.dependents(address)}
+        jobs = {job: row for job, row in doing.items() if row is not None}
+        inside = driver.describe(address, checkpoint.recorded)
+    if as_json:
+        line.out_json(checkpoint_json(address, inside, jobs))
+    else:
+        line.out(checkpoint_text(address, inside, jobs, now=time.time()))
+
+
+def gc(line: CommandLine, address: AnyAddress = None, dry_run: DryRun = False) -> None:
+    """Removes generations that are no longer needed."""
+    with line.project() if dry_run else line.locked_project("checkpoint gc") as project:
+        lines = [
+            f"{checkpoint.address}: {text}"
+            for checkpoint in _checkpoints(project, address)
+            for text in _driver(project, checkpoint).delete_unused(
+                checkpoint.address,
+                checkpoint.recorded,
+                [item.recorded for item in project.dependents(checkpoint.address)],
+                dry_run=dry_run,
+            )
+        ]
+    for text in lines or ["Nothing to remove: no checkpoint has more generations than it keeps."]:
+        line.out(text)
+
+
+def _checkpoints(project: RecordedProject, address: str | None) -> Sequence[RecordedResource]:
+    if address is not None:
+        return [project.resource(address)]
+    return [item for item in project.resources() if item.type == "checkpoint"]
+
+
+def _driver(project: RecordedProject, resource: RecordedResource) -> CheckpointDriver:
+    driver = project.driver(resource)
+    if isinstance(driver, CheckpointDriver):
+        return driver
+    raise Failure(
+        error(
+            codes.NOT_A_CHECKPOINT,
+            f"{resource.address} is not a checkpoint. Write the address of a checkpoint; the block of a job "
+            "names its own.",
+        )
+    )

@@ -1,0 +1,17 @@
+"""What a job noted of tables before it emptied them for a new generation, as it is recorded. Pure."""
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.lakehouse import EarlierState
+
+
+def earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ...]:
+    """One for each output whose table was emptied."""
+    return tuple(
+        EarlierState(
+            subject=item["table"],
+            snapshot_id=item.get("snapshot_id"),
+            branch=item.get("branch"),
+            noted_by=f"{address}, output {output}, generation {item.get('generation')}",
+        )
+        for output, item in (identity.get("rebuilds") or {}).items()
+    )

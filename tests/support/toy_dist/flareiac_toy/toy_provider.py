@@ -1,0 +1,105 @@
+"""The toy provider: its types, and its session."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac.kernel.codes import NO_CODES, CodeTable
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.kill_points import reach
+from flareiac.kernel.types import STRING
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.maintenance import Performed, PerformRequest
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Function
+from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.schema import Attribute, Block
+from flareiac_toy.thing import (
+    BROOM_BROKEN,
+    SCHEMA,
+    ThingDriver,
+    ThingMaintainer,
+    ThingPlanner,
+    canonical,
+    claims,
+    dust_on,
+    holds,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToySession:
+    """An open toy world."""
+
+    root: Path
+
+    def driver(self, type_name: str) -> Driver:
+        return ThingDriver(self.root)
+
+    def perform(self, request: PerformRequest) -> Performed:
+        """Takes the dust away; a worn broom takes none, a broken one fails."""
+        strength = request.performer.attributes.get("strength") or "good"
+        if strength == "broken":
+            raise Failure(error(BROOM_BROKEN, "Declare another."))
+        path = self.root / ".toy" / f"{request.subject.attributes['name']}.dust"
+        dust = dust_on(self.root, request.subject.attributes["name"])
+        reach("toy.before-sweep")
+        if strength == "good":
+            path.write_text("0")
+        result = {"swept": dust if strength == "good" else 0}
+        answer = self.root / ".toy" / f"{request.subject.attributes['name']}.answer"
+        answer.write_text(json.dumps([request.key, result]))
+        reach("toy.after-sweep")
+        answer.unlink()
+        return Performed(result=result)
+
+    def outcome(self, request: PerformRequest) -> Performed | None:
+        """The answer that nobody took."""
+        answer = self.root / ".toy" / f"{request.subject.attributes['name']}.answer"
+        key, result = json.loads(answer.read_text()) if answer.exists() else ("", {})
+        return Performed(result=result, found=True) if key == request.key else None
+
+    def close(self) -> None:
+        pass
+
+
+class ToyProvider:
+    """The provider."""
+
+    name = "toy"
+
+    def resource_types(self) -> Sequence[ResourceType]:
+        return (
+            ResourceType(
+                name="thing",
+                kind=Kind.MANAGED,
+                schema=SCHEMA,
+                description="A file.",
+                canonical=canonical,
+                planner=ThingPlanner(),
+                claims=claims,
+                computed={"id": STRING},
+                maintainer=ThingMaintainer(),
+                holds=holds,
+            ),
+            ResourceType(
+                name="broom",
+                kind=Kind.CONNECTION,
+                schema=Block(
+                    attributes={"strength": Attribute(type=STRING, description="good | worn | broken")}
+                ),
+                description="Sweeps things.",
+                canonical=lambda decoded, _references, _project, _diagnostics: dict(decoded.attributes),
+                default={},
+            ),
+        )
+
+    def functions(self) -> Sequence[Function]:
+        return ()
+
+    def codes(self) -> CodeTable:
+        return NO_CODES
+
+    def open(self, project: Project) -> ToySession:
+        return ToySession(project.root)
