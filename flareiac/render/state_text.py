@@ -5,7 +5,7 @@ JSON.
 from collections.abc import Mapping
 
 from flareiac.kernel.addresses import parse_address
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Data
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.render.control_characters import printable
 from flareiac.render.json_values import (
@@ -18,8 +18,8 @@ from flareiac.render.json_values import (
 )
 from flareiac.render.output_text import outputs_json, outputs_text
 from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
-from flareiac.render.statistics_text import survey_lines
 from flareiac.render.value_text import body, inline, quoted, without_nulls
+from flareiac.sdk.statistics import Statistics
 
 __all__ = ["outputs_json", "outputs_text", "record_text", "show_json", "state_text"]
 
@@ -32,16 +32,15 @@ def state_text(
     *,
     schemas: Schemas | None = None,
     width: int = 100,
-    surveys: Mapping[str, Attributes] | None = None,
-    now: float = 0.0,
+    statistics: Mapping[str, Statistics] | None = None,
 ) -> str:
-    """Every recorded resource by address, then the outputs. ``surveys`` tells how much there is of some;
-    ``now`` in UTC seconds.
+    """Every recorded resource by address, then the outputs. ``statistics`` tells how much there is of
+    some.
     """
     if not snapshot.resources and not snapshot.outputs:
         return "The state is empty: nothing was applied yet.\n"
     parts = [
-        record_text(record, schemas=schemas, width=width, survey=(surveys or {}).get(address), now=now)
+        record_text(record, schemas=schemas, width=width, statistics=(statistics or {}).get(address))
         for address, record in sorted(snapshot.resources.items())
     ]
     if snapshot.outputs:
@@ -54,8 +53,7 @@ def record_text(
     *,
     schemas: Schemas | None = None,
     width: int = 100,
-    survey: Attributes | None = None,
-    now: float = 0.0,
+    statistics: Statistics | None = None,
 ) -> str:
     """One recorded resource: the attributes of the last apply, and what the world answered then as
     comments.
@@ -77,17 +75,17 @@ def record_text(
                 ),
             ]
         )
-    if survey is not None:
-        lines.extend(["", *(f"    # {line}" for line in survey_lines(survey, now=now))])
+    if statistics is not None:
+        lines.extend(["", *(f"    # {printable(line)}" for line in statistics.lines)])
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def show_json(
-    snapshot: Snapshot, *, schemas: Schemas | None = None, surveys: Mapping[str, Attributes] | None = None
+    snapshot: Snapshot, *, schemas: Schemas | None = None, statistics: Mapping[str, Statistics] | None = None
 ) -> dict[str, Data]:
     """The state as JSON data."""
     resources = [
-        _resource(record, schemas or {}, (surveys or {}).get(address))
+        _resource(record, schemas or {}, (statistics or {}).get(address))
         for address, record in sorted(snapshot.resources.items())
     ]
     return {
@@ -102,7 +100,7 @@ def show_json(
     }
 
 
-def _resource(record: ResourceRecord, schemas: Schemas, survey: Attributes | None) -> dict[str, Data]:
+def _resource(record: ResourceRecord, schemas: Schemas, statistics: Statistics | None) -> dict[str, Data]:
     patterns = sensitive_paths(schemas.get(record.type))
     found = place(record.address)
     found.pop("module_address", None)
@@ -116,6 +114,6 @@ def _resource(record: ResourceRecord, schemas: Schemas, survey: Attributes | Non
         "flareiac": {
             "identity": plain(record.identity),
             "protected": record.protected,
-            **({"survey": plain(survey)} if survey is not None else {}),
+            **({"survey": plain(statistics.figures)} if statistics is not None else {}),
         },
     }

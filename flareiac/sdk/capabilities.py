@@ -3,8 +3,8 @@
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path as FilePath
 from typing import Protocol, runtime_checkable
@@ -80,33 +80,6 @@ class Inspecting(Protocol):
         """``phase``, ``run_id``, ``batch``, ``last_commit`` (UTC seconds), ``lag``,
         ``input_rows_per_second``, ``processed_rows_per_second``, ``watermark``, ``failures``, ``last_error``,
         ``log``; None where nothing is known.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurveyRequest:
-    """Asks how much there is of one recorded resource. ``known``: what was last measured of it; ``runs``: the
-    last run of each kind of maintenance, as the state keeps them.
-    """
-
-    address: str
-    recorded: Recorded
-    references: References
-    known: Attributes = field(default_factory=dict)
-    runs: Mapping[str, Attributes] = field(default_factory=dict)
-
-
-@runtime_checkable
-class ReportsStatistics(Protocol):
-    """A driver whose resources hold data: how much, in how many parts, and how it is kept."""
-
-    def survey(self, request: SurveyRequest) -> Attributes:
-        """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``, as of
-        ``looked_at`` (ms since 1970, None: now); ``snapshots`` (how many), ``oldest_snapshot``,
-        ``last_commit`` (ms since 1970); ``names`` of branches and tags, ``format_version``, ``location``;
-        ``maintenance``: ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``, ``result``
-        of each kind. None where nothing is known. Cheap. Raises ``Failure``.
         """
         ...
 

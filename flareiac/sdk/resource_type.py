@@ -15,6 +15,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.schema import Block
+from flareiac.sdk.statistics import StatisticsSheet
 
 
 class Kind(StrEnum):
@@ -70,7 +71,8 @@ class ResourceType:
     the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its
     own (see ``sdk.locations``); the identity is empty of what was never observed. ``sources(attributes,
     project)``: folders with files that it needs and others write. ``earlier_states(address, identity)`` tells
-    what a recorded resource noted of others before it emptied them.
+    what a recorded resource noted of others before it emptied them. ``sheet``: how its statistics are shown,
+    where its driver reports some.
     """
 
     name: str
@@ -91,3 +93,4 @@ class ResourceType:
     places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
     sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
     earlier_states: Callable[[str, Attributes], tuple[EarlierState, ...]] = lambda *_nothing: ()
+    sheet: StatisticsSheet | None = None

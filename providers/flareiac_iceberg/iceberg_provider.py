@@ -24,6 +24,7 @@ from flareiac_iceberg.data_table.read import DataTableDriver
 from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.format.transforms import FUNCTIONS
 from flareiac_iceberg.maintenance.plan import TableMaintainer
+from flareiac_iceberg.maintenance.statistics_text import SHEET
 from flareiac_iceberg.namespace import schema as namespace_schema
 from flareiac_iceberg.namespace.driver import NamespaceDriver
 from flareiac_iceberg.namespace.plan import NamespacePlanner
@@ -60,6 +61,7 @@ _TYPES: Final = (
         claims=table_canonical.claims,
         places=places,
         maintainer=TableMaintainer(),
+        sheet=SHEET,
         computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
     ),
     ResourceType(

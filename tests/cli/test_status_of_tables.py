@@ -80,4 +80,5 @@ def test_without_tables_and_jobs_there_is_nothing_to_tell(project: Path) -> None
         "format_version": "1.0",
         "jobs": [],
         "tables": [],
+        "things": [],
     }

@@ -1,7 +1,6 @@
 """``show``: a saved plan, or the state."""
 
 import json
-import time
 from typing import Annotated
 
 import typer
@@ -9,7 +8,7 @@ import typer
 import flareiac
 from flareiac.app.discovery import installed
 from flareiac.app.plan_files import read_plan
-from flareiac.app.table_statistics import surveys
+from flareiac.app.statistics import statistics
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -55,10 +54,11 @@ def _show_plan(
 def _show_state(invocation: Invocation, *, as_json: bool) -> None:
     with opened(invocation) as workspace:
         snapshot = workspace.load_state().snapshot
-        statistics = surveys(workspace, snapshot)
+        sheets = statistics(workspace, snapshot)
+    found = {address: item for rows in sheets.values() for address, item in rows.items()}
     schemas = installed().registry.schemas
     if as_json:
-        document = show_json(snapshot, schemas=schemas, surveys=statistics)
+        document = show_json(snapshot, schemas=schemas, statistics=found)
         invocation.terminal.out(json.dumps(document, indent=2))
     else:
-        invocation.terminal.out(state_text(snapshot, schemas=schemas, surveys=statistics, now=time.time()))
+        invocation.terminal.out(state_text(snapshot, schemas=schemas, statistics=found))

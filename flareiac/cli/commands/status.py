@@ -9,14 +9,14 @@ from typing import Annotated, Final
 
 import typer
 
-from flareiac.app.inspect import status as job_rows
-from flareiac.app.table_statistics import surveys
+from flareiac.app.inspect import status as running
+from flareiac.app.statistics import sheets, statistics
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
 from flareiac.render.control_characters import visible
-from flareiac.render.statistics_text import survey_json, survey_text
+from flareiac.render.statistics_text import statistics_json, statistics_text
 from flareiac.render.status_text import status_json, status_text
 from flareiac.sdk.command_options import Json
 
@@ -43,11 +43,12 @@ def status(invocation: Invocation, as_json: Json = False, watch: Watch = False) 
 def _status(invocation: Invocation, *, as_json: bool) -> str:
     with opened(invocation) as workspace:
         snapshot = workspace.load_state().snapshot
-        rows, tables = job_rows(workspace, snapshot), surveys(workspace, snapshot)
+        rows, found = running(workspace, snapshot), statistics(workspace, snapshot)
     if as_json:
-        return json.dumps({**status_json(rows), "tables": survey_json(tables)}, indent=2)
-    jobs = [status_text(rows, now=time.time())] if rows or not tables else []
-    return "\n".join([*jobs, *filter(None, [survey_text(tables, now=time.time())])])
+        held = {sheet.name: statistics_json(found.get(sheet, {})) for sheet in sheets(workspace)}
+        return json.dumps({**status_json(rows), **held}, indent=2)
+    texts = [statistics_text(sheet, items) for sheet, items in found.items()]
+    return "\n".join([*([status_text(rows, now=time.time())] if rows or not texts else []), *texts])
 
 
 def _repeat(terminal: Terminal, look: Callable[[], str]) -> None:

@@ -16,7 +16,7 @@ _BYTES: Final = 1024**2
 
 
 def small_files(table: Table, known: Attributes, read: Read) -> Attributes:
-    """``small_files``, ``looked_at_files`` and ``looked_at`` as ``Surveying.survey`` tells. ``known``:
+    """``small_files``, ``looked_at_files`` and ``looked_at`` as ``statistics.survey`` tells. ``known``:
     figures of the last time.
     """
     if table.current is None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.capabilities import SurveyRequest
+from flareiac.sdk.statistics import StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.snapshots import commits, current, heads
 from flareiac_iceberg.maintenance.measure import Read, Table
@@ -22,11 +22,18 @@ _KINDS: Final = (
 """In the order in which they run."""
 
 
-def survey(found: tuple[str, Attributes] | None, name: str, request: SurveyRequest, read: Read) -> Attributes:
-    """As ``Surveying.survey`` tells. Sizes are those of the newest snapshot; a table that was never written
-    has none of anything. ``found``: the place of its metadata file, and what is in it.
+def survey(
+    found: tuple[str, Attributes] | None, name: str, request: StatisticsRequest, read: Read
+) -> Attributes:
+    """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``, as of
+    ``looked_at`` (ms since 1970, None: now); ``snapshots`` (how many), ``oldest_snapshot``, ``last_commit``
+    (ms since 1970); ``names`` of branches and tags, ``format_version``, ``location``; ``maintenance``:
+    ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``, ``result`` of each kind. None
+    where nothing is known.
 
-    Raises ``Failure`` where the recorded table is not there.
+    Sizes are those of the newest snapshot; a table that was never written has none of anything. ``found``:
+    the place of its metadata file, and what is in it. Raises ``Failure`` where the recorded table is not
+    there.
     """
     if found is None:
         raise Failure(gone_table(name))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.capabilities import SurveyRequest
 from flareiac.sdk.command_line import RecordedResource
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import MeasureRequest
@@ -20,6 +19,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, Unreadable
+from flareiac.sdk.statistics import Statistics, StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import Pointer, unreadable
@@ -35,6 +35,7 @@ from flareiac_iceberg.format.spec import TableSpec, layout_of, spec_of
 from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.read import figures, reader_of
 from flareiac_iceberg.maintenance.statistics import another_table, gone_table, survey
+from flareiac_iceberg.maintenance.statistics_text import statistics_of
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import (
     Change,
@@ -237,11 +238,12 @@ class TableDriver:
         target = target_of(recorded.attributes, references)
         return rows(self._own(target, recorded)[1])
 
-    def survey(self, request: SurveyRequest) -> Attributes:
+    def statistics(self, request: StatisticsRequest) -> Statistics:
         """The figures of the recorded table. Raises ``Failure``."""
         target = target_of(request.recorded.attributes, request.references)
         found = self._metadata(target)
-        return survey(found, target.full_name, request, reader_of(target.catalog))
+        figures = survey(found, target.full_name, request, reader_of(target.catalog))
+        return statistics_of(figures, now=request.now)
 
     def way_back(
         self, table: RecordedResource, to: int | None, known: Sequence[EarlierState]

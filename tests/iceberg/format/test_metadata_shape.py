@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.capabilities import SurveyRequest
+from flareiac.sdk.statistics import StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.metadata_files import load_entry
@@ -87,7 +87,7 @@ def unread(place: str) -> bytes:
     raise Failure(error(codes.MANIFEST_UNREADABLE, str(place)))
 
 
-def use(location: str, found: dict[str, Any], request: SurveyRequest) -> None:
+def use(location: str, found: dict[str, Any], request: StatisticsRequest) -> None:
     """What is done with metadata that was loaded."""
     spec, _ = parse_metadata(found, location)
     assert len(list(commits(found))) <= 1
@@ -107,8 +107,13 @@ def use(location: str, found: dict[str, Any], request: SurveyRequest) -> None:
 def test_damage_of_every_kind_in_every_place(
     lake: Lake, metadata: dict[str, Any], catalog: CatalogSpec
 ) -> None:
-    request = SurveyRequest(
-        address="table.t", recorded=lake.state["table.t"], references=lake.references, known={}, runs={}
+    request = StatisticsRequest(
+        now=0.0,
+        address="table.t",
+        recorded=lake.state["table.t"],
+        references=lake.references,
+        known={},
+        runs={},
     )
     told = 0
     for path, value, made in damaged(metadata):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.capabilities import ReportsStatistics, SurveyRequest
+from flareiac.sdk.statistics import ReportsStatistics, StatisticsRequest
 from tests.iceberg.lake import Lake
 from tests.iceberg.maintenance.upkeep import ORDERS, measured
 
@@ -27,10 +27,14 @@ def append(lake: Lake, times: int) -> None:
 def share(lake: Lake, known: Attributes | None = None) -> tuple[int | None, int | None, int | None]:
     driver = lake.session.driver("table")
     assert isinstance(driver, ReportsStatistics)
-    request = SurveyRequest(
-        address="table.t", recorded=lake.state["table.t"], references=lake.references, known=known or {}
+    request = StatisticsRequest(
+        now=0.0,
+        address="table.t",
+        recorded=lake.state["table.t"],
+        references=lake.references,
+        known=known or {},
     )
-    found = driver.survey(request)
+    found = driver.statistics(request).figures
     return found["small_files"], found["looked_at_files"], found["looked_at"]
 
 

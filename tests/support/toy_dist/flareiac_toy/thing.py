@@ -38,6 +38,8 @@ from flareiac.sdk.results import (
     Unreadable,
 )
 from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.statistics import Statistics, StatisticsRequest, StatisticsSheet
+from flareiac.sdk.text_table import Column
 from flareiac.sdk.validators import one_of
 from flareiac_toy.shine import Shine, ShineStep
 
@@ -78,6 +80,13 @@ SCHEMA = Block(
             validators=(one_of("retain", "drop", "delete"),),
         ),
     },
+)
+
+
+SHEET = StatisticsSheet(
+    name="things",
+    subject="THING",
+    columns=(Column("DUST", right=True), Column("SHINE", right=True), Column("SWEPT", right=True)),
 )
 
 
@@ -271,6 +280,17 @@ class ThingDriver:
             return NotApplied(diagnostics=(error(UNREADABLE, "Nothing is left of it."),))
         messages = (f"{request.address} is back",)
         return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=messages)
+
+    def statistics(self, request: StatisticsRequest) -> Statistics:
+        """Its dust, and how it shines."""
+        dust = dust_on(self.root, request.recorded.attributes["name"])
+        level, run = self.shine(request.recorded).level, request.runs.get("sweeping")
+        return Statistics(
+            figures={"dust": dust, "shine": level},
+            cells=(str(dust), str(level), "-" if run is None else str(run["result"]["swept"])),
+            lines=(f"{dust} grains of dust, shines at {level}",),
+            legend="SWEPT: the grains of the last sweeping." if run is not None else "",
+        )
 
     def shine(self, recorded: Recorded) -> Shine:
         """How it has shone."""

@@ -18,6 +18,7 @@ from flareiac.sdk.schema import Attribute, Block
 from flareiac_toy.thing import (
     BROOM_BROKEN,
     SCHEMA,
+    SHEET,
     ThingDriver,
     ThingMaintainer,
     ThingPlanner,
@@ -82,6 +83,7 @@ class ToyProvider:
                 computed={"id": STRING},
                 maintainer=ThingMaintainer(),
                 holds=holds,
+                sheet=SHEET,
             ),
             ResourceType(
                 name="broom",

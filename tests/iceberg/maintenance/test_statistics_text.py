@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from flareiac.render.statistics_text import survey_json, survey_lines, survey_text
+from flareiac.render.statistics_text import statistics_json, statistics_text
+from flareiac.sdk.statistics import Statistics
+from flareiac_iceberg.maintenance.statistics_text import SHEET, statistics_of
 
 NOW = 1_000_000.0
 EMPTY: dict[str, Any] = {
@@ -52,14 +54,22 @@ FULL = EMPTY | {
 }
 
 
+UNKNOWN = Statistics(
+    figures={},
+    cells=("-",) * len(SHEET.columns),
+    lines=(),
+    trouble=(("not known", "It is gone: look."),),
+)
+
+
 def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
-    surveys = {
-        "table.full": FULL,
-        "table.empty": EMPTY,
-        "table.gone": {"trouble": "It is gone: look."},
-        "table.due": EMPTY | due(),
+    rows = {
+        "table.full": statistics_of(FULL, now=NOW),
+        "table.empty": statistics_of(EMPTY, now=NOW),
+        "table.gone": UNKNOWN,
+        "table.due": statistics_of(EMPTY | due(), now=NOW),
     }
-    assert survey_text(surveys, now=NOW) == (
+    assert statistics_text(SHEET, rows) == (
         "TABLE              ROWS   SIZE  FILES  SMALL FILES  DELETE FILES  SNAPSHOTS  LAST COMMIT  LAST "
         "MAINTENANCE            NEXT\n"
         "table.full   12,345,678  5.3GB    400           8%             3         21  1m ago       "
@@ -83,11 +93,9 @@ def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
 
 def test_a_share_of_an_earlier_time_says_so() -> None:
     aged = FULL | {"looked_at": (NOW - 7200) * 1000}
-    assert "  8% (2h ago)  " in survey_text({"table.full": aged}, now=NOW)
-    assert (
-        next(survey_lines(aged, now=NOW))
-        == "12,345,678 rows, 5.3GB in 400 data files (8% small, 2h ago), 3 delete files"
-    )
+    found = statistics_of(aged, now=NOW)
+    assert "  8% (2h ago)  " in statistics_text(SHEET, {"table.full": found})
+    assert found.lines[0] == "12,345,678 rows, 5.3GB in 400 data files (8% small, 2h ago), 3 delete files"
 
 
 def due() -> dict[str, Any]:
@@ -97,13 +105,13 @@ def due() -> dict[str, Any]:
 
 
 def test_one_table_is_told_in_sentences() -> None:
-    assert list(survey_lines(FULL, now=NOW)) == [
+    assert list(statistics_of(FULL, now=NOW).lines) == [
         "12,345,678 rows, 5.3GB in 400 data files (8% small), 3 delete files",
         "21 snapshots since 1970-01-11 12:46:40 UTC, the last commit 1970-01-12 13:45:25 UTC",
         "compaction: ran 2h ago and failed, not before 1h from now",
         "snapshot_expiry: ran 1d ago, not before 1d from now",
     ]
-    assert list(survey_lines(EMPTY | due(), now=NOW)) == [
+    assert list(statistics_of(EMPTY | due(), now=NOW).lines) == [
         "0 rows, 0B in 0 data files",
         "0 snapshots",
         "manifest_rewrite: ran 59m ago, next when it is due",
@@ -113,9 +121,8 @@ def test_one_table_is_told_in_sentences() -> None:
 
 def test_what_is_not_known_is_no_number() -> None:
     unknown = EMPTY | dict.fromkeys(("rows", "bytes", "files", "delete_files"))
-    assert next(survey_lines(unknown, now=NOW)) == "- rows, - in - data files"
-    assert survey_text({}, now=NOW) == ""
+    assert statistics_of(unknown, now=NOW).lines[0] == "- rows, - in - data files"
 
 
 def test_machines_get_the_figures_as_they_are() -> None:
-    assert survey_json({"table.a": EMPTY}) == [{"address": "table.a", **EMPTY}]
+    assert statistics_json({"table.a": statistics_of(EMPTY, now=NOW)}) == [{"address": "table.a", **EMPTY}]

@@ -1,0 +1,61 @@
+"""How much there is of everything recorded that holds data, and how it is kept. Reads only; asks no
+engine.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from flareiac.app.figures_cache import known_figures
+from flareiac.app.workspace import Workspace
+from flareiac.model.references import recorded_references
+from flareiac.model.snapshot import Snapshot
+from flareiac.planning.fan_out import Unanswered, answers, workers
+from flareiac.planning.observe import TIMEOUT
+from flareiac.sdk.statistics import ReportsStatistics, Statistics, StatisticsRequest, StatisticsSheet
+
+
+def sheets(workspace: Workspace) -> list[StatisticsSheet]:
+    """Those of all installed types."""
+    return [kind.sheet for kind in workspace.installed.registry.types.values() if kind.sheet is not None]
+
+
+def statistics(workspace: Workspace, snapshot: Snapshot) -> dict[StatisticsSheet, dict[str, Statistics]]:
+    """The statistics of what is recorded, by sheet and address."""
+    found: dict[StatisticsSheet, dict[str, Statistics]] = {}
+    for address, answer in _ask(workspace, snapshot).items():
+        sheet = workspace.installed.registry.types[snapshot.resources[address].type].sheet
+        assert sheet is not None, "a type whose driver reports statistics has a sheet"
+        found.setdefault(sheet, {})[address] = (
+            _unanswered(sheet, answer) if isinstance(answer, Unanswered) else answer
+        )
+    return found
+
+
+def _ask(workspace: Workspace, snapshot: Snapshot) -> dict[str, Statistics | Unanswered]:
+    known = known_figures(snapshot.lineage, workspace.project.workspace)
+    calls: dict[str, Callable[[], Statistics]] = {}
+    for address, record in sorted(snapshot.resources.items()):
+        driver = workspace.driver(record.provider, record.type)
+        if isinstance(driver, ReportsStatistics):
+            request = StatisticsRequest(
+                address=address,
+                recorded=record.recorded(),
+                references=recorded_references(snapshot, record),
+                now=time.time(),
+                known=known.get(address, {}),
+                runs=record.upkeep,
+            )
+            calls[address] = partial(driver.statistics, request)
+    with workers("statistics", workspace.parallelism) as pool:
+        return answers(pool, calls, TIMEOUT)
+
+
+def _unanswered(sheet: StatisticsSheet, answer: Unanswered) -> Statistics:
+    trouble = answer.diagnostics[0].line
+    return Statistics(
+        figures={"trouble": trouble},
+        cells=("-",) * len(sheet.columns),
+        lines=(f"not known: {trouble}",),
+        trouble=(("not known", trouble),),
+    )
