@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.chaos_scenarios import BRANCH, Cells, Target
-from tests.support.command_line import Ended, arguments, environment
+from tests.support.command_line import Ended, arguments, environment, flareiac
 
 _HIT: Final = re.compile(r" ERROR failed: .*?interrupted at (\S+), time (\d+)")
 _BEGUN: Final = " begins ("
@@ -58,9 +58,7 @@ class Lake:
     # Commands
 
     def run(self, *words: str, **extra: str) -> Ended:
-        with self.begin(*words, **extra) as command:
-            said = command.communicate()[0]
-        return Ended(code=command.returncode, out=said, err="")
+        return flareiac(self.root, *words, **extra)
 
     def begin(self, *words: str, **extra: str) -> "subprocess.Popen[str]":
         """A command that is not waited for."""

@@ -3,25 +3,17 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.bench.matrix_cells import LAID
 from tests.bench.matrix_jobs import BRANCH, LAKE, source_tables
 from tests.bench.matrix_rows import LANDED, Event, Row, text
+from tests.support.command_line import Ended, flareiac
 
 _GONE = 120.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    code: int
-    text: str
 
 
 class Lake:
@@ -50,17 +42,12 @@ class Lake:
             place.mkdir(parents=True, exist_ok=True)
             (place / "steps.py").write_text(content)
 
-    def run(self, *words: str, codes: Iterable[int] = (0,)) -> Done:
+    def run(self, *words: str, codes: Iterable[int] = (0,)) -> Ended:
         """A command. Raises ``RuntimeError`` with what it said if it ends with another code."""
-        program = [sys.executable, "-W", "ignore", "-c", "from flareiac.cli.main import main; main()", *words]
-        environment = {**os.environ, "NO_COLOR": "1", "CI": ""}
-        done = subprocess.run(
-            program, cwd=self.root, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
-        )
-        said = done.stdout + done.stderr
-        if done.returncode not in codes or "Traceback" in said:
-            raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}:\n{said[-6000:]}")
-        return Done(code=done.returncode, text=said)
+        done = flareiac(self.root, *words)
+        if done.code not in codes or "Traceback" in done.text:
+            raise RuntimeError(f"{' '.join(words)} ended with {done.code}:\n{done.text[-6000:]}")
+        return done
 
     def plan(self) -> tuple[int, dict[str, Mapping[str, Any]]]:
         """The plan's exit code, and what it says of each address."""

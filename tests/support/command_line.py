@@ -14,7 +14,7 @@ from typing import Final
 
 from tests.support.forks import Forks
 
-_TIMEOUT: Final = 300.0
+_TIMEOUT: Final = 900.0
 _TOY: Final = Path(__file__).parent / "toy_dist"
 
 
@@ -88,6 +88,6 @@ def _text(printed: bytes) -> str:
 
 _OF_THE_SESSION: Final = environment()
 _NOT_IMPORTED: Final = dict.fromkeys(
-    ("PYTEST_CURRENT_TEST", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"), ""
+    ("FLAREIAC_FAIL_AT", "PYTEST_CURRENT_TEST", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"), ""
 )
-"""Variables that no import reads: pytest's, and those that a Spark of this process leaves."""
+"""Variables that no import reads: a driver's, pytest's, and those that a Spark of this process leaves."""

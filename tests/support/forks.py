@@ -44,7 +44,8 @@ class Forks:
         with ExitStack() as ours:
             with ExitStack() as theirs:
                 answers, answering = socket.socketpair()
-                ours.enter_context(answers), theirs.enter_context(answering)
+                ours.enter_context(answers)
+                theirs.enter_context(answering)
                 (out, out_end), (err, err_end) = os.pipe(), os.pipe()
                 for reader in (out, err):
                     ours.callback(os.close, reader)
