@@ -49,6 +49,7 @@ say "Tests"
 if [ "$fast" = yes ]; then
   exec pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not jvm" ${arguments[@]+"${arguments[@]}"}
 fi
-# Tests of one file share a Spark application, so a file stays on one worker; two JVMs are what two cores carry.
+# Tests of one file share a Spark application, so a file stays on one worker. Tests of an application wait for a third of
+# their time: three workers keep two cores busy.
 # The order is that of tests/conftest.py: left to itself, xdist keeps files of few but long tests for the end.
-exec pytest -n 2 --dist loadfile --no-loadscope-reorder ${arguments[@]+"${arguments[@]}"}
+exec pytest -n 3 --dist loadfile --no-loadscope-reorder ${arguments[@]+"${arguments[@]}"}
