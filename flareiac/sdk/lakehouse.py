@@ -1,13 +1,83 @@
-"""What a provider may know of a table that another provider keeps: how much of what was appended to it can
-still be read, and what it held before it was emptied. Pure.
+"""What a provider may know of a table that another provider keeps: who wrote it, how much of what was
+appended to it can still be read, and what it held before it was emptied. Pure.
 
 A stream of a table reads what its live snapshots added, one by one. Rows of snapshots that expired, or that a
 rewrite moved to other files, are in the table, and no stream begins with them.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import decode
 
 APPEND = "append"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryCommits:
+    """What a streaming query has committed: its newest batch, by output where its snapshots say so, and when
+    the newest snapshot was made (ms since 1970, UTC).
+    """
+
+    epoch: int | None = None
+    at: int = 0
+    outputs: Mapping[str, int] = field(default_factory=dict)
+
+    def batch_of(self, output: str) -> int | None:
+        """The newest batch of one output."""
+        return self.outputs.get(output, self.epoch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoneBatches:
+    """Batches of a query that a rollback has taken out of the table, and their rows."""
+
+    first: int
+    last: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignCommits:
+    """Commits that carry no mark at all, by engine, application and operation; ``at`` and ``snapshot_id`` are
+    the newest one's.
+    """
+
+    engine: str = ""
+    app: str = ""
+    operation: str = ""
+    count: int = 1
+    at: int = 0
+    snapshot_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableWriters:
+    """Who wrote a table recently. Times are ms since 1970, UTC.
+
+    ``since`` is the time of the newest snapshot when the table was last recorded, ``at`` of the newest one
+    now: what is later than ``since`` is news. ``complete``: no older snapshot was left out. ``runs`` are
+    batch runs by id. ``undone`` are batches later than those of main whose snapshots no branch or tag
+    descends from: the table was rolled back under their query.
+    """
+
+    since: int | None = None
+    at: int | None = None
+    complete: bool = True
+    queries: Mapping[str, QueryCommits] = field(default_factory=dict)
+    runs: Mapping[str, int] = field(default_factory=dict)
+    others: tuple[ForeignCommits, ...] = ()
+    undone: Mapping[str, UndoneBatches] = field(default_factory=dict)
+
+    def is_news(self, at: int) -> bool:
+        """Whether a commit at this time is later than what was recorded."""
+        return at > (self.since or 0)
+
+
+def writers_of(identity: Attributes) -> TableWriters:
+    """The writers in a table's identity; none where they are not known."""
+    return decode(TableWriters, identity.get("writers") or {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
+from flareiac_iceberg.namespace.plan import NamespaceFacts
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
@@ -32,7 +33,7 @@ def identity(address: str, attributes: Attributes, given: Attributes) -> Attribu
         case "table":
             return _table(attributes) | given
         case _:
-            return given
+            return {}
 
 
 def facts(address: str, attributes: Attributes, given: Attributes) -> object:
@@ -42,6 +43,8 @@ def facts(address: str, attributes: Attributes, given: Attributes) -> object:
             return JobThere(**given).facts(attributes)
         case "checkpoint" if given:
             return CheckpointThere(**given).facts(address.partition(".")[2])
+        case "namespace":
+            return NamespaceFacts(tables=tuple(given.get("tables", ())))
         case _:
             return None
 

@@ -128,11 +128,11 @@ class PointerWriter(CatalogWriter[S, M]):
 def _flaws(metadata: Attributes, location: str) -> set[str]:
     """Why engines would not load a table; a server checks the same before it takes a commit."""
     spec, identity = parse_metadata(metadata, location)
-    ids = identity["field_ids"]
+    ids = identity.field_ids
     hidden = {
-        name
-        for name, source, _ in identity["partition_names"]
-        if source in ids.values() and ids.get(name, source) != source
+        item.name
+        for item in identity.partition_names
+        if item.source in ids.values() and ids.get(item.name, item.source) != item.source
     }
     return {item.why.rstrip(".") for item in layout_errors(spec)} | {
         f"column {name} has the name of a partition field of another column" for name in hidden

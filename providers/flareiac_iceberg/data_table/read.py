@@ -10,6 +10,7 @@ from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.results import Observation, Outcome, Present
 from flareiac_iceberg.data_table.schema import READ, frame
+from flareiac_iceberg.format.identity import identity_of
 
 
 class DataTableDriver:
@@ -27,7 +28,7 @@ class DataTableDriver:
         observed = self._tables.read(replace(request, desired=whole))
         if not isinstance(observed, Present):
             return observed
-        attributes = asked | _lasting(observed.attributes) | {"uuid": observed.identity["uuid"]}
+        attributes = asked | _lasting(observed.attributes) | {"uuid": identity_of(observed.identity).uuid}
         return Present(attributes=attributes, identity=observed.identity, history=observed.history)
 
     def apply(self, request: ApplyRequest) -> Outcome:

@@ -22,6 +22,7 @@ from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.spec import spec_of
 from flareiac_iceberg.discovery.block import chosen, label_of, written
+from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.transforms import FUNCTIONS
 from flareiac_iceberg.table.canonical import canonical
 from flareiac_iceberg.table.plan import TablePlanner
@@ -222,7 +223,7 @@ def _sayable(
     notes = [
         f"The column {path} is left out and not managed: a name with a dot, or none at all, cannot be "
         "written."
-        for path in observed.identity["unsayable"]
+        for path in identity_of(observed.identity).unsayable
     ]
     for name in ("partition_by", "sort_by"):
         strange = sorted({item["transform"] for item in body.get(name, ())} - _TRANSFORMS)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.locations import outermost
 from flareiac.sdk.project import Project
+from flareiac_iceberg.format.identity import identity_of
 
 _PATHS: Final = (
     "write.data.path",
@@ -29,25 +30,24 @@ def places(attributes: Attributes, identity: Attributes, project: Project) -> tu
     """Of a declared, recorded or observed table; what no version before this one recorded is its location at
     least.
     """
-    told = [
+    known = identity_of(identity)
+    places = [
         attributes.get("location"),
-        identity.get("location"),
-        *(identity.get("places") or ()),
+        known.location,
+        *known.places,
         *_paths(attributes.get("properties")),
     ]
-    return outermost(comparable(item, project.root) for item in told if isinstance(item, str))
+    return outermost(comparable(item, project.root) for item in places if isinstance(item, str))
 
 
-def places_in(metadata: Attributes, location: str) -> list[str]:
+def places_in(metadata: Attributes, location: str) -> tuple[str, ...]:
     """What metadata tells: where the table is and writes now, and where earlier metadata and manifest lists
     are.
     """
     files = [location, *(item.get("metadata-file") for item in metadata.get("metadata-log") or ())]
     lists = (item.get("manifest-list") for item in metadata.get("snapshots") or ())
     folders = {item.rpartition("/")[0] for item in (*files, *lists) if isinstance(item, str)}
-    return list(
-        outermost(map(comparable, (metadata["location"], *_paths(metadata.get("properties")), *folders)))
-    )
+    return outermost(map(comparable, (metadata["location"], *_paths(metadata.get("properties")), *folders)))
 
 
 def _paths(properties: Attributes | None) -> Iterator[str]:

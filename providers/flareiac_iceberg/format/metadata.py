@@ -7,8 +7,8 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac_iceberg.format.default_value import same_form
+from flareiac_iceberg.format.identity import PartitionName, TableIdentity
 from flareiac_iceberg.format.locations import places_in
-from flareiac_iceberg.format.recent_writers import KEY as WRITERS
 from flareiac_iceberg.format.recent_writers import writers
 from flareiac_iceberg.format.refs import branches_of, tags_of
 from flareiac_iceberg.format.snapshots import written
@@ -143,10 +143,8 @@ def _head(kind: Data) -> str:
     return "timestamp_ntz" if text == "timestamp" else text
 
 
-def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, Attributes]:
-    """A table as it is, and its identity: uuid, locations, ids; ``sorted_ids`` are the columns of all its
-    sort orders ever, ``partition_names`` the name, source and transform of all its partition fields ever.
-    """
+def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, TableIdentity]:
+    """A table as it is, and its identity."""
     schema = schema_of(metadata)
     levels = nodes(schema)
     paths = {node.id: node.path for node in levels}
@@ -196,40 +194,44 @@ def created_by(metadata: Attributes) -> str | None:
     return key
 
 
-def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) -> Attributes:
+def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) -> TableIdentity:
     snapshot = metadata.get("current-snapshot-id")
     properties = metadata.get("properties") or {}
-    return {
-        "uuid": metadata["table-uuid"],
-        "location": metadata["location"],
-        "places": places_in(metadata, location),
-        "metadata_location": location,
-        "snapshot_id": None if snapshot in (None, -1) else snapshot,
-        "schema_id": schema_of(metadata).get("schema-id", 0),
-        "spec_id": partition_spec_of(metadata)["spec-id"],
-        "sort_id": sort_order_of(metadata)["order-id"],
-        "field_ids": field_ids,
-        "sorted_ids": sorted(
-            {item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}
+    return TableIdentity(
+        uuid=metadata["table-uuid"],
+        location=metadata["location"],
+        places=places_in(metadata, location),
+        metadata_location=location,
+        snapshot_id=None if snapshot in (None, -1) else snapshot,
+        schema_id=schema_of(metadata).get("schema-id", 0),
+        spec_id=partition_spec_of(metadata)["spec-id"],
+        sort_id=sort_order_of(metadata)["order-id"],
+        field_ids=field_ids,
+        sorted_ids=tuple(
+            sorted(
+                {item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}
+            )
         ),
-        "partition_names": [
-            list(field)
-            for field in sorted(
+        partition_names=tuple(
+            PartitionName(*names)
+            for names in sorted(
                 {
                     (item["name"], item["source-id"], item["transform"])
                     for spec in partition_specs_of(metadata)
                     for item in spec["fields"]
                 }
             )
-        ],
-        "written": written(metadata),
-        "defaults": {name: properties[name] for name in DEFAULT_PROPERTIES if name in properties},
-        "tags": {name: tag.snapshot_id for name, tag in tags_of(metadata).items()},
-        "branches": sorted(branches_of(metadata)),
-        "properties": sorted(name for name in properties if not is_own(name)),
-        "unsayable": list(unrepresentable(schema_of(metadata))),
-        WRITERS: writers(metadata),
-    }
+        ),
+        written=written(metadata),
+        defaults={name: properties[name] for name in DEFAULT_PROPERTIES if name in properties},
+        tags={
+            name: tag.snapshot_id for name, tag in tags_of(metadata).items() if tag.snapshot_id is not None
+        },
+        branches=tuple(sorted(branches_of(metadata))),
+        properties=tuple(sorted(name for name in properties if not is_own(name))),
+        unsayable=unrepresentable(schema_of(metadata)),
+        writers=writers(metadata),
+    )
 
 
 def _tags(text: str) -> tuple[str, ...]:

@@ -84,13 +84,13 @@ class Listings:
         return known
 
 
-def _told(item: Registered, catalog: CatalogSpec) -> list[str]:
+def _told(item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
     if not item.metadata:
-        return []
+        return ()
     try:
         metadata: Data = item.fetch()[1] if item.fetch is not None else _content(item.metadata, catalog)
     except FileNotFoundError:
-        return []  # no one can read this table any more
+        return ()  # no one can read this table any more
     except (OSError, ValueError, EOFError, zlib.error) as trouble:
         raise Failure(unreadable(catalog, f"the metadata {item.metadata}: {trouble}")) from trouble
     if not isinstance(metadata, dict) or not isinstance(metadata.get("location"), str):

@@ -14,6 +14,7 @@ from flareiac_iceberg.catalogs.metadata_files import load, load_entry
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
 from flareiac_iceberg.catalogs.target import Target, target_of
+from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.format.manifests import unreadable
 from flareiac_iceberg.maintenance.catalog_listing import Listings
@@ -52,14 +53,16 @@ def _known(request: MeasureRequest) -> Attributes | None:
     at.
     """
     known, wanted = request.known, settings_of(request.attributes)
-    same = is_fresh(known, request.attributes) and all(
-        known[name] == request.identity[name] for name in ("uuid", "metadata_location")
+    now = identity_of(request.identity)
+    same = is_fresh(known, request.attributes) and (known["uuid"], known["metadata_location"]) == (
+        now.uuid,
+        now.metadata_location,
     )
     return known if same and ("snapshot_expiry" not in wanted or known["history"] is not None) else None
 
 
 def _measured(request: MeasureRequest, target: Target) -> Attributes:
-    location, metadata = _metadata(target, request.identity)
+    location, metadata = _metadata(target, identity_of(request.identity).metadata_location)
     table = Table(metadata=metadata, metadata_location=location, attributes=request.attributes)
     return measure(table, reader_of(target.catalog))
 
@@ -88,18 +91,17 @@ def _lost(request: MeasureRequest, found: Attributes, catalog: CatalogSpec) -> l
     """
     own = comparable(found["location"])
     inside = {
-        name: item
+        name: identity
         for name, item in request.dropped.items()
-        if is_within(comparable(str(item.get("metadata_location"))), own)
+        if is_within(comparable((identity := identity_of(item)).metadata_location), own)
     }
     return unrecoverable(inside, found["metadata_location"], catalog)
 
 
-def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:
+def _metadata(target: Target, observed: str) -> tuple[str, Attributes]:
     """The file that was observed a moment ago; the catalog is asked only where that is gone, or is not ours
     to read.
     """
-    observed = identity["metadata_location"]
     if not target.catalog.is_server:
         try:
             return observed, load(observed, target.catalog)

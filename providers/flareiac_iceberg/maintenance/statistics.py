@@ -7,6 +7,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.statistics import StatisticsRequest
 from flareiac_iceberg import codes
+from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.snapshots import commits, current, heads
 from flareiac_iceberg.maintenance.measure import Read, Table
 from flareiac_iceberg.maintenance.small_files import small_files
@@ -38,7 +39,7 @@ def survey(
     if found is None:
         raise Failure(gone_table(name))
     location, metadata = found
-    if metadata["table-uuid"] != request.recorded.identity.get("uuid"):
+    if metadata["table-uuid"] != identity_of(request.recorded.identity).uuid:
         raise Failure(another_table(name))
     head = current(metadata)
     snapshots = metadata.get("snapshots") or ()

@@ -5,26 +5,24 @@ reading only.
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.catalogs.file_access import is_there, names_in
 from flareiac_iceberg.catalogs.metadata_files import later, load
 from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.format.identity import TableIdentity
 
 _MOST_STRANGE: Final = 16
 """With more unknown metadata files than this in a folder, none is opened: the table may go on."""
 
 
-def unrecoverable(dropped: Mapping[str, Attributes], beside: str, catalog: CatalogSpec) -> list[str]:
+def unrecoverable(dropped: Mapping[str, TableIdentity], beside: str, catalog: CatalogSpec) -> list[str]:
     """Which of the dropped tables, given by their identities, nothing can bring back: the files that could
     are gone. In doubt, none.
 
     ``beside`` is the metadata file of the table in whose place they were.
     """
     try:
-        gone = {
-            name: item for name, item in dropped.items() if not is_there(item["metadata_location"], catalog)
-        }
+        gone = {name: item for name, item in dropped.items() if not is_there(item.metadata_location, catalog)}
         if not gone or not is_there(beside, catalog):  # a volume that is not mounted has none of them
             return []
         own = load(beside, catalog)
@@ -34,13 +32,13 @@ def unrecoverable(dropped: Mapping[str, Attributes], beside: str, catalog: Catal
         return []
 
 
-def _may_go_on(item: Attributes, known: Collection[str], catalog: CatalogSpec) -> bool:
+def _may_go_on(item: TableIdentity, known: Collection[str], catalog: CatalogSpec) -> bool:
     """Whether there may be a later metadata file of the table; ``known`` ones are another's. Raises
     ``Failure`` and ``OSError``.
     """
-    if item.get("last_is_known"):
+    if item.last_is_known:
         return False
-    folder, _, name = item["metadata_location"].rpartition("/")
+    folder, _, name = item.metadata_location.rpartition("/")
     try:
         names = names_in(folder, catalog)
     except FileNotFoundError:
@@ -52,5 +50,5 @@ def _may_go_on(item: Attributes, known: Collection[str], catalog: CatalogSpec) -
         if f"{folder}/{each}" not in known
     ]
     return len(strange) > _MOST_STRANGE or any(
-        load(each, catalog)["table-uuid"] == item["uuid"] for each in strange
+        load(each, catalog)["table-uuid"] == item.uuid for each in strange
     )

@@ -11,6 +11,7 @@ from flareiac_iceberg.catalogs.outcomes import NotEmpty
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.target import catalog_of
+from flareiac_iceberg.namespace.plan import NamespaceFacts
 
 _MARKS = ("exists", "flareiac.created-by")
 _BY_OTHERS = ("location", "owner")
@@ -32,7 +33,7 @@ class NamespaceDriver:
             _check_import(request, catalog, frame)
             found = namespace_properties(catalog, frame["name"])
             leaving = request.desired is None and found is not None
-            held = {"tables": sorted(tables_in(catalog, frame["name"]) or ())} if leaving else {}
+            tables = tuple(sorted(tables_in(catalog, frame["name"]) or ())) if leaving else ()
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
         if found is None:
@@ -45,7 +46,8 @@ class NamespaceDriver:
         }
         return Present(
             attributes=dict(frame) | {"properties": properties},
-            identity={"created_by": found.get("flareiac.created-by")} | held,
+            identity={"created_by": found.get("flareiac.created-by")},
+            facts=NamespaceFacts(tables=tables),
             unmanaged=tuple(
                 f'property "{name}"'
                 for name in properties

@@ -13,6 +13,13 @@ from flareiac_iceberg import codes
 _SHOWN: Final = 5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceFacts:
+    """``tables``: those in a namespace that is no longer declared."""
+
+    tables: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class NamespacePlanner:
     """Pure knowledge of namespaces."""
@@ -73,7 +80,8 @@ def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> B
         and (item.recorded.attributes["catalog"], item.recorded.attributes["namespace"]) == own
         and (item.destroy_object or item.recorded.attributes["on_destroy"] != "retain")
     }
-    staying = [name for name in observed.identity.get("tables") or () if name not in going]
+    tables = observed.facts.tables if isinstance(observed.facts, NamespaceFacts) else ()
+    staying = [name for name in tables if name not in going]
     if not staying:
         return None
     more = f" and {len(staying) - _SHOWN} more" if len(staying) > _SHOWN else ""

@@ -10,17 +10,19 @@ from pathlib import PurePosixPath
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
-from flareiac.sdk.results import Present
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import absolute_location, plain_text
+from flareiac_iceberg.table.observed import ObservedTable
 
 
-def in_another_copy(request: PlanRequest, attributes: Attributes, observed: Present) -> tuple[Blocker, ...]:
+def in_another_copy(
+    request: PlanRequest, attributes: Attributes, observed: ObservedTable
+) -> tuple[Blocker, ...]:
     """A blocker where the table lies in a warehouse like this project's, below another root. ``attributes``:
     declared or recorded.
     """
     warehouse = _warehouse(request, attributes)
-    location = plain_text(str(observed.identity.get("location") or ""))
+    location = plain_text(observed.identity.location or "")
     root = str(request.project.root)
     if (
         warehouse is None

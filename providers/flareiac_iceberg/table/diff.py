@@ -9,6 +9,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from flareiac.kernel.data import Data
+from flareiac.sdk.results import Recorded
+from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.spec import (
     DEFAULT_PROPERTIES,
     Column,
@@ -16,6 +18,7 @@ from flareiac_iceberg.format.spec import (
     children,
     is_inside,
     parent_of,
+    spec_of,
     type_at,
 )
 from flareiac_iceberg.format.types import render
@@ -61,6 +64,16 @@ class Known:
 
 
 NOTHING = Known(spec=TableSpec(), field_ids={}, defaults={})
+
+
+def known_of(spec: TableSpec, identity: TableIdentity) -> Known:
+    """A table as it is, or was, of this identity."""
+    return Known(spec=spec, field_ids=identity.field_ids, defaults=identity.defaults, tags=identity.tags)
+
+
+def recorded_known(recorded: Recorded) -> Known:
+    """A table as it is recorded."""
+    return known_of(spec_of(recorded.attributes), identity_of(recorded.identity))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

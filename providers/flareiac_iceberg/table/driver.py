@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import encode as encode_record
 from flareiac.sdk.command_line import RecordedResource
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import MeasureRequest
@@ -28,6 +29,7 @@ from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
 from flareiac_iceberg.catalogs.reader import missing_folder, tables_in
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import Target, target_of
+from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.locations import absolute_location
 from flareiac_iceberg.format.metadata import created_by, parse_metadata
 from flareiac_iceberg.format.snapshots import commits
@@ -47,8 +49,9 @@ from flareiac_iceberg.table.changes import (
     decode,
 )
 from flareiac_iceberg.table.create import definition
-from flareiac_iceberg.table.diff import NOTHING, Known, difference
+from flareiac_iceberg.table.diff import NOTHING, Known, difference, known_of, recorded_known
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
+from flareiac_iceberg.table.expected import expected, expected_of
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import group, key_of, observe, observe_moving, requested
 from flareiac_iceberg.table.requirements import requirements
@@ -137,7 +140,7 @@ class TableDriver:
             self._writer(target)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
-        if request.payload["requirements"] is None:
+        if expected(request.payload) is None:
             return self._create(request, target, planned)
         return self._update(request, target, planned)
 
@@ -154,7 +157,7 @@ class TableDriver:
                 return Applied(
                     attributes=recorded.attributes, identity=recorded.identity, revivable=not purge
                 )
-            if found[1]["table-uuid"] != recorded.identity.get("uuid"):
+            if found[1]["table-uuid"] != identity_of(recorded.identity).uuid:
                 return NotApplied(diagnostics=(_moved(target, "its uuid is another one"),))
             delete_files = self._deletion(target, found) if purge else None
         except Failure as failure:
@@ -164,7 +167,8 @@ class TableDriver:
         except Failure:
             if not self._is_gone(target, recorded):
                 raise
-        identity = {**recorded.identity, "metadata_location": found[0], "last_is_known": True}
+        known = identity_of(recorded.identity)
+        identity = encode_record(replace(known, metadata_location=found[0], last_is_known=True))
         gone = f"dropped {target.full_name}"
         way = (
             f"{gone}; its last metadata file is {found[0]}; flareiac undrop {request.address} brings it back"
@@ -217,12 +221,12 @@ class TableDriver:
             )
 
     def _entered(self, request: ApplyRequest, recorded: Recorded, target: Target) -> Outcome:
-        uuid, there = recorded.identity["uuid"], self._metadata(target)
+        known, there = identity_of(recorded.identity), self._metadata(target)
+        uuid = known.uuid
         notes: tuple[str, ...] = ()
         if there is None:
-            hidden = refuse_elsewhere(self._connections, target, uuid, recorded.identity["location"])
-            exact = bool(recorded.identity.get("last_is_known"))
-            last = last_metadata(target, uuid, recorded.identity["metadata_location"], exact=exact)
+            hidden = refuse_elsewhere(self._connections, target, uuid, known.location or "")
+            last = last_metadata(target, uuid, known.metadata_location, exact=known.last_is_known)
             self._writer(target).register(target, last.location, request.key)
             there, notes = self._metadata(target), (*last.notes, *hidden)
         if there is None or there[1]["table-uuid"] != uuid:
@@ -317,23 +321,24 @@ class TableDriver:
         found = self._metadata(target_of(attributes, request.references))
         if request.action == "rollback":
             recorded = _recorded(request)
-            same = found is not None and found[1]["table-uuid"] == recorded.identity.get("uuid")
+            same = found is not None and found[1]["table-uuid"] == identity_of(recorded.identity).uuid
             return (
                 _applied(attributes, found) if found and same and is_back(found[1], request.payload) else None
             )
         if request.action == "delete":
             recorded = _recorded(request)
-            gone = found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
+            known = identity_of(recorded.identity)
+            gone = found is None or found[1]["table-uuid"] != known.uuid
             kept = request.payload["mode"] != "purge"
             # What was committed since it was recorded is in the metadata file that the plan saw.
-            last = request.payload.get("metadata_location") or recorded.identity.get("metadata_location")
-            identity = {**recorded.identity, "metadata_location": last}
+            last = request.payload.get("metadata_location") or known.metadata_location
+            identity = encode_record(replace(known, metadata_location=last))
             return (
                 Applied(attributes=recorded.attributes, identity=identity, revivable=kept) if gone else None
             )
         if request.action == "revive":
             recorded = _recorded(request)
-            same = found is not None and found[1]["table-uuid"] == recorded.identity.get("uuid")
+            same = found is not None and found[1]["table-uuid"] == identity_of(recorded.identity).uuid
             return (
                 _revived(recorded, found, target_of(attributes, request.references))
                 if found and same
@@ -342,7 +347,7 @@ class TableDriver:
         planned = _planned(request)
         if found is None:
             return None
-        if request.payload["requirements"] is None:
+        if expected(request.payload) is None:
             return _as_created(planned, found) if created_by(found[1]) == request.key else None
         return _applied(planned, found) if _nothing_left(request, planned, found) else None
 
@@ -405,7 +410,9 @@ class TableDriver:
         ``Failure`` if it has neither.
         """
         old = target_of(_recorded(request).attributes, request.references)
-        uuid = request.payload["requirements"]["uuid"]
+        wanted = expected(request.payload)
+        assert wanted is not None, "a table that is updated was there"
+        uuid = wanted.uuid
         there = self._metadata(target)
         if there is not None:
             if there[1]["table-uuid"] != uuid:
@@ -447,7 +454,7 @@ class TableDriver:
                 return _applied(
                     planned,
                     found,
-                    *([message] if attempt == 0 and request.payload["requirements"] is None else []),
+                    *([message] if attempt == 0 and expected(request.payload) is None else []),
                 )
             problem = trouble(found)
             if problem is not None:
@@ -511,7 +518,7 @@ def _recorded(request: ApplyRequest) -> Recorded:
 
 def _applied(planned: Attributes, found: tuple[str, Attributes], *messages: str) -> Applied:
     _, identity = parse_metadata(found[1], found[0])
-    return Applied(attributes=planned, identity=identity, messages=messages)
+    return Applied(attributes=planned, identity=encode_record(identity), messages=messages)
 
 
 def _as_created(planned: Attributes, found: tuple[str, Attributes]) -> Applied:
@@ -525,54 +532,43 @@ def _as_created(planned: Attributes, found: tuple[str, Attributes]) -> Applied:
 
 def _lacking(planned: Attributes, metadata: Attributes, location: str) -> tuple[Change, ...]:
     spec, identity = parse_metadata(metadata, location)
-    return difference(spec_of(planned), NOTHING, _known(spec, identity, metadata, planned, {})).changes
+    observed = _known(spec, identity, metadata, planned, {})
+    return difference(spec_of(planned), NOTHING, observed).changes
 
 
 def _nothing_left(request: ApplyRequest, planned: Attributes, found: tuple[str, Attributes]) -> bool:
     """Whether the table is the one that was planned for and satisfies what was planned already."""
-    wanted = request.payload["requirements"]["uuid"]
-    if found[1]["table-uuid"] != wanted:
+    wanted = expected(request.payload)
+    if wanted is None or found[1]["table-uuid"] != wanted.uuid:
         return False
     spec, identity = parse_metadata(found[1], found[0])
-    known = request.recorded is not None and request.recorded.identity.get("uuid") == wanted
-    recorded = _as_known(request.recorded) if known and request.recorded else NOTHING
+    known = request.recorded is not None and identity_of(request.recorded.identity).uuid == wanted.uuid
+    recorded = recorded_known(request.recorded) if known and request.recorded else NOTHING
     observed = _known(spec, identity, found[1], planned, recorded.tags)
     return not difference(spec_of(planned), recorded, observed).changes
 
 
-def _as_known(recorded: Recorded) -> Known:
-    identity = recorded.identity
-    return Known(
-        spec=spec_of(recorded.attributes),
-        field_ids=identity.get("field_ids") or {},
-        defaults=identity.get("defaults") or {},
-        tags=identity.get("tags") or {},
-    )
-
-
 def _known(
-    spec: TableSpec, identity: Attributes, metadata: Attributes, planned: Attributes, tags: Mapping[str, int]
+    spec: TableSpec,
+    identity: TableIdentity,
+    metadata: Attributes,
+    planned: Attributes,
+    tags: Mapping[str, int],
 ) -> Known:
     gone = frozenset(lost(wanted_snapshots(spec_of(planned), tags), metadata))
-    return Known(
-        spec=spec,
-        field_ids=identity["field_ids"],
-        defaults=identity["defaults"],
-        tags=identity["tags"],
-        gone=gone,
-    )
+    return replace(known_of(spec, identity), gone=gone)
 
 
 def _requirements(
     request: ApplyRequest, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...]
 ) -> Diagnostic | None:
     _, identity = parse_metadata(found[1], found[0])
-    wanted = request.payload["requirements"]
+    now, wanted = expected_of(identity), expected(request.payload)
     names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
-    moved = [text for name, text in names.items() if identity[name] != wanted[name]]
+    moved = [text for name, text in names.items() if getattr(now, name) != getattr(wanted, name)]
     if moved:
         return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
-    if request.payload["empty"] and identity["written"]:
+    if request.payload["empty"] and identity.written:
         return _moved(
             target,
             "rows were written since the plan was made, and a not null column needs a table without rows",

@@ -8,15 +8,12 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
-from flareiac.sdk.results import Present, Recorded
+from flareiac.sdk.results import Recorded
 from flareiac_iceberg import codes
 from flareiac_iceberg.table.changes import MoveTable
+from flareiac_iceberg.table.observed import ObservedTable
 
 PLACE: Final = ("catalog", "namespace", "name")
-FOUND_AT: Final = "found_at"
-"""In an identity: where the table was found when that is not the recorded place."""
-TAKEN: Final = "destination_taken"
-"""In an identity: whether another table has the name that the table is to get."""
 _WITHOUT_RENAME: Final = ("glue",)
 """Catalogs without a rename: a table would be registered again and then removed, with two entries for one
 table in between.
@@ -39,7 +36,7 @@ def is_elsewhere(recorded: Recorded | None, desired: Attributes | None) -> bool:
     )
 
 
-def move_of(recorded: Recorded | None, desired: Attributes, observed: Present) -> MoveTable | None:
+def move_of(recorded: Recorded | None, desired: Attributes, observed: ObservedTable) -> MoveTable | None:
     """The rename that is still to do."""
     if (
         recorded is None
@@ -47,8 +44,8 @@ def move_of(recorded: Recorded | None, desired: Attributes, observed: Present) -
         or recorded.attributes["catalog"] != desired["catalog"]
     ):
         return None
-    found: list[str] | None = observed.identity.get(FOUND_AT)
-    old = ".".join(found) if found else full_name(recorded.attributes)
+    found = observed.facts.found_at
+    old = ".".join(found) if found is not None else full_name(recorded.attributes)
     return None if old == full_name(desired) else MoveTable(old=old, new=full_name(desired))
 
 
@@ -63,7 +60,7 @@ def moved_already(recorded: Recorded | None, desired: Attributes, move: MoveTabl
 
 
 def move_blockers(
-    request: PlanRequest, desired: Attributes, observed: Present, move: MoveTable | None
+    request: PlanRequest, desired: Attributes, observed: ObservedTable, move: MoveTable | None
 ) -> Iterator[Blocker]:
     """At most one blocker: another catalog, one without rename, or a name in use."""
     recorded = request.recorded
@@ -96,7 +93,7 @@ def move_blockers(
                 ),
             ),
         )
-    elif move is not None and observed.identity.get(TAKEN):
+    elif move is not None and observed.facts.taken:
         yield blocker(
             codes.NAME_TAKEN,
             f"{was} cannot become {now}: there is a table or view of that name, and FlareIaC does not "

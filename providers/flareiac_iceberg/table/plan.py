@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from flareiac.kernel import records
 from flareiac.kernel.data import Attributes, Data
 from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step, blocker
+from flareiac.sdk.lakehouse import TableWriters
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present, Recorded
 from flareiac_iceberg import codes
+from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.recent_writers import unacknowledged
 from flareiac_iceberg.format.spec import TableSpec, parent_of, spec_of, type_at
 from flareiac_iceberg.format.types import render
@@ -19,7 +22,7 @@ from flareiac_iceberg.table.blockers import Past, moved_location, refusals
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
 from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
-from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
+from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference, known_of, recorded_known
 from flareiac_iceberg.table.effects import (
     ANOTHER_TABLE,
     NO_TABLE,
@@ -28,7 +31,9 @@ from flareiac_iceberg.table.effects import (
     disturbances,
     step,
 )
+from flareiac_iceberg.table.expected import expected_of
 from flareiac_iceberg.table.move import PLACE, import_id, move_blockers, move_of, moved_already
+from flareiac_iceberg.table.observed import ObservedTable, is_another, observed_table
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.shared_files import shares_files, unpurgeable
 
@@ -39,13 +44,14 @@ class TablePlanner:
 
     def plan(self, request: PlanRequest) -> Proposal:
         """The proposal; what cannot be done as written is a blocker in it."""
-        recorded, observed = request.recorded, request.observed
+        recorded = request.recorded
         if request.desired is None:
             assert recorded is not None, "a table that is not declared is recorded"
             return _removal(request, recorded)
-        if not isinstance(observed, Present):
+        if not isinstance(request.observed, Present):
             return _creation(request, request.desired)
-        if _is_another(recorded, observed):
+        observed = observed_table(request.observed)
+        if recorded is not None and is_another(recorded, observed):
             return _of_another_table(request, request.desired, observed)
         if request.replace and recorded is not None:
             return _replacement(request, request.desired, observed)
@@ -55,21 +61,18 @@ class TablePlanner:
         """Of a table that goes or is replaced only which one it is; of one that stays what an update relies
         on.
         """
-        recorded, observed = request.recorded, request.observed
+        recorded, there = request.recorded, request.observed
         if request.desired is None:
             drops = recorded is not None and not _keeps(request, recorded)
-            return _which(observed) if drops and isinstance(observed, Present) else None
-        if not isinstance(observed, Present):
+            return _which(observed_table(there)) if drops and isinstance(there, Present) else None
+        if not isinstance(there, Present):
             return {"table": "absent"}
-        if _is_another(recorded, observed):
+        observed = observed_table(there)
+        if recorded is not None and is_another(recorded, observed):
             recorded = None
         elif request.replace and recorded is not None:
             return _which(observed)
         return _relied_on(spec_of(request.desired), recorded, observed)
-
-
-def _is_another(recorded: Recorded | None, observed: Present) -> bool:
-    return recorded is not None and recorded.identity.get("uuid") != observed.identity["uuid"]
 
 
 def _keeps(request: PlanRequest, recorded: Recorded) -> bool:
@@ -85,13 +88,8 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
         why = "on_destroy is retain: the table and its data stay, FlareIaC only forgets them"
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
     mode = "purge" if recorded.attributes["on_destroy"] == "purge" else "drop"
-    observed = request.observed
-    blockers = (
-        ()
-        if observed.identity["uuid"] == recorded.identity.get("uuid")
-        else (_another_table(request, observed),)
-    )
-    blockers = (*blockers, *in_another_copy(request, recorded.attributes, observed))
+    observed = observed_table(request.observed)
+    blockers = (*_ownership(request, observed), *in_another_copy(request, recorded.attributes, observed))
     if mode == "purge" and shares_files(observed.attributes["properties"] or {}):
         blockers = (*blockers, unpurgeable())
     return Proposal(
@@ -104,9 +102,9 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
     )
 
 
-def _leaving(mode: str, observed: Present) -> dict[str, Data]:
+def _leaving(mode: str, observed: ObservedTable) -> dict[str, Data]:
     """What deleting it takes; the location leads back to it when no one could record another."""
-    return {"mode": mode, "metadata_location": observed.identity["metadata_location"]}
+    return {"mode": mode, "metadata_location": observed.identity.metadata_location}
 
 
 def _dropping(mode: str) -> Step:
@@ -163,7 +161,7 @@ def _declared_snapshots(wanted: TableSpec) -> frozenset[int]:
     )
 
 
-def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
+def _replacement(request: PlanRequest, desired: Attributes, observed: ObservedTable) -> Proposal:
     wanted = spec_of(desired)
     return Proposal(
         action=Action.REPLACE,
@@ -182,21 +180,21 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -
     )
 
 
-def _of_another_table(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
+def _of_another_table(request: PlanRequest, desired: Attributes, observed: ObservedTable) -> Proposal:
     """Blocked until someone says which table is meant: an import block that names the new one's uuid adopts
     it.
     """
     proposal = _update(replace(request, recorded=None, importing=True), desired, observed)
-    told = f"the table was dropped and created again outside of FlareIaC (uuid {observed.identity['uuid']})"
-    if request.import_id == f"{import_id(desired)}@{observed.identity['uuid']}":
+    told = f"the table was dropped and created again outside of FlareIaC (uuid {observed.identity.uuid})"
+    if request.import_id == f"{import_id(desired)}@{observed.identity.uuid}":
         return replace(proposal, disturbs=ANOTHER_TABLE, drift=(told,))
     blockers = (_another_table(request, observed), *_moved(request, desired))
     return replace(proposal, action=Action.UPDATE, steps=(), changes=(), blockers=blockers, drift=(told,))
 
 
-def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
+def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) -> Proposal:
     recorded, wanted = request.recorded, spec_of(desired)
-    found = difference(wanted, _known(recorded), _known(observed))
+    found = difference(wanted, recorded_known(recorded) if recorded else NOTHING, _known(observed))
     move = move_of(recorded, desired, observed)
     if move is not None:
         found = replace(found, changes=(move, *found.changes))
@@ -213,8 +211,8 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
             wanted,
             found.observed,
             found.changes,
-            _gone(observed),
-            empty=observed.identity["snapshot_id"] is None,
+            observed.facts.gone,
+            empty=observed.identity.snapshot_id is None,
         ),
         *branches.still_written(found.changes, _claims(request)),
         *endangered(desired, _claims(request)),
@@ -260,7 +258,7 @@ def _claims(request: PlanRequest) -> tuple[Claim, ...]:
     return tuple(claim for claim in request.claims if claim.subject == request.address)
 
 
-def _written_by_others(request: PlanRequest, observed: Present) -> bool:
+def _written_by_others(request: PlanRequest, observed: ObservedTable) -> bool:
     """Then the table is recorded again, so that an apply acknowledges what they did. A table without declared
     writers is fed by others.
     """
@@ -269,7 +267,8 @@ def _written_by_others(request: PlanRequest, observed: Present) -> bool:
         return False
     declared = {query for claim in writers for query in claim.queries or ()}
     without = len({claim.holder for claim in writers if claim.queries is None})
-    return unacknowledged(observed.identity, request.recorded.identity, declared, without)
+    recorded = identity_of(request.recorded.identity).writers or TableWriters()
+    return unacknowledged(observed.identity.writers or TableWriters(), recorded, declared, without)
 
 
 def _action(request: PlanRequest, found: Difference, *, worth: bool, record: bool) -> Action:
@@ -293,39 +292,23 @@ def _state_steps(desired: Attributes, *, state_only: bool) -> tuple[Step, ...]:
     )
 
 
-def _known(record: Recorded | Present | None) -> Known:
-    if record is None:
-        return NOTHING
-    identity = record.identity
-    return Known(
-        spec=spec_of(record.attributes),
-        field_ids=identity.get("field_ids") or {},
-        defaults=identity.get("defaults") or {},
-        tags=identity.get("tags") or {},
-        gone=_gone(record),
-    )
+def _known(observed: ObservedTable) -> Known:
+    known = known_of(spec_of(observed.attributes), observed.identity)
+    return replace(known, gone=observed.facts.gone)
 
 
-def _gone(record: Recorded | Present) -> frozenset[int]:
-    return frozenset(record.identity.get("gone") or ())
-
-
-def _ownership(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
+def _ownership(request: PlanRequest, observed: ObservedTable) -> tuple[Blocker, ...]:
     if request.recorded is None:
         return () if request.importing else (_foreign(request, observed),)
-    return (
-        ()
-        if request.recorded.identity.get("uuid") == observed.identity["uuid"]
-        else (_another_table(request, observed),)
-    )
+    return () if not is_another(request.recorded, observed) else (_another_table(request, observed),)
 
 
-def _foreign(request: PlanRequest, observed: Present) -> Blocker:
+def _foreign(request: PlanRequest, observed: ObservedTable) -> Blocker:
     assert request.desired is not None, "only a declared table can be foreign"
     name = import_id(request.desired)
     return blocker(
         codes.NOT_ADOPTED,
-        f"The table {name} exists (uuid {observed.identity['uuid']}), and FlareIaC changes only what it "
+        f"The table {name} exists (uuid {observed.identity.uuid}), and FlareIaC changes only what it "
         "created or was asked to adopt.",
         (
             f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',
@@ -334,7 +317,7 @@ def _foreign(request: PlanRequest, observed: Present) -> Blocker:
     )
 
 
-def _another_table(request: PlanRequest, observed: Present) -> Blocker:
+def _another_table(request: PlanRequest, observed: ObservedTable) -> Blocker:
     attributes = request.desired or (request.recorded.attributes if request.recorded else {})
     name = import_id(attributes)
     return blocker(
@@ -344,7 +327,7 @@ def _another_table(request: PlanRequest, observed: Present) -> Blocker:
         (
             (
                 f"to adopt the new one:\nimport {{\n  to = {request.address}\n  id = "
-                f'"{name}@{observed.identity["uuid"]}"\n}}'
+                f'"{name}@{observed.identity.uuid}"\n}}'
             ),
             (
                 "to have the declared table created again, empty: drop or rename the new one by hand, then "
@@ -411,20 +394,20 @@ def _type_text(columns: Data, path: str) -> str:
     return render(type_at(columns, path))
 
 
-def _past(observed: Present, found: Difference) -> Past:
+def _past(observed: ObservedTable, found: Difference) -> Past:
     """What the table has had. A table that is read as it was recorded by an earlier version does not tell all
     of it, nor does it change.
     """
     identity = observed.identity
     renames = (*found.renames.declared, *found.renames.undone)
-    paths = {field_id: path_after(path, renames) for path, field_id in identity["field_ids"].items()}
+    paths = {field_id: path_after(path, renames) for path, field_id in identity.field_ids.items()}
     return Past(
-        written=identity.get("written", identity.get("snapshot_id") is not None),
-        sorted=frozenset(paths[item] for item in identity.get("sorted_ids") or () if item in paths),
+        written=identity.ever_written,
+        sorted=frozenset(paths[item] for item in identity.sorted_ids if item in paths),
         partitions=frozenset(
-            (name, paths[item], term)
-            for name, item, term in identity.get("partition_names") or ()
-            if item in paths
+            (item.name, paths[item.source], item.transform)
+            for item in identity.partition_names
+            if item.source in paths
         ),
     )
 
@@ -437,26 +420,28 @@ def _needs_empty(found: Difference) -> bool:
     )
 
 
-def _which(observed: Present) -> Attributes:
+def _which(observed: ObservedTable) -> Attributes:
     """Which table it is. A catalog that was copied with its folder names the files of the original: the same
     uuid in another place.
     """
-    return {"uuid": observed.identity["uuid"], "location": observed.identity.get("location")}
+    return {"uuid": observed.identity.uuid, "location": observed.identity.location}
 
 
-def _relied_on(wanted: TableSpec, recorded: Recorded | None, observed: Present) -> Data:
+def _relied_on(wanted: TableSpec, recorded: Recorded | None, observed: ObservedTable) -> Data:
     """Only what an update relies on; never the snapshot, which moves beside a live stream."""
     declared = {*(wanted.properties or {}), *((recorded.attributes["properties"] or {}) if recorded else {})}
     live = observed.attributes["properties"] or {}
     return {
         **_which(observed),
-        **{name: observed.identity[name] for name in ("schema_id", "spec_id", "sort_id")},
+        "schema_id": observed.identity.schema_id,
+        "spec_id": observed.identity.spec_id,
+        "sort_id": observed.identity.sort_id,
         "properties": {name: live.get(name) for name in sorted(declared)},
         **{kind: _declared_refs(kind, wanted, recorded, observed) for kind in ("branch", "tag")},
     }
 
 
-def _declared_refs(kind: str, wanted: TableSpec, recorded: Recorded | None, observed: Present) -> Data:
+def _declared_refs(kind: str, wanted: TableSpec, recorded: Recorded | None, observed: ObservedTable) -> Data:
     """How the declared branches (or tags) are; never where a branch stands, which moves beside a live
     stream.
     """
@@ -466,10 +451,8 @@ def _declared_refs(kind: str, wanted: TableSpec, recorded: Recorded | None, obse
     return {name: live.get(name) for name in sorted(declared)}
 
 
-def _payload(changes: tuple[Change, ...], observed: Present | None, *, empty: bool = False) -> Attributes:
-    requirements = (
-        None
-        if observed is None
-        else {name: observed.identity[name] for name in ("uuid", "schema_id", "spec_id", "sort_id")}
-    )
+def _payload(
+    changes: tuple[Change, ...], observed: ObservedTable | None, *, empty: bool = False
+) -> Attributes:
+    requirements = None if observed is None else records.encode(expected_of(observed.identity))
     return {"changes": [encode(change) for change in changes], "requirements": requirements, "empty": empty}

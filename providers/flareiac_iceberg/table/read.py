@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac_iceberg import codes
@@ -14,12 +15,14 @@ from flareiac_iceberg.catalogs.entries import Pointer, unreadable
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import missing_folder, tables_in
 from flareiac_iceberg.catalogs.target import Target, target_of
+from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.metadata import parse_metadata
 from flareiac_iceberg.format.recent_writers import since
 from flareiac_iceberg.format.snapshots import live
 from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, TableSpec, layout_of, spec_of
 from flareiac_iceberg.table.branches import OWN_TAGS, lost, wanted_snapshots
-from flareiac_iceberg.table.move import FOUND_AT, TAKEN, is_elsewhere
+from flareiac_iceberg.table.move import is_elsewhere
+from flareiac_iceberg.table.observed import TableFacts, is_another, observed_table
 
 
 def requested(request: ReadRequest) -> Target:
@@ -89,11 +92,13 @@ def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer]
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
-        identity = since(recorded.identity, recorded.identity)
+        known = identity_of(recorded.identity)
+        identity = _with_news(known, known)
         history = live(load_entry(pointer, target.catalog)[1]) if request.history else None
         return Present(
             attributes=recorded.attributes,
-            identity=identity,
+            identity=encode(identity),
+            facts=TableFacts(),
             unmanaged=_unmanaged(identity, request),
             history=history,
         )
@@ -108,11 +113,12 @@ def observe_moving(request: ReadRequest, found: Observation) -> Observation:
     target = target_of(desired, request.references)
     pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
     if isinstance(found, Present):
-        return replace(found, identity={**found.identity, TAKEN: pointer is not None})
+        return replace(found, facts=replace(observed_table(found).facts, taken=pointer is not None))
     if isinstance(found, Missing) and pointer is not None and not pointer.is_view:
         there = present(request, *load_entry(pointer, target.catalog))
-        if there.identity["uuid"] == recorded.identity.get("uuid"):
-            return replace(there, identity={**there.identity, FOUND_AT: [target.namespace, target.name]})
+        seen = observed_table(there)
+        if not is_another(recorded, seen):
+            return replace(there, facts=replace(seen.facts, found_at=(target.namespace, target.name)))
     return found
 
 
@@ -124,7 +130,7 @@ def _unchanged(request: ReadRequest, location: str) -> bool:
     """Whether nothing can differ: same metadata file, and nothing is declared that was not recorded of it."""
     recorded = request.recorded
     assert recorded is not None, "only a recorded table can be unchanged"
-    if recorded.identity.get("metadata_location") != location:
+    if identity_of(recorded.identity).metadata_location != location:
         return False
     if request.desired is None:
         # What is recorded does not tell of properties that no one manages, and one of them may forbid to
@@ -143,14 +149,22 @@ def present(request: ReadRequest, location: str, metadata: Attributes) -> Presen
     spec, identity = parse_metadata(metadata, location)
     frame = request.recorded.attributes if request.recorded else request.desired
     assert frame is not None, "a table is declared or recorded"
-    tags = (request.recorded.identity.get("tags") or {}) if request.recorded else {}
-    identity["gone"] = list(lost(wanted_snapshots(spec_of(request.desired or frame), tags), metadata))
+    recorded = identity_of(request.recorded.identity) if request.recorded else None
+    tags = recorded.tags if recorded is not None else {}
+    gone = frozenset(lost(wanted_snapshots(spec_of(request.desired or frame), tags), metadata))
     return Present(
         attributes=observed_attributes(frame, spec),
-        identity=since(identity, request.recorded.identity if request.recorded else None),
+        identity=encode(_with_news(identity, recorded)),
+        facts=TableFacts(gone=gone),
         unmanaged=_unmanaged(identity, request),
         history=live(metadata) if request.history else None,
     )
+
+
+def _with_news(identity: TableIdentity, recorded: TableIdentity | None) -> TableIdentity:
+    if identity.writers is None:
+        return identity
+    return replace(identity, writers=since(identity.writers, recorded.writers if recorded else None))
 
 
 def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
@@ -160,19 +174,19 @@ def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
     return dict(frame) | layout_of(spec)
 
 
-def _unmanaged(identity: Attributes, request: ReadRequest) -> tuple[str, ...]:
+def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[str, ...]:
     """What is in a table by its identity and is not declared; columns and properties where such are managed
     at all.
     """
     records = [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]
     # What a state of an earlier version does not mention is not known to be there.
     there = {
-        "column": [*(identity.get("field_ids") or ()), *(identity.get("unsayable") or ())],
-        "branch": [name for name in identity.get("branches") or () if not name.startswith(OWN_TAGS)],
-        "tag": [name for name in identity.get("tags") or () if not name.startswith(OWN_TAGS)],
+        "column": [*identity.field_ids, *identity.unsayable],
+        "branch": [name for name in identity.branches if not name.startswith(OWN_TAGS)],
+        "tag": [name for name in identity.tags if not name.startswith(OWN_TAGS)],
         "property": [
             name
-            for name in identity.get("properties") or ()
+            for name in identity.properties
             if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES
         ],
     }

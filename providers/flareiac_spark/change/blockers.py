@@ -6,6 +6,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import Blocker, Reaction, blocker
+from flareiac.sdk.lakehouse import writers_of
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
@@ -208,8 +209,8 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Bl
         )
         if on_disk is None or table is None:
             continue
-        written = ((table.identity.get("writers") or {}).get("queries") or {}).get(on_disk.query_id) or {}
-        epoch = (written.get("outputs") or {}).get(name, written.get("epoch"))
+        written = writers_of(table.identity).queries.get(on_disk.query_id)
+        epoch = written.batch_of(name) if written is not None else None
         if epoch is not None and epoch > (-1 if on_disk.started is None else on_disk.started):
             stands = "before its first batch" if on_disk.started is None else f"at batch {on_disk.started}"
             return blocker(

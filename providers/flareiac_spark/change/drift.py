@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.lakehouse import writers_of
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
 from flareiac_spark.definition.canonical import is_finite
@@ -95,15 +96,15 @@ def rolled_back(request: PlanRequest, facts: JobFacts) -> tuple[str, ...]:
         )
         if on_disk is None or table is None or on_disk.committed is None:
             continue
-        undone = ((table.identity.get("writers") or {}).get("undone") or {}).get(on_disk.query_id)
-        if undone is not None and undone["first"] <= on_disk.committed:
+        undone = writers_of(table.identity).undone.get(on_disk.query_id)
+        if undone is not None and undone.first <= on_disk.committed:
             batches = (
-                f"batch {undone['first']}"
-                if undone["first"] == undone["last"]
-                else f"batches {undone['first']} to {undone['last']}"
+                f"batch {undone.first}"
+                if undone.first == undone.last
+                else f"batches {undone.first} to {undone.last}"
             )
             found.append(
-                f"{output['table']} was rolled back: {batches} of output {name} ({undone['rows']} rows) went "
+                f"{output['table']} was rolled back: {batches} of output {name} ({undone.rows} rows) went "
                 "with it, and the query, which has committed them, does not write them again"
             )
     return tuple(found)

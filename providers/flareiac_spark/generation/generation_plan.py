@@ -6,6 +6,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step, blocker
+from flareiac.sdk.lakehouse import TableWriters, writers_of
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
@@ -220,19 +221,18 @@ def foreign_writers(table: str, claims: Sequence[Claim], request: PlanRequest) -
     if any(claim.relation is Relation.WRITES and claim.subject == table for claim in claims):
         return []
     resolved = request.references.get(table)
-    writers = (resolved.identity.get("writers") if resolved else None) or {}
-    since = writers.get("since") or 0
+    writers = writers_of(resolved.identity) if resolved else TableWriters()
     own = own_queries(request)
     found = [
-        f"the query {query} has written {table}, batch {item.get('epoch')}"
-        for query, item in (writers.get("queries") or {}).items()
-        if query not in own and item.get("at", 0) > since
+        f"the query {query} has written {table}, batch {item.epoch}"
+        for query, item in writers.queries.items()
+        if query not in own and writers.is_news(item.at)
     ]
     found += [
-        f"{_commits(item['count'], item['operation'])} on {table} came from "
-        f"{item.get('engine') or 'elsewhere'}, the last one snapshot {item['snapshot_id']}"
-        for item in writers.get("others") or ()
-        if item.get("at", 0) > since and item.get("operation") != "replace"
+        f"{_commits(item.count, item.operation)} on {table} came from "
+        f"{item.engine or 'elsewhere'}, the last one snapshot {item.snapshot_id}"
+        for item in writers.others
+        if writers.is_news(item.at) and item.operation != "replace"
     ]
     return found
 

@@ -5,6 +5,7 @@ apply as news.
 from typing import Any
 
 from flareiac.sdk.changes import Action, Claim, Relation
+from flareiac.sdk.lakehouse import ForeignCommits, QueryCommits, TableWriters, UndoneBatches
 from flareiac.sdk.results import Present
 from flareiac_iceberg.format.recent_writers import LOOKED_AT, since, unacknowledged, writers
 from tests.iceberg.lake import Lake, columns
@@ -37,15 +38,7 @@ def marked(query: str, output: str, number: int) -> dict[str, str]:
 
 
 def test_an_empty_table_has_no_writers() -> None:
-    assert writers(metadata()) == {
-        "since": None,
-        "at": None,
-        "complete": True,
-        "queries": {},
-        "runs": {},
-        "others": [],
-        "undone": {},
-    }
+    assert writers(metadata()) == TableWriters()
 
 
 def test_batches_that_a_rollback_took_away_are_counted() -> None:
@@ -58,21 +51,21 @@ def test_batches_that_a_rollback_took_away_are_counted() -> None:
     )
     for item in table["snapshots"]:
         item["summary"]["added-records"] = "5"
-    assert writers({**table, "current-snapshot-id": 4})["undone"] == {}
-    assert writers({**table, "current-snapshot-id": 1})["undone"] == {
-        "q-1": {"first": 1, "last": 2, "rows": 10},
-        "q-2": {"first": 3, "last": 3, "rows": 5},
+    assert writers({**table, "current-snapshot-id": 4}).undone == {}
+    assert writers({**table, "current-snapshot-id": 1}).undone == {
+        "q-1": UndoneBatches(first=1, last=2, rows=10),
+        "q-2": UndoneBatches(first=3, last=3, rows=5),
     }
     kept = {"refs": {"main": {"snapshot-id": 1}, "before": {"snapshot-id": 3}}}
-    assert writers({**table, **kept, "current-snapshot-id": 1})["undone"] == {
-        "q-1": {"first": 2, "last": 2, "rows": 5}
+    assert writers({**table, **kept, "current-snapshot-id": 1}).undone == {
+        "q-1": UndoneBatches(first=2, last=2, rows=5)
     }
 
 
 def test_a_batch_that_was_written_again_after_a_rollback_is_not_missing() -> None:
     table = metadata(epoch("q-1", 0), epoch("q-1", 1), epoch("q-1", 1))
     table["snapshots"][2]["parent-snapshot-id"] = 1
-    assert writers(table)["undone"] == {}
+    assert writers(table).undone == {}
 
 
 def test_each_kind_of_writer_is_told_apart() -> None:
@@ -88,33 +81,33 @@ def test_each_kind_of_writer_is_told_apart() -> None:
             {"engine-name": "spark", "app-id": "local-7"},
         )
     )
-    assert found["queries"] == {
-        "q-1": {"epoch": 1, "at": 3000, "outputs": {}},
-        "q-2": {"epoch": 4, "at": 5000, "outputs": {"daily": 4, "hourly": 4}},
+    assert found.queries == {
+        "q-1": QueryCommits(epoch=1, at=3000, outputs={}),
+        "q-2": QueryCommits(epoch=4, at=5000, outputs={"daily": 4, "hourly": 4}),
     }
-    assert found["runs"] == {"r-1": 6000}
-    assert found["others"] == [
-        {"engine": "spark", "app": "local-7", "operation": "append", "count": 2, "at": 8000, "snapshot_id": 8}
-    ]
-    assert found["at"] == 8000
+    assert found.runs == {"r-1": 6000}
+    assert found.others == (
+        ForeignCommits(engine="spark", app="local-7", operation="append", count=2, at=8000, snapshot_id=8),
+    )
+    assert found.at == 8000
 
 
 def test_only_the_newest_snapshots_are_looked_at() -> None:
     found = writers(metadata(*(epoch("q-1", number) for number in range(LOOKED_AT + 1))))
-    assert found["complete"] is False
-    assert found["queries"]["q-1"]["epoch"] == LOOKED_AT
+    assert found.complete is False
+    assert found.queries["q-1"].epoch == LOOKED_AT
 
 
 def test_expired_history_is_not_called_complete() -> None:
-    assert writers(metadata(epoch("q-1", 9), first_parent=77))["complete"] is False
+    assert writers(metadata(epoch("q-1", 9), first_parent=77)).complete is False
 
 
 def test_what_is_later_than_the_recorded_snapshot_is_news() -> None:
-    recorded = {"writers": writers(metadata(epoch("q-1", 0)))}
-    found = since({"writers": writers(metadata(epoch("q-1", 0), epoch("q-1", 1)))}, recorded)
-    assert (found["writers"]["since"], found["writers"]["at"]) == (1000, 2000)
-    assert since(recorded, recorded)["writers"]["since"] == 1000
-    assert since({"uuid": "u"}, None) == {"uuid": "u"}
+    recorded = writers(metadata(epoch("q-1", 0)))
+    found = since(writers(metadata(epoch("q-1", 0), epoch("q-1", 1))), recorded)
+    assert (found.since, found.at) == (1000, 2000)
+    assert since(recorded, recorded).since == 1000
+    assert since(found, None).since == 2000
 
 
 def test_a_row_written_by_another_program_is_seen_by_the_next_read_and_is_no_news_once_recorded(
@@ -148,9 +141,9 @@ def test_a_stranger_beside_a_declared_writer_is_acknowledged_by_an_apply(lake: L
 
 
 def test_a_second_query_beside_the_declared_one_is_a_stranger() -> None:
-    empty = {"writers": writers(metadata())}
-    own = since({"writers": writers(metadata(epoch("q-1", 0)))}, empty)
-    both = since({"writers": writers(metadata(epoch("q-1", 0), epoch("q-2", 0)))}, own)
+    empty = writers(metadata())
+    own = since(writers(metadata(epoch("q-1", 0))), empty)
+    both = since(writers(metadata(epoch("q-1", 0), epoch("q-2", 0))), own)
     assert not unacknowledged(own, empty, (), 1)
     assert unacknowledged(both, own, (), 1)
     assert not unacknowledged(own, own, (), 1)
@@ -158,8 +151,8 @@ def test_a_second_query_beside_the_declared_one_is_a_stranger() -> None:
 
 def test_the_queries_that_declared_writers_run_and_have_run_are_no_strangers() -> None:
     """A new generation of a job writes as another query; a job with two outputs of one table as two."""
-    before = {"writers": writers(metadata(epoch("q-1", 0)))}
-    after = since({"writers": writers(metadata(epoch("q-1", 0), epoch("q-2", 0)))}, before)
+    before = writers(metadata(epoch("q-1", 0)))
+    after = since(writers(metadata(epoch("q-1", 0), epoch("q-2", 0))), before)
     assert not unacknowledged(after, before, ("q-2", "q-1"), 0)
     assert not unacknowledged(after, before, ("q-2",), 0)
     assert unacknowledged(after, before, ("q-1",), 0)
@@ -167,7 +160,5 @@ def test_the_queries_that_declared_writers_run_and_have_run_are_no_strangers() -
 
 
 def test_compaction_is_no_stranger() -> None:
-    empty = {"writers": writers(metadata())}
-    assert not unacknowledged(
-        since({"writers": writers(metadata({"operation": "replace"}))}, empty), empty, (), 1
-    )
+    empty = writers(metadata())
+    assert not unacknowledged(since(writers(metadata({"operation": "replace"})), empty), empty, (), 1)
