@@ -273,8 +273,8 @@ class TableFigures:
             },
             "deletes": None,
             "manifests": {
-                "data": [self.small_files, self.small_files * 7000],
-                "deletes": [0, 0],
+                "data": {"count": self.small_files, "bytes": self.small_files * 7000},
+                "deletes": {"count": 0, "bytes": 0},
                 "target": 8 * _MIB,
             },
             "rows": None,

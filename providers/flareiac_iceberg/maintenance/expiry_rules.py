@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import Mismatch
 from flareiac.sdk.maintenance import OPERATION
 
 MAIN: Final = "main"
@@ -65,18 +66,24 @@ class Expiry:
     refs: tuple[str, ...]
 
 
-def marks(snapshots: Iterable[Attributes], current: int | None) -> dict[str, list[Data]]:
-    """By duty, the newest operation of ours on the way to the current snapshot: its id, and the time (ms
-    since 1970) of its commit.
-    """
-    found: dict[str, list[Data]] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """An operation of ours in a table: its id, and the time (ms since 1970) of its commit."""
+
+    id: str
+    at: int
+
+
+def marks(snapshots: Iterable[Attributes], current: int | None) -> dict[str, Mark]:
+    """By duty, the newest operation of ours on the way to the current snapshot."""
+    found: dict[str, Mark] = {}
     by_id = {item["snapshot-id"]: item for item in snapshots}
     at, left = current, len(by_id)
     while at in by_id and left:
         item, left = by_id[at], left - 1
         key = (item.get("summary") or {}).get(OPERATION)
         if isinstance(key, str):
-            found.setdefault(key.partition("-")[0], [key, item.get("timestamp-ms") or 0])
+            found.setdefault(key.partition("-")[0], Mark(id=key, at=item.get("timestamp-ms") or 0))
         at = item.get("parent-snapshot-id")
     return found
 
@@ -106,12 +113,15 @@ def history_data(history: History) -> Attributes:
 def history_of(data: Attributes) -> History:
     """The inverse of ``history_data``."""
     keys = ("name", "head", "is_branch", "min_snapshots", "max_snapshot_age", "max_ref_age")
-    return History(
-        times=dict(zip(data["ids"], data["times"], strict=True)),
-        parents=dict(zip(data["ids"], data["parents"], strict=True)),
-        refs=tuple(Ref(**dict(zip(keys, item, strict=True))) for item in data["refs"]),
-        removed={item: (data_files, delete_files) for item, data_files, delete_files in data["removed"]},
-    )
+    try:
+        return History(
+            times=dict(zip(data["ids"], data["times"], strict=True)),
+            parents=dict(zip(data["ids"], data["parents"], strict=True)),
+            refs=tuple(Ref(**dict(zip(keys, item, strict=True))) for item in data["refs"]),
+            removed={item: (data_files, delete_files) for item, data_files, delete_files in data["removed"]},
+        )
+    except (KeyError, TypeError, ValueError):
+        raise Mismatch("", "is no history of snapshots") from None
 
 
 def expiry(history: History, *, cutoff: int, retain_last: int, now: int) -> Expiry:

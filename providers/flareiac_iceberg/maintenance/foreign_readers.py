@@ -6,7 +6,7 @@ names a snapshot of the table.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.file_access import names_in, read_file
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.locations import absolute_location, local_path
+from flareiac_iceberg.maintenance.figures import ReaderPosition
 
 _HEADER: Final = 2
 """Lines of an offsets file before those of its sources: the version, and what was in force."""
@@ -49,10 +50,8 @@ def canonical_readers(declared: Data, diagnostics: Diagnostics) -> Attributes | 
     return found or None
 
 
-def positions(attributes: Attributes, catalog: CatalogSpec, root: Path) -> Attributes:
-    """By the name of each reader with a checkpoint: ``ids`` of snapshots, ``moved_ms`` (since 1970),
-    ``trouble`` (why nothing is known).
-    """
+def positions(attributes: Attributes, catalog: CatalogSpec, root: Path) -> dict[str, ReaderPosition]:
+    """By the name of each reader with a checkpoint."""
     readers = attributes.get("reader") or {}
     return {
         name: _read(item["checkpoint"], catalog, root)
@@ -61,9 +60,14 @@ def positions(attributes: Attributes, catalog: CatalogSpec, root: Path) -> Attri
     }
 
 
-def holds(address: str, attributes: Attributes, figures: Attributes, now_ms: int) -> Iterator[Hold]:
-    """What each declared reader keeps."""
-    known, there = figures.get("readers") or {}, set((figures.get("history") or {}).get("ids") or ())
+def holds(
+    address: str,
+    attributes: Attributes,
+    known: Mapping[str, ReaderPosition],
+    there: Collection[int],
+    now_ms: int,
+) -> Iterator[Hold]:
+    """What each declared reader keeps, by their positions and the snapshots that are there."""
     for name, item in (attributes.get("reader") or {}).items():
         holder = f'reader "{name}"'
         release = f"remove the block of {holder} if it reads no more"
@@ -74,19 +78,13 @@ def holds(address: str, attributes: Attributes, figures: Attributes, now_ms: int
                 subject=address, holder=holder, reason=why, since_ms=since, release=release, fixed=True
             )
             continue
-        found = known.get(name) or {
-            "ids": [],
-            "moved_ms": None,
-            "trouble": "its checkpoint was not looked at",
-        }
-        hold = Hold(subject=address, holder=holder, reason="", moved_ms=found["moved_ms"], release=release)
-        yield _of_checkpoint(
-            hold, item["checkpoint"], found, [each for each in found["ids"] if each in there]
-        )
+        found = known.get(name) or _nothing("its checkpoint was not looked at")
+        hold = Hold(subject=address, holder=holder, reason="", moved_ms=found.moved_ms, release=release)
+        yield _of_checkpoint(hold, item["checkpoint"], found, [each for each in found.ids if each in there])
 
 
-def _of_checkpoint(hold: Hold, checkpoint: str, found: Attributes, ids: list[int]) -> Hold:
-    trouble = found["trouble"]
+def _of_checkpoint(hold: Hold, checkpoint: str, found: ReaderPosition, ids: list[int]) -> Hold:
+    trouble = found.trouble
     if not trouble and not ids:
         trouble = (
             "it stands at no snapshot that this table has: what it needs has expired, or it reads "
@@ -101,7 +99,7 @@ def _of_checkpoint(hold: Hold, checkpoint: str, found: Attributes, ids: list[int
     return Hold(**fields, reason=reason, snapshots=() if trouble else tuple(ids), unknown=bool(trouble))
 
 
-def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> Attributes:
+def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> ReaderPosition:
     location = absolute_location(checkpoint, root)
     if location is None:
         return _nothing("its checkpoint is neither in a local folder nor in S3, and cannot be read here")
@@ -121,11 +119,11 @@ def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> Attributes:
         )
     moved = [at for _ids, at in found if at is not None]
     every = dict.fromkeys(each for ids, _moved in found for each in ids or ())
-    return {"ids": list(every), "moved_ms": min(moved) if len(moved) == len(found) else None, "trouble": ""}
+    return ReaderPosition(ids=tuple(every), moved_ms=min(moved) if len(moved) == len(found) else None)
 
 
-def _nothing(why: str) -> Attributes:
-    return {"ids": [], "moved_ms": None, "trouble": why}
+def _nothing(why: str) -> ReaderPosition:
+    return ReaderPosition(trouble=why)
 
 
 def _queries(location: str) -> list[str]:

@@ -6,7 +6,7 @@ Touches the world through ``read`` (the bytes of a file) alone, and never asks i
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, digest
@@ -14,8 +14,17 @@ from flareiac_iceberg.format import manifests as files
 from flareiac_iceberg.format.manifests import Entry, Manifest
 from flareiac_iceberg.format.metadata import nodes, partition_spec_of, schema_of, sort_order_of
 from flareiac_iceberg.format.types import NOT_IN_SPARK
-from flareiac_iceberg.maintenance.expiry_rules import MAIN, History, Ref, history_data, marks
-from flareiac_iceberg.maintenance.figures import number, settings_digest
+from flareiac_iceberg.maintenance.expiry_rules import MAIN, History, Ref, marks
+from flareiac_iceberg.maintenance.figures import (
+    DeleteFigures,
+    Figures,
+    ManifestFigures,
+    ManifestSizes,
+    RewriteFigures,
+    Totals,
+    number,
+    settings_digest,
+)
 from flareiac_iceberg.maintenance.file_filter import Filter, filter_of
 from flareiac_iceberg.maintenance.rewrite_groups import Candidate, Groups, Sizing, grouped, sizing
 from flareiac_iceberg.maintenance.row_ages import Ages, Clock, clock
@@ -64,42 +73,42 @@ class Table:
         )
 
 
-def measure(table: Table, read: Read) -> Attributes:
+def measure(table: Table, read: Read) -> Figures:
     """The figures (see ``figures``). Raises ``Failure`` where a file that the metadata names cannot be
     read.
     """
     wanted, metadata = settings_of(table.attributes), table.metadata
     now = int(time.time() * 1000)
     summary = (table.current or {}).get("summary") or {}
-    totals = {
-        "files": number(summary, "total-data-files"),
-        "bytes": number(summary, "total-files-size"),
-        "delete_files": number(summary, "total-delete-files"),
-        "rows": number(summary, "total-records"),
-    }
+    totals = Totals(
+        files=number(summary, "total-data-files"),
+        bytes=number(summary, "total-files-size"),
+        delete_files=number(summary, "total-delete-files"),
+        rows=number(summary, "total-records"),
+    )
     if table.current is None:
-        totals = dict.fromkeys(totals, 0)
+        totals = Totals()
     snapshots = metadata.get("snapshots") or ()
-    figures: Attributes = {
-        "uuid": metadata["table-uuid"],
-        "location": metadata["location"],
-        "metadata_location": table.metadata_location,
-        "snapshot_id": table.current["snapshot-id"] if table.current else None,
-        "format_version": metadata["format-version"],
-        "sorted": bool(sort_order_of(metadata)["fields"]),
-        "collects": str(table.properties.get(_GC, "true")).lower()
+    figures = Figures(
+        uuid=metadata["table-uuid"],
+        location=metadata["location"],
+        metadata_location=table.metadata_location,
+        snapshot_id=table.current["snapshot-id"] if table.current else None,
+        format_version=metadata["format-version"],
+        sorted=bool(sort_order_of(metadata)["fields"]),
+        collects=str(table.properties.get(_GC, "true")).lower()
         == "true",  # what is not true is false to Iceberg
-        "spec_ids": [item["spec-id"] for item in _specs(metadata)],
-        "measured_ms": now,
-        "settings": settings_digest(table.attributes),
-        "totals": totals,
-        "columns": _columns(metadata, wanted.get("compaction")),
-        "ids": digest([item["snapshot-id"] for item in snapshots]),
-        "not_in_spark": [node.path for node in nodes(schema_of(metadata)) if node.type in NOT_IN_SPARK],
-        "marks": marks(snapshots, table.current["snapshot-id"] if table.current else None),
-        "history": history_data(_history(metadata)) if "snapshot_expiry" in wanted else None,
-    }
-    return figures | _files(table, wanted, totals, now, read)
+        spec_ids=tuple(item["spec-id"] for item in _specs(metadata)),
+        measured_ms=now,
+        settings=settings_digest(table.attributes),
+        totals=totals,
+        columns=_columns(metadata, wanted.get("compaction")),
+        ids=digest([item["snapshot-id"] for item in snapshots]),
+        not_in_spark=tuple(node.path for node in nodes(schema_of(metadata)) if node.type in NOT_IN_SPARK),
+        marks=marks(snapshots, table.current["snapshot-id"] if table.current else None),
+        history=_history(metadata) if "snapshot_expiry" in wanted else None,
+    )
+    return _with_files(figures, table, wanted, read)
 
 
 def _columns(metadata: Attributes, compaction: Settings | None) -> dict[str, str] | None:
@@ -142,15 +151,13 @@ def _history(metadata: Attributes) -> History:
     )
 
 
-def _files(
-    table: Table, wanted: Mapping[str, Settings], totals: Mapping[str, int | None], now: int, read: Read
-) -> Attributes:
-    """The figures about files and manifests, from the current snapshot."""
-    found: Attributes = {"rewrite": None, "deletes": None, "manifests": None, "rows": None}
+def _with_files(figures: Figures, table: Table, wanted: Mapping[str, Settings], read: Read) -> Figures:
+    """With the figures about files and manifests, from the current snapshot."""
+    totals = figures.totals
     if table.current is None or not {"compaction", "delete_rewrite", "manifest_rewrite", "retention"} & set(
         wanted
     ):
-        return found
+        return figures
     compaction, deletes, retention = (
         wanted.get("compaction"),
         wanted.get("delete_rewrite"),
@@ -161,27 +168,28 @@ def _files(
     told = _clock(retention, table.metadata) if isinstance(retention, Retention) else None
     few = _too_few(compaction, limits, totals) if isinstance(compaction, Compaction) and limits else None
     if few is not None:
-        found["rewrite"], limits = {"few": few}, None
-    if delete_limits and totals["delete_files"] is not None and totals["delete_files"] < 1:
-        found["deletes"], delete_limits = {"few": totals["delete_files"]}, None
-    if totals["rows"] == 0:
+        figures, limits = replace(figures, rewrite=RewriteFigures(few=few)), None
+    if delete_limits and totals.delete_files is not None and totals.delete_files < 1:
+        figures, delete_limits = replace(figures, deletes=DeleteFigures(few=totals.delete_files)), None
+    if totals.rows == 0:
         told = None
     if limits is None and delete_limits is None and told is None and "manifest_rewrite" not in wanted:
-        return found
+        return figures
     listed = _listed(table, read)
-    found["manifests"] = _manifest_figures(table, listed) if "manifest_rewrite" in wanted else None
-    return found | _from_manifests(table, wanted, listed, limits, delete_limits, told, now, read)
+    if "manifest_rewrite" in wanted:
+        figures = replace(figures, manifests=_manifest_figures(table, listed))
+    return _from_manifests(figures, table, wanted, listed, limits, delete_limits, told, read)
 
 
-def is_fresh(known: Attributes, attributes: Attributes) -> bool:
+def is_fresh(known: Figures, attributes: Attributes) -> bool:
     """Whether figures of the last time are of the same settings, and not so old that rows have aged."""
-    age = int(time.time() * 1000) - known.get("measured_ms", 0)
-    return known.get("settings") == settings_digest(attributes) and 0 <= age < _FRESH_MS
+    age = int(time.time() * 1000) - known.measured_ms
+    return known.settings == settings_digest(attributes) and 0 <= age < _FRESH_MS
 
 
-def _too_few(settings: Compaction, limits: Sizing, totals: Mapping[str, int | None]) -> int | None:
+def _too_few(settings: Compaction, limits: Sizing, totals: Totals) -> int | None:
     """The number of files where that alone says that no rewrite is due: then no manifest is read."""
-    count, size, deletes = totals["files"], totals["bytes"], totals["delete_files"]
+    count, size, deletes = totals.files, totals.bytes, totals.delete_files
     if count is None or deletes != 0 or settings.rewrite_all:
         return None
     share = settings.run_if.get("small_file_share_over")
@@ -241,7 +249,7 @@ def _listed(table: Table, read: Read) -> tuple[Manifest, ...]:
     )
 
 
-def _manifest_figures(table: Table, listed: Iterable[Manifest]) -> Attributes:
+def _manifest_figures(table: Table, listed: Iterable[Manifest]) -> ManifestFigures:
     """Those of the current spec, which are what a rewrite takes."""
     spec_id = partition_spec_of(table.metadata)["spec-id"]
     own = [item for item in listed if item.spec_id == spec_id]
@@ -250,20 +258,23 @@ def _manifest_figures(table: Table, listed: Iterable[Manifest]) -> Attributes:
         [item.length for item in own if item.deletes],
     )
     target = number(table.properties, _MANIFEST_TARGET) or _MANIFEST_SIZE
-    return {"data": [len(data), sum(data)], "deletes": [len(deletes), sum(deletes)], "target": target}
+    return ManifestFigures(
+        data=ManifestSizes(count=len(data), bytes=sum(data)),
+        deletes=ManifestSizes(count=len(deletes), bytes=sum(deletes)),
+        target=target,
+    )
 
 
 def _from_manifests(
+    figures: Figures,
     table: Table,
     wanted: Mapping[str, Settings],
     listed: Sequence[Manifest],
     limits: Sizing | None,
     delete_limits: Sizing | None,
     told: Clock | None,
-    now: int,
     read: Read,
-) -> Attributes:
-    found: Attributes = {}
+) -> Figures:
     compaction, retention = wanted.get("compaction"), wanted.get("retention")
     live = [item for item in listed if item.live]
     delete_files: list[tuple[int, Entry]] = []
@@ -271,10 +282,10 @@ def _from_manifests(
         delete_files = list(_entries((item for item in live if item.deletes), read))
     only = [item for item in live if not item.deletes]
     if delete_limits is not None:
-        found["deletes"] = _delete_figures(table, delete_files, only, delete_limits, read)
+        figures = replace(figures, deletes=_delete_figures(table, delete_files, only, delete_limits, read))
     if limits is None and told is None:
-        return found
-    young = now - (retention.keep if isinstance(retention, Retention) else 0) + _MARGIN_MS
+        return figures
+    young = figures.measured_ms - (retention.keep if isinstance(retention, Retention) else 0) + _MARGIN_MS
     if limits is None and told is not None:
         only = [item for item in only if not _is_young(item, told, young)]
     rewrite = (
@@ -288,11 +299,11 @@ def _from_manifests(
             rewrite.add(spec_id, entry)
         if ages is not None:
             ages.add(spec_id, entry)
-    if rewrite is not None:
-        found["rewrite"] = rewrite.figures()
-    if ages is not None:
-        found["rows"] = ages.figures()
-    return found
+    return replace(
+        figures,
+        rewrite=rewrite.figures() if rewrite is not None else figures.rewrite,
+        rows=ages.figures() if ages is not None else None,
+    )
 
 
 def _is_young(manifest: Manifest, told: Clock, young: int) -> bool:
@@ -326,7 +337,7 @@ def small_files_of(
     for spec_id, entry in _entries(listed, read):
         rewrite.add(spec_id, entry)
     figures = rewrite.figures()
-    return figures["small"], figures["files"]
+    return figures.small, figures.files
 
 
 def _entries(listed: Iterable[Manifest], read: Read) -> Iterator[tuple[int, Entry]]:
@@ -341,7 +352,7 @@ def _delete_figures(
     data: Iterable[Manifest],
     limits: Sizing,
     read: Read,
-) -> Attributes:
+) -> DeleteFigures:
     """A rewrite makes one file for each data file, unless the table says otherwise, and drops what is about
     data files that are gone.
 
@@ -351,17 +362,14 @@ def _delete_figures(
     figures = _deletes(
         table, delete_files, limits, {entry.referenced for _, entry in delete_files} if apart else set()
     )
-    if not apart or not 0 < figures["rewritten_files"] <= figures["added_files"]:
-        return {**figures, "apart": apart}
-    return {
-        **_deletes(table, delete_files, limits, {entry.path for _, entry in _entries(data, read)}),
-        "apart": apart,
-    }
+    if apart and 0 < figures.rewritten_files <= figures.added_files:
+        figures = _deletes(table, delete_files, limits, {entry.path for _, entry in _entries(data, read)})
+    return replace(figures, apart=apart)
 
 
 def _deletes(
     table: Table, delete_files: Iterable[tuple[int, Entry]], limits: Sizing, kept: Collection[str | None]
-) -> Attributes:
+) -> DeleteFigures:
     """``kept``: the data files for each of which a file of its own remains."""
     spec_id = partition_spec_of(table.metadata)["spec-id"]
     parts: dict[tuple[Data, ...], list[Candidate]] = {}
@@ -376,23 +384,17 @@ def _deletes(
             Candidate(entry.size, about=entry.referenced if entry.referenced in kept else None)
         )
     total = sum((grouped(part, limits) for part in parts.values()), Groups())
-    return {
-        "files": count,
-        "small": small,
-        "partitions": len(parts),
-        "min_input_files": limits.min_input_files,
-        "sizes": limits.sizes,
-        **_group_figures(total),
-    }
-
-
-def _group_figures(total: Groups) -> Attributes:
-    return {
-        "groups": total.groups,
-        "rewritten_files": total.files,
-        "rewritten_bytes": total.bytes,
-        "added_files": total.outputs,
-    }
+    return DeleteFigures(
+        files=count,
+        small=small,
+        partitions=len(parts),
+        min_input_files=limits.min_input_files,
+        sizes=tuple(limits.sizes),
+        groups=total.groups,
+        rewritten_files=total.files,
+        rewritten_bytes=total.bytes,
+        added_files=total.outputs,
+    )
 
 
 class _Rewrite:
@@ -421,21 +423,23 @@ class _Rewrite:
         key = (spec_id, *entry.partition) if spec_id == self._spec_id else ()
         self._parts.setdefault(key, []).append(item)
 
-    def figures(self) -> Attributes:
+    def figures(self) -> RewriteFigures:
         """What has been counted, and what Iceberg would make of it."""
         total = sum((grouped(part, self._limits) for part in self._parts.values()), Groups())
-        return {
-            "files": self._files,
-            "small": self._small,
-            "worn": self._worn,
-            "unfit": self._unfit,
-            "partitions": len(self._parts),
-            "exact": self._filter.exact
-            and not {"max-files-to-rewrite", "output-spec-id"} & set(self._options),
-            "min_input_files": self._limits.min_input_files,
-            "sizes": self._limits.sizes,
-            **_group_figures(total),
-        }
+        return RewriteFigures(
+            files=self._files,
+            small=self._small,
+            worn=self._worn,
+            unfit=self._unfit,
+            partitions=len(self._parts),
+            exact=self._filter.exact and not {"max-files-to-rewrite", "output-spec-id"} & set(self._options),
+            min_input_files=self._limits.min_input_files,
+            sizes=tuple(self._limits.sizes),
+            groups=total.groups,
+            rewritten_files=total.files,
+            rewritten_bytes=total.bytes,
+            added_files=total.outputs,
+        )
 
 
 class _Wear:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.records import decode
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import (
     DeleteRows,
@@ -21,7 +22,8 @@ from flareiac.sdk.maintenance import (
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.maintenance.expiry import Reach, reach
-from flareiac_iceberg.maintenance.expiry_rules import freed, history_of
+from flareiac_iceberg.maintenance.expiry_rules import freed
+from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.foreign_readers import holds as foreign_holds
 from flareiac_iceberg.maintenance.humanize import count, duration, exact_duration, moment
 from flareiac_iceberg.maintenance.rewrites import compaction, delete_rewrite, manifest_rewrite
@@ -58,8 +60,9 @@ class TableMaintainer:
 
 
 def _duties(request: DutiesRequest) -> Iterator[Duty]:
+    figures = decode(Figures, request.figures)
     for name, settings in settings_of(request.attributes).items():
-        case = Case(name=name, settings=settings, request=request)
+        case = Case(name=name, settings=settings, request=request, figures=figures)
         match settings:
             case Retention():
                 yield retention(case, settings)
@@ -77,40 +80,35 @@ def _duties(request: DutiesRequest) -> Iterator[Duty]:
 
 def retention(case: Case, settings: Retention) -> Duty:
     """Due when there are rows before the last full partition (or hour) that is old enough."""
-    found, snapshot = case.figures["rows"], case.figures["snapshot_id"]
-    if snapshot is None or case.figures["totals"]["rows"] == 0:
+    found, snapshot = case.figures.rows, case.figures.snapshot_id
+    if snapshot is None or case.figures.totals.rows == 0:
         return case.idle("the table has no rows", of=snapshot)
     if found is None:
         return case.idle(
             f'the table has no column "{settings.column}"', of=snapshot, diagnostics=(_no_column(settings),)
         )
-    if found["type"] not in ("timestamptz", "timestamp_ntz", "date"):
+    if found.type not in ("timestamptz", "timestamp_ntz", "date"):
         return case.idle(
-            f'"{settings.column}" is {found["type"]}',
+            f'"{settings.column}" is {found.type}',
             of=snapshot,
-            diagnostics=(_no_time(settings, found["type"]),),
+            diagnostics=(_no_time(settings, found.type),),
         )
-    before = floor(case.request.now_ms - settings.keep, found["unit"])
+    before = floor(case.request.now_ms - settings.keep, found.unit)
     of = [snapshot, before]
-    whole = [item for item in found["ranges"] if item[1] <= before]
-    partly = [item for item in found["ranges"] if item[0] < before < item[1]]
-    units = f"whole {found['unit']}s" + (" (partitions)" if found["whole"] else "")
-    if not whole and not partly and not found["unknown"]:
+    whole = [item for item in found.ranges if item[1] <= before]
+    partly = [item for item in found.ranges if item[0] < before < item[1]]
+    units = f"whole {found.unit}s" + (" (partitions)" if found.whole else "")
+    if not whole and not partly and not found.unknown:
         return case.idle(
             f"no rows from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})", of=of
         )
     rows = sum(item[2] for item in whole)
-    sure = (
-        not partly
-        and not found["unknown"]
-        and not found["guessed"]
-        and case.figures["totals"]["delete_files"] == 0
-    )
+    sure = not partly and not found.unknown and not found.guessed and case.figures.totals.delete_files == 0
     how_many = f"{count(rows, 'row')}" if sure else "rows"
     text = (
         f"delete {how_many} from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})"
     )
-    work = DeleteRows(column=settings.column, type=found["type"], before_ms=before)
+    work = DeleteRows(column=settings.column, type=found.type, before_ms=before)
     return case.due(
         text, work, of=of, forecast={"deleted_rows": rows, "snapshot_before": snapshot} if sure else {}
     )
@@ -137,16 +135,19 @@ def _no_time(settings: Retention, kind: str) -> Diagnostic:
 
 def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
     """Due when enough snapshots are old, no one needs them, and the table may lose files."""
-    of = [case.figures["snapshot_id"], case.figures["ids"]]
-    if not case.figures["collects"]:
+    of = [case.figures.snapshot_id, case.figures.ids]
+    if not case.figures.collects:
         return case.idle(
             "the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),)
         )
-    history = history_of(case.figures["history"])
+    history = case.figures.history
+    assert history is not None, "an expiry is declared"
     if not history.times:
         return case.idle("the table has no snapshots", of=of)
     request = case.request
-    readers = foreign_holds(request.address, request.attributes, case.figures, request.now_ms)
+    readers = foreign_holds(
+        request.address, request.attributes, case.figures.readers, history.times, request.now_ms
+    )
     found = reach(history, settings, (*request.holds, *readers), request.now_ms)
     if found.blocked:
         return case.idle(
@@ -155,9 +156,12 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
     gone, there = len(found.expiry.snapshots), len(history.times)
     if gone < settings.min_snapshots_to_expire and not found.expiry.refs:
         return case.idle(
-            _not_yet(found, settings, case), of=of, held=found.held, diagnostics=found.diagnostics
+            _not_yet(found, settings, history.times.values(), request.now_ms),
+            of=of,
+            held=found.held,
+            diagnostics=found.diagnostics,
         )
-    head = case.figures["snapshot_id"]
+    head = case.figures.snapshot_id
     forecast = {"expired_snapshots": gone} | ({"snapshot_before": head} if head is not None else {})
     if found.expiry.refs:
         forecast["dropped_refs"] = len(found.expiry.refs)
@@ -174,9 +178,8 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
     return case.due(text, work, of=of, forecast=forecast, held=found.held, diagnostics=found.diagnostics)
 
 
-def _not_yet(found: Reach, settings: SnapshotExpiry, case: Case) -> str:
-    times = case.figures["history"]["times"]
-    age = duration(case.request.now_ms - min(times))
+def _not_yet(found: Reach, settings: SnapshotExpiry, times: Collection[int], now_ms: int) -> str:
+    age = duration(now_ms - min(times))
     text = (
         f"{count(len(found.expiry.snapshots), 'snapshot')} to expire of at least "
         f"{settings.min_snapshots_to_expire:,}"
@@ -189,18 +192,14 @@ def _not_yet(found: Reach, settings: SnapshotExpiry, case: Case) -> str:
 def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
     """Due when the last one is long enough ago, and no other's files can be below the table's location."""
     last = case.last
-    of = case.figures["snapshot_id"]
-    if not case.figures["collects"]:
+    of = case.figures.snapshot_id
+    if not case.figures.collects:
         return case.idle(
             "the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),)
         )
-    location, unlisted = case.figures["location"], case.figures.get("unlisted")
-    under: list[str] = case.figures.get("under") or []
-    beside = _beside(
-        case.figures.get("place") or comparable(location),
-        case.request.neighbours,
-        case.figures.get("lost") or (),
-    )
+    location, unlisted = case.figures.location, case.figures.unlisted
+    under = case.figures.under or ()
+    beside = _beside(case.figures.place or comparable(location), case.request.neighbours, case.figures.lost)
     if beside or under:
         first = _named(beside[0]) if beside else f"the table {under[0]}"
         told = _shared(location, beside, under)
@@ -209,7 +208,7 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
         return case.idle(
             "what else the catalog holds is not known", of=of, diagnostics=(_unlisted(location, unlisted),)
         )
-    if not case.figures.get("looked", True) and not case.is_early:
+    if not case.figures.looked and not case.is_early:
         return case.idle("what else the catalogs hold was not looked at", of=of)
     holds = case.request.holds
     unknown = [hold for hold in holds if hold.unknown]

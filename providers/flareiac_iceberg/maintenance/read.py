@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
@@ -18,6 +18,7 @@ from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.format.manifests import unreadable
 from flareiac_iceberg.maintenance.catalog_listing import Listings
+from flareiac_iceberg.maintenance.figures import Figures, known_figures
 from flareiac_iceberg.maintenance.foreign_readers import positions
 from flareiac_iceberg.maintenance.measure import Read, Table, is_fresh, measure
 from flareiac_iceberg.maintenance.settings import settings_of
@@ -27,75 +28,76 @@ from flareiac_iceberg.maintenance.unrecoverable import unrecoverable
 
 def figures(
     request: MeasureRequest, listings: Listings, resolve: Callable[[str], str], root: Path
-) -> Attributes:
-    """The figures of a table (see ``figures``). Raises ``Failure``."""
+) -> Figures:
+    """The figures of a table. Raises ``Failure``."""
     target = target_of(request.attributes, request.references)
-    found = _known(request) or _measured(request, target)
-    found |= {
-        "place": resolve(comparable(found["location"])),
-        "readers": positions(request.attributes, target.catalog, root),
-    }
+    measured = _known(request) or _measured(request, target)
+    found = replace(
+        measured,
+        place=resolve(comparable(measured.location)),
+        readers=positions(request.attributes, target.catalog, root),
+        under=None,
+        unlisted=None,
+        lost=(),
+        looked=False,
+    )
     settings = settings_of(request.attributes).get("orphan_removal")
     if settings is None or ran_lately("orphan_removal", settings, request.runs, int(time.time() * 1000)):
-        return found | _NOBODY
-    return (
-        found
-        | _beside(request, found, target, listings)
-        | {"lost": _lost(request, found, target.catalog), "looked": True}
-    )
+        return found
+    beside = _beside(request, found, target, listings)
+    return replace(beside, lost=_lost(request, found, target.catalog), looked=True)
 
 
-_NOBODY: Final[Attributes] = {"under": None, "unlisted": None, "lost": [], "looked": False}
-
-
-def _known(request: MeasureRequest) -> Attributes | None:
+def _known(request: MeasureRequest) -> Figures | None:
     """The figures of the last time, where nothing of what they are about has changed: then no file is looked
     at.
     """
-    known, wanted = request.known, settings_of(request.attributes)
-    now = identity_of(request.identity)
-    same = is_fresh(known, request.attributes) and (known["uuid"], known["metadata_location"]) == (
-        now.uuid,
-        now.metadata_location,
+    known, wanted, now = (
+        known_figures(request.known),
+        settings_of(request.attributes),
+        identity_of(request.identity),
     )
-    return known if same and ("snapshot_expiry" not in wanted or known["history"] is not None) else None
+    if known is None or not is_fresh(known, request.attributes):
+        return None
+    same = (known.uuid, known.metadata_location) == (now.uuid, now.metadata_location)
+    return known if same and ("snapshot_expiry" not in wanted or known.history is not None) else None
 
 
-def _measured(request: MeasureRequest, target: Target) -> Attributes:
+def _measured(request: MeasureRequest, target: Target) -> Figures:
     location, metadata = _metadata(target, identity_of(request.identity).metadata_location)
     table = Table(metadata=metadata, metadata_location=location, attributes=request.attributes)
     return measure(table, reader_of(target.catalog))
 
 
-def _beside(request: MeasureRequest, found: Attributes, target: Target, listings: Listings) -> Attributes:
+def _beside(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> Figures:
     """Tables of its own catalog and of every other declared one; two blocks may mean one catalog."""
-    own = (target.catalog.name, target.namespace, target.name), found["metadata_location"]
+    own = (target.catalog.name, target.namespace, target.name), found.metadata_location
     declared = [
         spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"
     ]
     others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
     try:
-        under = listings.sharing(found["location"], target.catalog, own)
+        under = listings.sharing(found.location, target.catalog, own)
         for catalog in others.values():
             under += [
-                f"{name} of {catalog.address}" for name in listings.sharing(found["location"], catalog, None)
+                f"{name} of {catalog.address}" for name in listings.sharing(found.location, catalog, None)
             ]
     except Failure as failure:
-        return {"under": None, "unlisted": failure.diagnostics[0].detail}
-    return {"under": under, "unlisted": None}
+        return replace(found, unlisted=failure.diagnostics[0].detail)
+    return replace(found, under=tuple(under))
 
 
-def _lost(request: MeasureRequest, found: Attributes, catalog: CatalogSpec) -> list[str]:
+def _lost(request: MeasureRequest, found: Figures, catalog: CatalogSpec) -> tuple[str, ...]:
     """Only what has its metadata in this table's place is looked at: it is in reach of this catalog's
     keys.
     """
-    own = comparable(found["location"])
+    own = comparable(found.location)
     inside = {
         name: identity
         for name, item in request.dropped.items()
         if is_within(comparable((identity := identity_of(item)).metadata_location), own)
     }
-    return unrecoverable(inside, found["metadata_location"], catalog)
+    return tuple(unrecoverable(inside, found.metadata_location, catalog))
 
 
 def _metadata(target: Target, observed: str) -> tuple[str, Attributes]:

@@ -10,6 +10,7 @@ from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import Duty, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.canonical import misfits
+from flareiac_iceberg.maintenance.figures import FileGroups, ManifestSizes, RewriteFigures
 from flareiac_iceberg.maintenance.humanize import count, exact_size, percent, size
 from flareiac_iceberg.maintenance.settings import Compaction, DeleteRewrite, ManifestRewrite
 from flareiac_iceberg.maintenance.task_builder import Case
@@ -17,44 +18,46 @@ from flareiac_iceberg.maintenance.task_builder import Case
 
 def compaction(case: Case, settings: Compaction) -> Duty:
     """Due when one of the thresholds is passed and Iceberg would take files."""
-    found, snapshot = case.figures["rewrite"], case.figures["snapshot_id"]
+    found, snapshot = case.figures.rewrite, case.figures.snapshot_id
     # Declared ones have been judged already, and may be about to be added.
-    columns = case.figures.get("columns") if case.request.attributes["columns"] is None else None
+    columns = case.figures.columns if case.request.attributes["columns"] is None else None
     if columns is not None and (wrong := misfits(settings, columns)):
         return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
     if snapshot is None or found is None:
         return case.idle("the table has no rows", of=snapshot)
-    if "few" in found:
+    if found.few is not None:
         over = settings.run_if.get("small_files_over")
         of_how_many = f" (limit of small ones: {over:,})" if over is not None else ""
-        return case.idle(f"{count(found['few'], 'data file')} in all{of_how_many}", of=snapshot)
+        return case.idle(f"{count(found.few, 'data file')} in all{of_how_many}", of=snapshot)
     if wrong := _contradictions("compaction", found):
         return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
     reason, passed = _reason(found, settings)
-    unsorted = settings.strategy == "sort" and settings.sort_by is None and not case.figures["sorted"]
+    unsorted = settings.strategy == "sort" and settings.sort_by is None and not case.figures.sorted
     if unsorted and passed:
         return case.idle("the table has no order to sort by", of=snapshot, diagnostics=(_no_order(),))
     if not passed:
         return case.idle(reason, of=snapshot)
-    if not found["rewritten_files"]:
+    if not found.rewritten_files:
         return case.idle(
-            f"{reason}, but no partition has {found['min_input_files']} of them: nothing to rewrite",
+            f"{reason}, but no partition has {found.min_input_files} of them: nothing to rewrite",
             of=snapshot,
         )
     into = settings.options.get("output-spec-id")
-    if into is not None and int(into) not in case.figures["spec_ids"]:
+    if into is not None and int(into) not in case.figures.spec_ids:
         return case.idle(
             f"the table has no partition spec {into}",
             of=snapshot,
-            diagnostics=(_no_spec(into, case.figures["spec_ids"]),),
+            diagnostics=(_no_spec(into, case.figures.spec_ids),),
         )
     forecast = (
-        {name: found[name] for name in ("rewritten_files", "rewritten_bytes")} if found["exact"] else {}
+        {"rewritten_files": found.rewritten_files, "rewritten_bytes": found.rewritten_bytes}
+        if found.exact
+        else {}
     )
-    about, number = "" if found["exact"] else "at most ", found["rewritten_files"]
+    about, number = "" if found.exact else "at most ", found.rewritten_files
     text = (
-        f"{reason}: {about}{count(number, 'file')} ({size(found['rewritten_bytes'])}) "
-        f"become{'s' if number == 1 else ''} about {found['added_files']:,}"
+        f"{reason}: {about}{count(number, 'file')} ({size(found.rewritten_bytes)}) "
+        f"become{'s' if number == 1 else ''} about {found.added_files:,}"
     )
     work = RewriteDataFiles(
         strategy=_strategy(settings),
@@ -70,11 +73,11 @@ def _at(snapshot: int, forecast: Mapping[str, int]) -> dict[str, int]:
     return {**forecast, "snapshot_before": snapshot} if forecast else {}
 
 
-def _reason(found: Attributes, settings: Compaction) -> tuple[str, bool]:
+def _reason(found: RewriteFigures, settings: Compaction) -> tuple[str, bool]:
     """The figures against their thresholds, and whether one is passed."""
     if settings.rewrite_all:
-        return f"all {count(found['files'], 'file')}", found["files"] > 0
-    unfit, worn, files = found["unfit"], found["worn"], found["files"]
+        return f"all {count(found.files, 'file')}", found.files > 0
+    unfit, worn, files = found.unfit, found.worn, found.files
     over, share = settings.run_if.get("small_files_over"), settings.run_if.get("small_file_share_over")
     part = unfit / files if files else 0.0
     what = "small or with many deleted rows" if worn else "small"
@@ -143,9 +146,9 @@ def options(settings: Compaction | DeleteRewrite) -> dict[str, str]:
     return found | {name: str(value) for name, value in settings.options.items()}
 
 
-def _contradictions(name: str, found: Attributes) -> tuple[Diagnostic, ...]:
+def _contradictions(name: str, found: FileGroups) -> tuple[Diagnostic, ...]:
     """With the wanted size that the table has, where the block declares none."""
-    least, wanted, most = found["sizes"]
+    least, wanted, most = found.sizes
     if least < wanted < most:
         return ()
     why = (
@@ -177,9 +180,9 @@ def _no_order() -> Diagnostic:
 
 def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
     """Due when a partition has enough small position delete files."""
-    found, snapshot = case.figures["deletes"], case.figures["snapshot_id"]
-    if snapshot is None or found is None or found.get("few") == 0 or not found.get("files"):
-        if case.figures["format_version"] >= 3 and case.figures["totals"]["delete_files"]:
+    found, snapshot = case.figures.deletes, case.figures.snapshot_id
+    if snapshot is None or found is None or not found.files:
+        if case.figures.format_version >= 3 and case.figures.totals.delete_files:
             return case.idle(
                 "deletes are kept as vectors (format version 3), one for each data file: nothing to rewrite",
                 of=snapshot,
@@ -187,23 +190,23 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
         return case.idle("no position delete files", of=snapshot)
     if wrong := _contradictions("delete_rewrite", found):
         return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
-    if not found["rewritten_files"]:
+    if not found.rewritten_files:
         text = (
-            f"{count(found['files'], 'position delete file')}, no partition has "
+            f"{count(found.files, 'position delete file')}, no partition has "
             f"{settings.min_input_files} small ones"
         )
         return case.idle(text, of=snapshot)
-    if found["apart"] and found["added_files"] >= found["rewritten_files"]:
+    if found.apart and found.added_files >= found.rewritten_files:
         text = (
-            f"{count(found['files'], 'position delete file')}, one for each data file: a rewrite would "
+            f"{count(found.files, 'position delete file')}, one for each data file: a rewrite would "
             "leave as many"
         )
         return case.idle(text, of=snapshot)
-    forecast = {"rewritten_delete_files": found["rewritten_files"]}
+    forecast = {"rewritten_delete_files": found.rewritten_files}
     text = (
-        f"{count(found['small'], 'small position delete file')} of {found['files']:,}: "
-        f"{found['rewritten_files']:,} of them ({size(found['rewritten_bytes'])}) become about "
-        f"{found['added_files']:,}"
+        f"{count(found.small, 'small position delete file')} of {found.files:,}: "
+        f"{found.rewritten_files:,} of them ({size(found.rewritten_bytes)}) become about "
+        f"{found.added_files:,}"
     )
     return case.due(
         text, RewriteDeleteFiles(options=options(settings)), of=snapshot, forecast=_at(snapshot, forecast)
@@ -212,10 +215,10 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
 
 def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
     """Due when there are more manifests than wanted, they are small, and there would be fewer."""
-    found, snapshot = case.figures["manifests"], case.figures["snapshot_id"]
+    found, snapshot = case.figures.manifests, case.figures.snapshot_id
     if snapshot is None or found is None:
         return case.idle("the table has no rows", of=snapshot)
-    number, length = (sum(pair) for pair in zip(found["data"], found["deletes"], strict=True))
+    number, length = found.data.count + found.deletes.count, found.data.bytes + found.deletes.bytes
     mean = length // number if number else 0
     over, under = settings.run_if.get("manifests_over"), settings.run_if.get("mean_size_under")
     texts = (
@@ -225,9 +228,9 @@ def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
     told = ", ".join(texts)
     if (over is not None and number <= over) or (under is not None and mean >= under):
         return case.idle(told, of=snapshot)
-    kinds = (found["data"], found["deletes"])
-    after = [_after(each, found["target"]) for each in kinds]
-    before = [each[0] if new is not None else 0 for each, new in zip(kinds, after, strict=True)]
+    kinds = (found.data, found.deletes)
+    after = [_after(each, found.target) for each in kinds]
+    before = [each.count if new is not None else 0 for each, new in zip(kinds, after, strict=True)]
     added = sum(new for new in after if new is not None)
     if sum(before) <= added:
         return case.idle(f"{told}; a rewrite would leave as many", of=snapshot)
@@ -236,8 +239,7 @@ def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
     return case.due(text, RewriteManifests(), of=snapshot, forecast=_at(snapshot, forecast))
 
 
-def _after(each: list[int], target: int) -> int | None:
+def _after(each: ManifestSizes, target: int) -> int | None:
     """How many manifests would be written, None where Iceberg leaves them alone."""
-    number, length = each
-    wanted = -(-length // target)
-    return None if number == 0 or (number == 1 and wanted == 1) else wanted
+    wanted = -(-each.bytes // target)
+    return None if each.count == 0 or (each.count == 1 and wanted == 1) else wanted

@@ -1,9 +1,5 @@
 """Estimates the ages of rows, from partition values where the table is partitioned by time of the column,
 else from column bounds. Pure.
-
-{"field": id, "type", "unit": hour | day | month | year, "whole": by partitions, "ranges": [[from_ms, to_ms,
-rows, files], ...],
- "unknown": files that tell nothing, "guessed": rows may be fewer than counted}
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +9,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac_iceberg.format.manifests import Entry
+from flareiac_iceberg.maintenance.figures import RowFigures
 
 HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 86_400_000
@@ -88,17 +85,16 @@ class Ages:
             counts[0] += entry.records
             counts[1] += 1
 
-    def figures(self) -> Attributes:
-        """What has been counted (see above)."""
-        return {
-            "field": self._clock.field_id,
-            "type": self._clock.type,
-            "unit": self._clock.unit,
-            "whole": self._clock.whole,
-            "ranges": [[*span, *counts] for span, counts in sorted(self._ranges.items())],
-            "unknown": self._unknown,
-            "guessed": self._guessed,
-        }
+    def figures(self) -> RowFigures:
+        """What has been counted."""
+        return RowFigures(
+            type=self._clock.type,
+            unit=self._clock.unit,
+            whole=self._clock.whole,
+            ranges=tuple((*span, *counts) for span, counts in sorted(self._ranges.items())),
+            unknown=self._unknown,
+            guessed=self._guessed,
+        )
 
 
 def _all_null(entry: Entry, told: Clock, spec_id: int) -> bool:

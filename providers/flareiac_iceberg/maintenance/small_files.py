@@ -8,6 +8,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.format.manifests import Manifest
+from flareiac_iceberg.maintenance.figures import known_figures
 from flareiac_iceberg.maintenance.measure import Read, Table, small_files_of
 
 _MANIFESTS: Final = 10
@@ -21,13 +22,15 @@ def small_files(table: Table, known: Attributes, read: Read) -> Attributes:
     """
     if table.current is None:
         return _told(None)
-    measured = known if known.get("uuid") == table.metadata["table-uuid"] else {}
-    rewrite = measured.get("rewrite") or {}
-    last = (int(rewrite["small"]), int(rewrite["files"])) if "small" in rewrite else None
-    if last is not None and measured["snapshot_id"] == table.current["snapshot-id"]:
+    measured = known_figures(known)
+    if measured is None or measured.uuid != table.metadata["table-uuid"]:
+        return _told(_counted(table, read))
+    rewrite = measured.rewrite
+    last = (rewrite.small, rewrite.files) if rewrite is not None and rewrite.few is None else None
+    if last is not None and measured.snapshot_id == table.current["snapshot-id"]:
         return _told(last)
     found = _counted(table, read)
-    return _told(last, measured["measured_ms"]) if found is None and last is not None else _told(found)
+    return _told(last, measured.measured_ms) if found is None and last is not None else _told(found)
 
 
 def _counted(table: Table, read: Read) -> tuple[int, int] | None:

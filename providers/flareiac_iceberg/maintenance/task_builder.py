@@ -7,6 +7,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.maintenance import DutiesRequest, Duty, Work
+from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.humanize import duration, exact_duration
 from flareiac_iceberg.maintenance.settings import Settings, data_of
 
@@ -22,10 +23,7 @@ class Case:
     name: str
     settings: Settings
     request: DutiesRequest
-
-    @property
-    def figures(self) -> Attributes:
-        return self.request.figures
+    figures: Figures
 
     @property
     def performer(self) -> Reference | None:
@@ -43,7 +41,7 @@ class Case:
         diagnostics: tuple[Diagnostic, ...] = (),
     ) -> Duty:
         """Work to do, unless the last run is too near."""
-        if unreadable := self.figures.get("not_in_spark"):
+        if unreadable := self.figures.not_in_spark:
             return self.idle(
                 f"Spark cannot load the table: {', '.join(unreadable)} has a type that it does not know",
                 of=of,
@@ -88,16 +86,17 @@ class Case:
         return run if same and run is not None and not run.get("failed") else None
 
     def _unrecorded(self, run: Attributes | None) -> Attributes | None:
-        key, at = (self.figures.get("marks") or {}).get(self.name, ("", 0))
+        mark = self.figures.marks.get(self.name)
         # One commit of several does not tell that the others were made.
         partial = getattr(self.settings, "partial_progress", None) is not None
         if (
             partial
-            or not key.startswith(self._prefix())
-            or (run is not None and (run["id"] == key or run["at"] * 1000 > at))
+            or mark is None
+            or not mark.id.startswith(self._prefix())
+            or (run is not None and (run["id"] == mark.id or run["at"] * 1000 > mark.at))
         ):
             return None
-        return {"id": key, "at": at / 1000}
+        return {"id": mark.id, "at": mark.at / 1000}
 
     @property
     def is_early(self) -> bool:
@@ -120,7 +119,7 @@ class Case:
         # The last run's time: what was recorded as done is never taken for the answer to a later question
         # about the same snapshot.
         ran = self.request.runs.get(self.name, {}).get("at")
-        return f"{self._prefix()}{digest([self.figures['uuid'], of, ran])[:_SHORT]}"
+        return f"{self._prefix()}{digest([self.figures.uuid, of, ran])[:_SHORT]}"
 
 
 def ran_lately(name: str, settings: Settings, runs: Mapping[str, Attributes], now_ms: int) -> bool:

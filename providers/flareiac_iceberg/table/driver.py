@@ -235,7 +235,10 @@ class TableDriver:
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
-        return figures(request, self._listings, self._project.resolve, self._project.root)
+        found: Attributes = encode_record(
+            figures(request, self._listings, self._project.resolve, self._project.root)
+        )
+        return found
 
     def history(self, recorded: Recorded, references: References) -> Sequence[Attributes]:
         """The snapshots of the recorded table, newest first (see ``rows``). Raises ``Failure``."""

@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import boto3
 import pytest
 
 from flareiac.sdk.maintenance import Hold
 from flareiac_iceberg.catalogs.spec import spec_of
+from flareiac_iceberg.maintenance.figures import ReaderPosition
 from flareiac_iceberg.maintenance.foreign_readers import holds, positions
 from tests.iceberg.lake import CATALOG, Lake, Rejected, columns
 from tests.support.moto_server import KEYS, moto_server
@@ -33,17 +33,15 @@ def query(folder: Path, batches: list[list[int]], begun: list[int] | None = None
     return folder
 
 
-def looked(lake: Lake, checkpoint: str) -> dict[str, Any]:
+def looked(lake: Lake, checkpoint: str) -> ReaderPosition:
     catalog = spec_of(CATALOG, lake.references[CATALOG].attributes)
-    found: dict[str, Any] = positions(
-        {"reader": {"bi": {"checkpoint": checkpoint, "hold": None}}}, catalog, lake.project.root
-    )["bi"]
-    return found
+    readers = {"reader": {"bi": {"checkpoint": checkpoint, "hold": None}}}
+    return positions(readers, catalog, lake.project.root)["bi"]
 
 
-def hold_of(found: dict[str, Any], ids: list[int]) -> Hold:
+def hold_of(found: ReaderPosition, ids: list[int]) -> Hold:
     attributes = {"reader": {"bi": {"checkpoint": "bi", "hold": None}}}
-    (hold,) = holds("table.t", attributes, {"readers": {"bi": found}, "history": {"ids": ids}}, 0)
+    (hold,) = holds("table.t", attributes, {"bi": found}, ids, 0)
     return hold
 
 
@@ -51,14 +49,14 @@ def hold_of(found: dict[str, Any], ids: list[int]) -> Hold:
 def test_a_checkpoint_says_where_its_query_stands(lake: Lake, written: str) -> None:
     path = query(lake.project.root / "bi", [[1], [2]])
     found = looked(lake, written.format(path=path))
-    assert found == {"ids": [2], "moved_ms": 1001, "trouble": ""}
+    assert found == ReaderPosition(ids=(2,), moved_ms=1001)
     hold = hold_of(found, [1, 2, 3])
     assert (hold.snapshots, hold.moved_ms, hold.unknown) == ((2,), 1001, False)
 
 
 def test_a_batch_that_is_not_committed_is_needed_whole(lake: Lake) -> None:
     query(lake.project.root / "bi", [[1], [2]], begun=[5])
-    assert looked(lake, "bi")["ids"] == [2, 5]
+    assert looked(lake, "bi").ids == (2, 5)
 
 
 def test_a_checkpoint_of_flareiac_has_a_folder_for_each_output_and_generation(lake: Lake) -> None:
@@ -67,8 +65,8 @@ def test_a_checkpoint_of_flareiac_has_a_folder_for_each_output_and_generation(la
     query(root / "hourly" / "g0002", [[4]], moved=700)
     query(root / "daily" / "g0001", [[3]])
     found = looked(lake, "bi")
-    assert sorted(found["ids"]) == [3, 4]
-    assert found["moved_ms"] == 700
+    assert sorted(found.ids) == [3, 4]
+    assert found.moved_ms == 700
 
 
 def test_what_cannot_be_read_holds_everything(lake: Lake) -> None:
@@ -79,7 +77,7 @@ def test_what_cannot_be_read_holds_everything(lake: Lake) -> None:
     (broken / "offsets" / "0").write_text("v1\n{")
     for checkpoint in ("nothing", "begun", "broken", "gs://bucket/bi", "hdfs://host/bi"):
         found = looked(lake, checkpoint)
-        assert found["trouble"], checkpoint
+        assert found.trouble, checkpoint
         assert hold_of(found, [1, 2]).unknown, checkpoint
 
 
@@ -94,7 +92,7 @@ def test_of_several_sources_only_this_table_counts(lake: Lake) -> None:
 
 
 def test_an_age_keeps_what_is_younger() -> None:
-    (hold,) = holds("table.t", {"reader": {"bi": {"checkpoint": None, "hold": "10d"}}}, {}, 100 * DAY)
+    (hold,) = holds("table.t", {"reader": {"bi": {"checkpoint": None, "hold": "10d"}}}, {}, (), 100 * DAY)
     assert hold.since_ms == 90 * DAY
     assert hold.fixed
 
@@ -131,7 +129,7 @@ def test_a_checkpoint_in_s3_is_read_with_the_keys_of_the_catalog(
                 client.put_object(
                     Bucket="others", Key=f"jobs/{path.relative_to(tmp_path)}", Body=path.read_bytes()
                 )
-        assert looked(lake, "s3://others/jobs/bi") == {"ids": [2], "moved_ms": 1001, "trouble": ""}
-        assert looked(lake, "s3://others/jobs/none")["trouble"]
-        assert looked(lake, "s3://nowhere/bi")["trouble"]
+        assert looked(lake, "s3://others/jobs/bi") == ReaderPosition(ids=(2,), moved_ms=1001)
+        assert looked(lake, "s3://others/jobs/none").trouble
+        assert looked(lake, "s3://nowhere/bi").trouble
         lake.close()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import DutiesRequest, Duty, ExpireSnapshots
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.maintenance.measure import Table, measure
@@ -45,9 +46,9 @@ def decide(
         address="table.t",
         attributes=attributes,
         identity={},
-        figures=figures | {"root": "/"},
+        figures=encode(figures),
         references={},
-        now_ms=figures["measured_ms"],
+        now_ms=figures.measured_ms,
     )
     return {duty.name: duty for duty in TableMaintainer().duties(request)}, opened
 

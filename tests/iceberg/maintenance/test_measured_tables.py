@@ -8,6 +8,7 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac.sdk.maintenance import DeleteRows, ExpireSnapshots, RewriteDataFiles, RewriteManifests
+from flareiac_iceberg.maintenance.figures import RewriteFigures
 from flareiac_iceberg.maintenance.rewrites import _reason
 from flareiac_iceberg.maintenance.settings import Compaction
 from tests.iceberg.lake import CALLS, Lake
@@ -44,7 +45,7 @@ def test_a_table_without_rows_needs_nothing(lake: Lake) -> None:
 
 
 def test_few_files_are_not_looked_at(written: Lake) -> None:
-    assert measured(written, {"compaction": {}})["rewrite"] == {"few": 6}
+    assert measured(written, {"compaction": {}})["rewrite"]["few"] == 6
     duty = duties(written, {"compaction": {}})["compaction"]
     assert not duty.due
     assert duty.summary == "6 data files in all (limit of small ones: 20)"
@@ -174,11 +175,11 @@ def test_figures_that_are_used_again_grow_old(written: Lake, monkeypatch: pytest
 def test_a_block_that_is_added_is_measured_though_nobody_wrote(written: Lake) -> None:
     body: dict[str, Any] = {"compaction": {"run_if": {"small_files_over": 1}}}
     known = measured(written, body)
-    assert measured(written, body | {"manifest_rewrite": {}}, known)["manifests"]["data"][0] == 6
+    assert measured(written, body | {"manifest_rewrite": {}}, known)["manifests"]["data"]["count"] == 6
 
 
 def test_files_that_are_small_and_have_deletes_count_once() -> None:
-    found = {"unfit": 15, "worn": 15, "small": 15, "files": 15, "rewritten_files": 15}
+    found = RewriteFigures(unfit=15, worn=15, small=15, files=15, rewritten_files=15)
     settings = Compaction(run_if={"small_files_over": 20, "small_file_share_over": 0.3})
     told = (
         "15 files small or with many deleted rows (limit 20), 100% small or with many deleted rows "
