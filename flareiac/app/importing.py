@@ -39,18 +39,18 @@ def import_many(workspace: Workspace, pattern: str) -> Imported:
     if diagnostics.has_errors:
         return Imported(diagnostics=diagnostics, sources=configuration.sources)
     found = _look(workspace, configuration.desired, pattern, exact=False)
-    things = [item for item in found if isinstance(item, Importable)]
+    importables = [item for item in found if isinstance(item, Importable)]
     taken = {f"{address.split('[')[0]}" for address in configuration.desired.resources}
     blocks: list[WrittenBlock] = []
     addresses: list[str] = []
-    for thing, label in zip(things, _labels(things, taken), strict=True):
-        addresses.append(f"{thing.block.type}.{label}")
-        blocks += [_labelled(thing, label), _import_block(addresses[-1], thing.id)]
+    for importable, label in zip(importables, _labels(importables, taken), strict=True):
+        addresses.append(f"{importable.block.type}.{label}")
+        blocks += [_labelled(importable, label), _import_block(addresses[-1], importable.id)]
     left_out = tuple(item for item in found if isinstance(item, LeftOut))
     return _report(configuration, diagnostics, blocks, addresses, left_out)
 
 
-def import_one(workspace: Workspace, address: str, thing_id: str) -> Imported:
+def import_one(workspace: Workspace, address: str, object_id: str) -> Imported:
     """The import block for one address, and its block too where it is not declared. Raises ``Failure``."""
     parsed = parse_address(address)
     if parsed is None or parsed.module:
@@ -73,7 +73,7 @@ def import_one(workspace: Workspace, address: str, thing_id: str) -> Imported:
             )
         )
     if address in configuration.desired.resources:
-        return _report(configuration, diagnostics, [_import_block(address, thing_id)], [address], ())
+        return _report(configuration, diagnostics, [_import_block(address, object_id)], [address], ())
     if parsed.key is not None:
         why = (
             "Its block must be there, with count or for_each: import cannot guess how its instances are made."
@@ -85,8 +85,8 @@ def import_one(workspace: Workspace, address: str, thing_id: str) -> Imported:
                 f"{why}{did_you_mean(address, configuration.desired.resources)}",
             )
         )
-    thing = _only(_look(workspace, configuration.desired, thing_id, exact=True), address, parsed.type)
-    blocks = [_labelled(thing, parsed.name), _import_block(address, thing_id)]
+    importable = _only(_look(workspace, configuration.desired, object_id, exact=True), address, parsed.type)
+    blocks = [_labelled(importable, parsed.name), _import_block(address, object_id)]
     return _report(configuration, diagnostics, blocks, [address], ())
 
 
@@ -132,27 +132,29 @@ def _look(
 
 
 def _only(found: Sequence[Importable | LeftOut], address: str, kind: str) -> Importable:
-    thing = found[0]
-    if isinstance(thing, LeftOut):
-        raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, f"{thing.id} cannot become {address}: {thing.why}"))
-    if thing.block.type != kind:
-        raise Failure(_other_kind(thing, address, kind))
-    return thing
+    importable = found[0]
+    if isinstance(importable, LeftOut):
+        raise Failure(
+            error(codes.IMPORT_OF_ANOTHER_KIND, f"{importable.id} cannot become {address}: {importable.why}")
+        )
+    if importable.block.type != kind:
+        raise Failure(_other_kind(importable, address, kind))
+    return importable
 
 
-def _other_kind(thing: Importable, address: str, kind: str) -> Diagnostic:
+def _other_kind(importable: Importable, address: str, kind: str) -> Diagnostic:
     return error(
         codes.IMPORT_OF_ANOTHER_KIND,
-        f"{thing.id} is a {thing.block.type}, and {address} is a {kind}. To import it as a {kind}, write "
-        f"the {kind} block yourself; import then writes the import block.",
+        f"{importable.id} is a {importable.block.type}, and {address} is a {kind}. To import it as a {kind}, "
+        f"write the {kind} block yourself; import then writes the import block.",
     )
 
 
-def _labels(things: Sequence[Importable], taken: set[str]) -> Iterator[str]:
+def _labels(importables: Sequence[Importable], taken: set[str]) -> Iterator[str]:
     """One label for each: its own where that is unique, else with the qualifier, else with a number."""
-    wanted = [f"{item.block.type}.{item.block.label}" for item in things]
+    wanted = [f"{item.block.type}.{item.block.label}" for item in importables]
     used = set(taken)
-    for item, plain in zip(things, wanted, strict=True):
+    for item, plain in zip(importables, wanted, strict=True):
         base = (
             plain
             if wanted.count(plain) == 1 and plain not in taken
@@ -165,16 +167,18 @@ def _labels(things: Sequence[Importable], taken: set[str]) -> Iterator[str]:
         yield label.partition(".")[2]
 
 
-def _labelled(thing: Importable, label: str) -> WrittenBlock:
+def _labelled(importable: Importable, label: str) -> WrittenBlock:
     """The block under a label; its real name is written where the label does not say it."""
-    attributes = dict(thing.block.attributes)
-    attributes.pop(thing.named, None)
-    if label != thing.real_name:
+    attributes = dict(importable.block.attributes)
+    attributes.pop(importable.named, None)
+    if label != importable.real_name:
         items = list(attributes.items())
-        place = next((index + 1 for index, (name, _) in enumerate(items) if name == "namespace"), 0)
-        attributes = dict([*items[:place], (thing.named, thing.real_name), *items[place:]])
-    return replace(thing.block, label=label, attributes=attributes)
+        place = next(
+            (index + 1 for index, (name, _) in enumerate(items) if name == importable.named_after), 0
+        )
+        attributes = dict([*items[:place], (importable.named, importable.real_name), *items[place:]])
+    return replace(importable.block, label=label, attributes=attributes)
 
 
-def _import_block(address: str, thing_id: str) -> WrittenBlock:
-    return WrittenBlock(type="import", attributes={"to": Reference(address), "id": thing_id})
+def _import_block(address: str, object_id: str) -> WrittenBlock:
+    return WrittenBlock(type="import", attributes={"to": Reference(address), "id": object_id})

@@ -30,7 +30,5 @@ def row(workspace: Workspace, snapshot: Snapshot, address: str) -> Attributes:
     record = recorded(snapshot, address)
     driver = workspace.driver(record.provider, record.type)
     if not isinstance(driver, Inspecting):
-        raise Failure(
-            error(codes.DOES_NOT_RUN, f"{address} is not a job. Only jobs have a status and a log.")
-        )
+        raise Failure(error(codes.DOES_NOT_RUN, f"{address} does not run, so it has no status and no log."))
     return driver.inspect(address, record.recorded(), recorded_references(snapshot, record))

@@ -3,12 +3,13 @@ back, or is given up.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from flareiac.app.single_operation import carry_out, locked_state, writing_state
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
+from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
@@ -16,6 +17,7 @@ from flareiac.model.snapshot import ResourceRecord, Snapshot, without_dropped
 from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.resource_type import Remains
 from flareiac.sdk.results import Missing, Unreadable
 from flareiac.state.places import encode_state
 
@@ -53,7 +55,8 @@ def undrop(
             progress=progress,
         )
         messages = carry_out(state, "undrop", record, request, driver.revive).messages
-    return (*messages, *_others(record, [item for item in snapshot.dropped if item.address == address]))
+    others = [item for item in snapshot.dropped if item.address == address and not item.is_same(record)]
+    return (*messages, *(_other(item, _remains(workspace, item)) for item in others))
 
 
 def give_up(workspace: Workspace, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None]) -> str:
@@ -75,21 +78,15 @@ def give_up(workspace: Workspace, wanted: str, *, lock_timeout: float, emit: Cal
             workspace.store.write_snapshot(
                 encode_state(after, loaded.root), expect=loaded.revision, lease=state.lease
             )
-    location = record.identity.get("metadata_location")
-    last = f"; its last metadata file is {location}" if location else ""
-    return (
-        f"{wanted} is given up{last}. Its files stay until orphan removal of a table in the same place "
-        "finds them."
-    )
+    left = _remains(workspace, record)
+    trace = f"; {left.trace}" if left.trace else ""
+    return f"{wanted} is given up{trace}. {left.fate}".rstrip()
 
 
 def _not_dropped(wanted: str, known: Collection[str], *, recorded: bool) -> Diagnostic:
     why = f"{_known_as(wanted, known)} Nothing was changed."
     if recorded:
-        why += (
-            ' To have it forgotten with its table left as it is, apply on_destroy = "retain" and remove '
-            "its block."
-        )
+        why += ' To have it forgotten and left as it is, apply on_destroy = "retain" and remove its block.'
     return error(codes.NOT_KNOWN_AS_DROPPED, why)
 
 
@@ -158,7 +155,9 @@ def _now(workspace: Workspace, snapshot: Snapshot, then: Mapping[str, Resolved])
 def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
     same = (item.exact_name for item in gone if item.address == _parts(wanted)[0])
     names = list(dict.fromkeys([*(item.address for item in gone), *same]))
-    return error(codes.NOT_KNOWN_AS_DROPPED, f"{_known_as(wanted, names)} A purged table is gone for good.")
+    address = parse_address(_parts(wanted)[0])
+    purged = f" A purged {address.type} is gone for good." if address else ""
+    return error(codes.NOT_KNOWN_AS_DROPPED, f"{_known_as(wanted, names)}{purged}")
 
 
 def _known_as(wanted: str, known: Collection[str]) -> str:
@@ -184,11 +183,11 @@ def _there(address: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
     )
 
 
-def _others(back: ResourceRecord, known: Sequence[ResourceRecord]) -> Iterator[str]:
+def _other(item: ResourceRecord, left: Remains) -> str:
     """What else the address has been, for a user who meant one of those."""
-    for item in known:
-        if not item.is_same(back):
-            location = item.identity.get("metadata_location")
-            yield f"dropped earlier and still known: {item.exact_name}" + (
-                f", its last metadata file is {location}" if location else ""
-            )
+    return f"dropped earlier and still known: {item.exact_name}" + (f", {left.trace}" if left.trace else "")
+
+
+def _remains(workspace: Workspace, record: ResourceRecord) -> Remains:
+    kind = workspace.installed.registry.types.get(record.type)
+    return kind.remains(record.identity) if kind is not None else Remains()

@@ -172,13 +172,11 @@ def _perform_request(request: ApplyRequest, record: ResourceRecord, duty: Duty) 
     references = request.references
     performer = references.get(duty.performer.address) if duty.performer is not None else None
     if performer is None:
-        named = (
-            f"{duty.performer.address}, which is not declared"
-            if duty.performer is not None
-            else "an engine, and it names none"
+        lacking = (
+            "its block names none" if duty.performer is None else f"{duty.performer.address} is not declared"
         )
-        why = f"{duty.name} of {record.address} is carried out by {named}. Declare an engine."
-        raise Failure(error(codes.MAINTENANCE_WITHOUT_ENGINE, why, address=record.address))
+        why = f"{duty.name} of {record.address} needs a connection that carries it out: {lacking}."
+        raise Failure(error(codes.MAINTENANCE_WITHOUT_PERFORMER, why, address=record.address))
     return PerformRequest(
         key=duty.id,
         subject=record.referenced(),

@@ -72,7 +72,7 @@ CORE: Final[Commands] = {
     ),
     "show": Command(
         ".show:show",
-        "Show a saved plan, or the state with the size of its tables.",
+        "Show a saved plan, or the state with statistics.",
         reads_only=True,
     ),
     "output": Command(".output:output", "Show the outputs of the last apply.", reads_only=True),
@@ -84,16 +84,16 @@ CORE: Final[Commands] = {
     ),
     "logs": Command(".logs:logs", "Print the log of a job.", reads_only=True),
     "stop": Command(
-        ".job_control:stop",
+        ".run_control:stop",
         "Stop a job, or end the application of an engine. The next apply starts it again; to keep a job "
         "stopped set stopped = true.",
     ),
     "start": Command(
-        ".job_control:start",
+        ".run_control:start",
         "Start a stopped job on its recorded definition, or the application of an engine with all its jobs.",
     ),
     "restart": Command(
-        ".job_control:restart",
+        ".run_control:restart",
         "Stop a job, or end the application of an engine, and start it again as it is recorded.",
     ),
     "driver": Command(
@@ -107,8 +107,7 @@ CORE: Final[Commands] = {
     ),
     "undrop": Command(
         ".undrop:undrop",
-        "Bring back a table that was dropped from its catalog, from the metadata file that the state has "
-        "kept.",
+        "Bring back what was dropped, from what the state has kept of it.",
     ),
     "explain": Command(
         ".explain:explain",
@@ -116,13 +115,13 @@ CORE: Final[Commands] = {
         reads_only=True,
     ),
     "state": Group(
-        "Look at the state, and give up what it keeps of dropped tables.",
+        "Look at the state, and give up what it keeps of what was dropped.",
         {
             "list": Command(".state:list_", "List the recorded addresses.", reads_only=True),
             "show": Command(".state:show", "Show what is recorded of one resource.", reads_only=True),
             "rm": Command(
                 ".state:rm",
-                "Give up a table that was dropped: undrop brings it back no longer, and its files are kept "
+                "Give up what was dropped: undrop brings it back no longer, and its files are kept "
                 "for it no longer.",
             ),
         },

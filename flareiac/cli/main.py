@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import flareiac
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.terminal import Terminal, prepare_streams
+from flareiac.cli.terminal import Terminal, prepare_output
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -16,7 +16,7 @@ def main() -> None:
     # A command makes many records and drops few: with the default thresholds, the search for garbage takes
     # half of its time.
     gc.set_threshold(100_000, 50, 50)
-    prepare_streams()
+    prepare_output()
     sys.exit(run(sys.argv[1:]))
 
 

@@ -14,7 +14,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.render.control_characters import visible
 
 
-def prepare_streams() -> None:
+def prepare_output() -> None:
     """Makes the streams usable: a closed one reads and writes nothing, odd characters are spelled out."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

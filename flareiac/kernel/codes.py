@@ -59,7 +59,6 @@ JOURNAL_CUT_OFF: Final = Code("FIP004", "The last record of the journal was cut 
 READING_FAILED: Final = Code("FIP005", "Reading a resource failed unexpectedly")
 COMMAND_RUNNING: Final = Code("FIP006", "Another command is running")
 SAME_OBJECT: Final = Code("FIP010", "Two resources are the same object")
-SAME_CHECKPOINT: Final = Code("FIP011", "Two jobs use the same checkpoint")
 SAME_LOCATION: Final = Code("FIP012", "Two resources own the same location")
 RIVAL_WRITERS_REPLACE: Final = Code(
     "FIP013", "Two writers of one table, and one of them replaces all its rows"
@@ -82,7 +81,7 @@ PLAN_STALE: Final = Code("FIA002", "The plan is stale")
 STATE_LOCK_LOST: Final = Code("FIA010", "The state lock was lost")
 FINAL_STATE_NOT_WRITTEN: Final = Code("FIA012", "The final state could not be written")
 PROVIDER_FAILED: Final = Code("FIA013", "The provider failed unexpectedly")
-MAINTENANCE_WITHOUT_ENGINE: Final = Code("FIA021", "Nothing can carry out the maintenance")
+MAINTENANCE_WITHOUT_PERFORMER: Final = Code("FIA021", "Nothing can carry out the maintenance")
 RESOURCE_GONE: Final = Code("FIA022", "The resource no longer exists")
 
 # Codes of commands, the installation and secrets: FIX

@@ -9,28 +9,20 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.unanswered import provider_crashed
-from flareiac.sdk.changes import Claim, Impact, Proposal, Reaction, Relation
+from flareiac.sdk.changes import Claim, Conflict, Impact, Proposal, Reaction, Relation
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
 
 _EXCLUSIVE = {
-    Relation.REAL_NAME: (
-        codes.SAME_OBJECT,
-        "are the same object",
-        "Each object belongs to one resource: change the name of one, or remove one block.",
+    Relation.REAL_NAME: Conflict(
+        code=codes.SAME_OBJECT,
+        what="are the same object",
+        way_out="Each object belongs to one resource: change the name of one, or remove one block.",
     ),
-    Relation.CHECKPOINTS_IN: (
-        codes.SAME_CHECKPOINT,
-        "use the same checkpoint",
-        (
-            "A checkpoint holds the offsets and state of one job; two jobs would corrupt it. Declare a "
-            "checkpoint block for each job."
-        ),
-    ),
-    Relation.OWNS_LOCATION: (
-        codes.SAME_LOCATION,
-        "own the same location",
-        "Files of two owners in one place cannot be distinguished. Give each a location of its own.",
+    Relation.OWNS_LOCATION: Conflict(
+        code=codes.SAME_LOCATION,
+        what="own the same location",
+        way_out="Files of two owners in one place cannot be told apart. Give each a location of its own.",
     ),
 }
 
@@ -104,18 +96,18 @@ def conflicts(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
     first: dict[tuple[Relation, str], Claim] = {}
     found: list[Diagnostic] = []
     for claim in claims:
-        rule = _EXCLUSIVE.get(claim.relation)
-        if rule is None:
+        conflict = claim.conflict or _EXCLUSIVE.get(claim.relation)
+        if conflict is None:
             continue
         earlier = first.setdefault((claim.relation, claim.subject), claim)
         if earlier.holder == claim.holder:
             continue
-        code, what, way_out = rule
         holder = desired.resources.get(claim.holder)
         found.append(
             error(
-                code,
-                f"{earlier.holder} and {claim.holder} {what}: {claim.subject}. {claim.reason} {way_out}",
+                conflict.code,
+                f"{earlier.holder} and {claim.holder} {conflict.what}: {claim.subject}. {claim.reason} "
+                f"{conflict.way_out}",
                 subject=holder.span if holder else None,
                 address=claim.holder,
             )

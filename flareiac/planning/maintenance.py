@@ -135,7 +135,7 @@ def former_questions(snapshot: Snapshot) -> list[Question]:
 
 def _unknown(address: str, claims: Iterable[Claim]) -> Iterator[Hold]:
     for subject in dict.fromkeys(claim.subject for claim in claims if claim.relation in _HOLDING):
-        yield Hold(subject=subject, holder=address, reason="its checkpoint could not be read", unknown=True)
+        yield Hold(subject=subject, holder=address, reason="its position could not be read", unknown=True)
 
 
 def wanting(

@@ -334,8 +334,8 @@ def _order(
     except Cycle as cycle:
         diagnostics.error(
             codes.OPERATION_CYCLE,
-            f"No order satisfies {' -> '.join(cycle.nodes)}. A finite job that reads a table filled by "
-            "another job must not fill a table that the other one reads.",
+            f"No order satisfies {' -> '.join(cycle.nodes)}. What ends and reads what another one "
+            "writes must not write what the other one reads.",
         )
         return ()
 

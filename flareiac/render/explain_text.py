@@ -28,7 +28,7 @@ def explain_text(name: str, entry: Entry) -> str:
         case Builtin():
             return function_text(entry)
         case Topic():
-            consequence = f"\n\nConsequence for the job: {entry.consequence}." if entry.consequence else ""
+            consequence = f"\n\nConsequence: {entry.consequence}." if entry.consequence else ""
             return f"## `{name}`\n\n{entry.subject}: {entry.title}.\n\n{entry.text}{consequence}\n"
         case Page():
             return entry.text

@@ -183,8 +183,8 @@ def _recorded_line(addresses: Sequence[str], look: RenderOptions) -> str:
 
 
 def _due_alone(due: int) -> str:
-    tables = f"{due} maintenance {'task is' if due == 1 else 'tasks are'} due." if due else "Nothing is due."
-    return f"{tables} (Only maintenance was planned.)"
+    found = f"{due} maintenance {'task is' if due == 1 else 'tasks are'} due." if due else "Nothing is due."
+    return f"{found} (Only maintenance was planned.)"
 
 
 def _last_line(plan: Plan, look: RenderOptions) -> str:

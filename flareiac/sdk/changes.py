@@ -137,7 +137,8 @@ class Relation(StrEnum):
     STREAMS_FROM = "streams from"
     LOOKS_UP = "looks up"
     OWNS_LOCATION = "owns location"
-    CHECKPOINTS_IN = "checkpoints in"
+    HOLDS_ALONE = "holds alone"
+    """No other holder may have the subject. ``Claim.conflict`` says what it means where one has it."""
     REAL_NAME = "real name"
     """The subject is the resource's identity in the world: two holders of one such subject are an error."""
 
@@ -152,6 +153,15 @@ class Sharing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Two holders of one subject: ``what`` they do, as in "use the same location", and the ``way_out``."""
+
+    code: Code
+    what: str
+    way_out: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location).
 
@@ -162,7 +172,7 @@ class Claim:
     cannot be determined. ``part``: which part of the subject is used, where it is not the main one (a table's
     branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
     that says so. ``queries``: of a writer the ids of all queries that it is recorded to run or to have run,
-    None where that is not known.
+    None where that is not known. ``conflict``: what another holder means, with ``HOLDS_ALONE``.
     """
 
     subject: str
@@ -176,6 +186,7 @@ class Claim:
     sharing: Sharing = Sharing.ADDS
     mode: str = ""
     queries: tuple[str, ...] | None = None
+    conflict: Conflict | None = None
 
 
 class Reaction(StrEnum):

@@ -36,14 +36,15 @@ class WrittenBlock:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importable:
     """A thing that can be adopted under ``id``. ``block`` carries the suggested label; ``named`` is the
-    attribute that must tell the real name where another label is chosen; ``qualifier`` makes the label longer
-    where two things would share it.
+    attribute that must tell the real name where another label is chosen, written after ``named_after`` or
+    first; ``qualifier`` makes the label longer where two things would share it.
     """
 
     id: str
     block: WrittenBlock
     named: str
     real_name: str
+    named_after: str = ""
     qualifier: str = ""
 
 

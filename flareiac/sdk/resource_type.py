@@ -56,6 +56,18 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remains:
+    """What is left of a dropped resource, in words.
+
+    ``trace`` is where to find it, as in "its last metadata file is X"; ``fate`` what becomes of it when the
+    state gives it up, as a sentence.
+    """
+
+    trace: str = ""
+    fate: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceType:
     """One block type.
 
@@ -72,7 +84,7 @@ class ResourceType:
     own (see ``sdk.locations``); the identity is empty of what was never observed. ``sources(attributes,
     project)``: folders with files that it needs and others write. ``earlier_states(address, identity)`` tells
     what a recorded resource noted of others before it emptied them. ``sheet``: how its statistics are shown,
-    where its driver reports some.
+    where its driver reports some. ``remains(identity)`` tells what is left of one that was dropped.
     """
 
     name: str
@@ -94,3 +106,4 @@ class ResourceType:
     sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
     earlier_states: Callable[[str, Attributes], tuple[EarlierState, ...]] = lambda *_nothing: ()
     sheet: StatisticsSheet | None = None
+    remains: Callable[[Attributes], Remains] = lambda _identity: Remains()

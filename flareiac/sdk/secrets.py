@@ -72,7 +72,7 @@ def _of_variable(name: str) -> str:
         why = f"the environment variable {name} is {'empty' if value == '' else 'not set'}"
         raise _failure(
             why,
-            f"Set it where this command runs: export {name}=... . A Spark application has the variables of "
+            f"Set it where this command runs: export {name}=... . What runs already has the variables of "
             "its start.",
         )
     return value

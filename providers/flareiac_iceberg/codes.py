@@ -143,7 +143,7 @@ NOTHING_TO_IMPORT: Final = Code("FII181", "No table matches the pattern")
 NO_CATALOG_YET: Final = Code("FII182", "The catalog does not exist yet")
 TABLE_GONE: Final = Code("FII183", "The table is gone")
 
-# Codes of its commands, whose ids are as old as the commands
+# Codes that keep the ids they had when they were the core's
 KEEPS_NO_EARLIER_STATES: Final = Code("FIX024", "The resource keeps no earlier states")
 TABLE_IN_USE: Final = Code("FIX025", "A job that uses the table has not stopped")
 ROLLBACK_NOT_CONFIRMED: Final = Code("FIX028", "The rollback is not confirmed")

@@ -32,6 +32,7 @@ from flareiac_iceberg.table import canonical as table_canonical
 from flareiac_iceberg.table import schema as table_schema
 from flareiac_iceberg.table.driver import TableDriver
 from flareiac_iceberg.table.plan import TablePlanner
+from flareiac_iceberg.table.undrop import remains
 
 _TYPES: Final = (
     ResourceType(
@@ -62,6 +63,7 @@ _TYPES: Final = (
         places=places,
         maintainer=TableMaintainer(),
         sheet=SHEET,
+        remains=remains,
         computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
     ),
     ResourceType(

@@ -180,5 +180,6 @@ LOCK_FILE_UNREADABLE: Final = Code("FIK907", "The lock file of the jars cannot b
 INVALID_COORDINATE: Final = Code("FIK908", "Invalid Maven coordinate")
 CACHE_NOT_WRITTEN: Final = Code("FIK909", "A file of the installation cannot be written")
 
-# Codes of its commands, whose ids are as old as the commands
+# Codes that keep the ids they had when they were the core's
+SAME_CHECKPOINT: Final = Code("FIP011", "Two jobs use the same checkpoint")
 NOT_A_CHECKPOINT: Final = Code("FIX034", "The resource is not a checkpoint")

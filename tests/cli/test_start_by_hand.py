@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flareiac.app.job_control import prove
+from flareiac.app.run_control import prove
 from flareiac.app.workspace import Workspace
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel.diagnostics import Diagnostics, Failure

@@ -31,14 +31,14 @@ Out = Annotated[str | None, typer.Option("--out", help="Write a new file; withou
 def import_(
     invocation: Invocation,
     address: Address = None,
-    thing_id: ImportId = None,
+    object_id: ImportId = None,
     from_catalog: FromCatalog = None,
     out: Out = None,
     var: Variables = None,
     var_file: VariableFiles = None,
 ) -> int:
     """Imports one thing by its id, or tables by pattern."""
-    if (from_catalog is None) == (address is None) or (address is None) != (thing_id is None):
+    if (from_catalog is None) == (address is None) or (address is None) != (object_id is None):
         why = "Write flareiac import ADDRESS ID, or flareiac import -from-catalog=CATALOG.NAMESPACE.*"
         raise typer.BadParameter(why)
     target = None if out is None else _new_file(invocation.root, out)
@@ -47,8 +47,8 @@ def import_(
             found = import_many(workspace, from_catalog)
         else:
             assert address is not None, "checked above"
-            assert thing_id is not None, "checked above"
-            found = import_one(workspace, address, thing_id)
+            assert object_id is not None, "checked above"
+            found = import_one(workspace, address, object_id)
     if found.diagnostics.has_errors:
         complain(invocation.terminal, found.diagnostics, found.sources)
         return ExitCode.ERROR

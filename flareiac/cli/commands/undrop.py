@@ -12,7 +12,7 @@ from flareiac.cli.locked_work import locked_work
 Address = Annotated[
     str,
     typer.Argument(
-        help="The address that the table had; ADDRESS@UUID names an earlier one of that address.",
+        help="The address that it had; ADDRESS@UUID names an earlier one of that address.",
         metavar="ADDRESS",
     ),
 ]

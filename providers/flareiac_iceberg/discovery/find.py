@@ -147,7 +147,12 @@ class Search:
             body, label, catalog=None if embedded else Reference(place.catalog.address), notes=notes
         )
         return Importable(
-            id=place.id, block=block, named="name", real_name=place.name, qualifier=label_of(place.namespace)
+            id=place.id,
+            block=block,
+            named="name",
+            real_name=place.name,
+            named_after="namespace",
+            qualifier=label_of(place.namespace),
         )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.resource_type import Remains
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import Pointer
@@ -36,6 +37,15 @@ class Last:
 
     location: str
     notes: tuple[str, ...] = ()
+
+
+def remains(identity: Attributes) -> Remains:
+    """What the state knows of a dropped table."""
+    location = identity.get("metadata_location")
+    return Remains(
+        trace=f"its last metadata file is {location}" if location else "",
+        fate="Its files stay until orphan removal of a table in the same place finds them.",
+    )
 
 
 def last_metadata(target: Target, uuid: str, known: str, *, exact: bool) -> Last:

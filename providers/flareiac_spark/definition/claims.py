@@ -3,8 +3,9 @@
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.sdk.changes import Claim, Relation, Sharing
+from flareiac.sdk.changes import Claim, Conflict, Relation, Sharing
 from flareiac.sdk.references import References
+from flareiac_spark import codes
 from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.definition.column_usage import columns_by_relation, columns_read
 
@@ -15,6 +16,14 @@ _SHARING: Final = {
     "merge": Sharing.CHANGES,
 }
 """By output mode. Iceberg writes ``complete`` as an overwrite of the whole table with each micro-batch."""
+_SAME_CHECKPOINT: Final = Conflict(
+    code=codes.SAME_CHECKPOINT,
+    what="use the same checkpoint",
+    way_out=(
+        "A checkpoint holds the offsets and state of one job; two jobs would corrupt it. Declare a "
+        "checkpoint block for each job."
+    ),
+)
 
 
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
@@ -57,8 +66,9 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
             Claim(
                 subject=location,
                 holder=address,
-                relation=Relation.CHECKPOINTS_IN,
+                relation=Relation.HOLDS_ALONE,
                 reason="Both keep their offsets there.",
+                conflict=_SAME_CHECKPOINT,
             )
         )
     return tuple(found)

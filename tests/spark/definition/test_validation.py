@@ -188,7 +188,7 @@ def test_claims_name_tables_and_the_checkpoint(tmp_path: Path) -> None:
     assert held == {
         (Relation.WRITES, "table.orders"),
         (Relation.LOOKS_UP, "table.regions"),
-        (Relation.CHECKPOINTS_IN, ".flareiac/checkpoints/default/x"),
+        (Relation.HOLDS_ALONE, ".flareiac/checkpoints/default/x"),
     }
 
 

@@ -165,5 +165,5 @@ def _connection(workspace: Workspace, snapshot: Snapshot, address: str) -> Resol
 def _does_not_run(verb: RunCommand, address: str) -> Diagnostic:
     return error(
         codes.DOES_NOT_RUN,
-        f"{address} cannot be asked to {verb.value}. Only what runs can: jobs, and engines that jobs use.",
+        f"{address} cannot be asked to {verb.value}. Only what runs can, or runs something.",
     )

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.job_control import steer
+from flareiac.app.run_control import steer
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work

@@ -1,0 +1,125 @@
+"""The core knows no resource type: what is defined in it, and what it says, names none of a provider's.
+
+Left aside are docstrings and comments, which explain with examples, and names of local variables.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from flareiac.app.discovery import installed
+
+_CORE: Final = Path(__file__).parents[2] / "flareiac"
+_GENERAL: Final = {"data", "secret"}
+"""Words of the core too: data blocks are its own, and references to secrets belong to the sdk."""
+_TOY: Final = {"broom", "shine", "polish", "dust"}
+"""Words of the toy provider in the tests."""
+
+EXCEPTIONS: Final[dict[str, dict[str, set[str]]]] = {
+    "the word has another meaning": {
+        "app/codes.py": {"table"},
+        "cli/exit_codes.py": {"table"},
+        "cli/provider_command.py": {"table"},
+        "kernel/codes.py": {"table"},
+        "kernel/host.py": {"namespace"},
+        "lang/grammar.py": {"table"},
+        "lang/lalr.py": {"table"},
+        "render/markdown.py": {"table"},
+        "render/table_text.py": {"table"},
+        "sdk/command_line.py": {"table"},
+        "sdk/state.py": {"job"},
+        "sdk/text_table.py": {"table"},
+    },
+    "help and status call what runs a job, and what runs it an engine, whichever provider brings them": {
+        "cli/command_tree.py": {"job", "engine"},
+        "cli/commands/driver.py": {"engine"},
+        "cli/commands/logs.py": {"job"},
+        "cli/commands/run_control.py": {"job", "engine"},
+        "render/status_text.py": {"job"},
+    },
+    "help and the first project show what comes with the program": {
+        "cli/command_tree.py": {"catalog", "checkpoint", "iceberg", "spark", "stream", "table"},
+        "cli/commands/importing.py": {"catalog", "namespace", "table"},
+        "cli/commands/new.py": {
+            *("catalog", "checkpoint", "engine", "iceberg", "job", "namespace", "stream", "table"),
+        },
+    },
+    "messages show addresses as examples": {
+        "app/importing.py": {"table"},
+        "config/blocks.py": {"table"},
+        "config/meta.py": {"table"},
+        "planning/make_plan.py": {"table"},
+        "render/explain_text.py": {"table"},
+    },
+    "titles and texts of FIP013 and FIP014 are a contract": {
+        "kernel/codes.py": {"table"},
+        "planning/rival_writers.py": {"table"},
+    },
+    "to stream is a relation, as to write is": {"sdk/changes.py": {"stream"}},
+    "two providers that never import each other share this": {
+        "sdk/lakehouse.py": {"table"},
+        "sdk/secret_settings.py": {"catalog", "engine", "iceberg", "job", "spark"},
+    },
+}
+
+
+def names() -> set[str]:
+    """The words that belong to providers."""
+    found = installed()
+    words = {word for name in found.registry.types for word in name.split(".")}
+    return (words | set(found.providers) | _TOY) - _GENERAL - {"secrets"}
+
+
+def words_in(text: str) -> set[str]:
+    """The words of a sentence or of an identifier, in the singular."""
+    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", text)
+    return {word.lower().removesuffix("s") for word in re.findall(r"[A-Za-z]+", apart)}
+
+
+def defined(path: Path) -> Iterator[str]:
+    """The name of a module, what it defines, and its texts."""
+    yield path.stem
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case _:
+                pass
+    yield from _constants(tree)
+    yield from _texts(tree)
+
+
+def _constants(tree: ast.Module) -> Iterator[str]:
+    """Module constants, fields and members of enumerations."""
+    bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
+    for statement in (item for body in bodies for item in body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case _:
+                pass
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield node.value
+
+
+def test_the_core_names_no_type_of_a_provider() -> None:
+    """Each exception is needed, and nothing else is one."""
+    wanted = names()
+    found: dict[str, set[str]] = {}
+    for path in sorted(_CORE.rglob("*.py")):
+        words = {word for text in defined(path) for word in words_in(text)} & wanted
+        if words:
+            found[str(path.relative_to(_CORE))] = words
+    allowed: dict[str, set[str]] = {}
+    for places in EXCEPTIONS.values():
+        for place, words in places.items():
+            allowed.setdefault(place, set()).update(words)
+    assert found == allowed
