@@ -33,6 +33,8 @@ UNSTORED: Final[Metadata] = {"unstored": True}
 """Metadata of a field that lives in memory alone; it has a default."""
 SPARSE: Final[Metadata] = {"sparse": True}
 """Metadata of a field that is left out while it is empty; its default is empty."""
+OPTIONAL: Final[Metadata] = {"optional": True}
+"""Metadata of a field that is left out while it is None; its default is None."""
 
 
 def named(json_name: str) -> Metadata:
@@ -72,12 +74,12 @@ def encode(value: Any) -> Any:
 
 
 @overload
-def decode(kind: type[R], data: Any, where: str = ..., *, complete: bool = ...) -> R: ...
+def decode(kind: type[R], data: Any, where: str | None = ..., *, complete: bool = ...) -> R: ...
 @overload
-def decode(kind: types.UnionType, data: Any, where: str = ..., *, complete: bool = ...) -> Any: ...
-def decode(kind: Any, data: Any, where: str = "", *, complete: bool = False) -> Any:
+def decode(kind: types.UnionType, data: Any, where: str | None = ..., *, complete: bool = ...) -> Any: ...
+def decode(kind: Any, data: Any, where: str | None = None, *, complete: bool = False) -> Any:
     """The record (or member of a union of records) that JSON data spells. Raises ``Mismatch``, and what a
-    ``Form`` raises.
+    ``Form`` raises; ``where`` begins the path, the record's name by default.
 
     ``complete``: a field may be missing only where it is sparse; otherwise wherever it has a default, as in
     what an older version wrote.
@@ -85,15 +87,19 @@ def decode(kind: Any, data: Any, where: str = "", *, complete: bool = False) -> 
     try:
         return _decoder(kind, complete)(data)
     except Mismatch as mismatch:
-        raise mismatch.within(where or getattr(kind, "__name__", "")) from None
+        raise mismatch.within(getattr(kind, "__name__", "") if where is None else where) from None
 
 
 class _Field(NamedTuple):
     name: str
     json_name: str
     sparse: bool
+    optional: bool
     required: bool
     kind: Any
+
+    def is_left_out(self, value: Any) -> bool:
+        return value is None if self.optional else self.sparse and not value
 
 
 @cache
@@ -105,7 +111,12 @@ def _fields(record: Any) -> Mapping[str, _Field]:
             name = field.metadata.get("json", field.name)
             required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
             found[name] = _Field(
-                field.name, name, field.metadata.get("sparse", False), required, hints[field.name]
+                name=field.name,
+                json_name=name,
+                sparse=field.metadata.get("sparse", False),
+                optional=field.metadata.get("optional", False),
+                required=required,
+                kind=hints[field.name],
             )
     return found
 
@@ -142,7 +153,7 @@ def _encode_record(record: Any, value: Any) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for field, encoder in _field_encoders(record):
         part = getattr(value, field.name)
-        if part or not field.sparse:
+        if not field.is_left_out(part):
             data[field.json_name] = encoder(part)
     return data
 
@@ -242,15 +253,20 @@ def _decode_record(record: Any, complete: bool, data: Any) -> Any:
     for name in data:
         if name not in fields:
             raise Mismatch(f".{name}", "is not known")
-    for field in fields.values():
+    for field, decoder in _field_decoders(record, complete):
         if field.json_name in data:
             try:
-                values[field.name] = _decoder(field.kind, complete)(data[field.json_name])
+                values[field.name] = decoder(data[field.json_name])
             except Mismatch as mismatch:
                 raise mismatch.within(f".{field.json_name}") from None
-        elif field.required or (complete and not field.sparse):
+        elif field.required or (complete and not field.sparse and not field.optional):
             raise MissingField(f".{field.json_name}", "is missing")
     return record(**values)
+
+
+@cache
+def _field_decoders(record: Any, complete: bool) -> tuple[tuple[_Field, Callable[[Any], Any]], ...]:
+    return tuple((field, _decoder(field.kind, complete)) for field in _fields(record).values())
 
 
 def _decode_enum(kind: type[Enum], data: Any) -> Enum:

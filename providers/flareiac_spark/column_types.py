@@ -4,6 +4,7 @@ names.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Attributes
@@ -38,6 +39,25 @@ _TOKEN: Final = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A top-level column with its whole type as Iceberg writes it."""
+
+    name: str
+    type: str
+    required: bool = False
+
+    @property
+    def text(self) -> str:
+        """The type, with ``not null`` where a value is required."""
+        return f"{self.type} not null" if self.required else self.type
+
+    @classmethod
+    def of_text(cls, name: str, text: str) -> "Column":
+        """The inverse of ``text``."""
+        return cls(name=name, type=text.removesuffix(" not null"), required=text.endswith(" not null"))
+
+
 class NotAType(ValueError):
     """The text is not a type; the message says why, as a sentence."""
 
@@ -52,12 +72,12 @@ def normal_type(text: str) -> tuple[str, bool]:
     return kind, required
 
 
-def whole_columns(columns: Mapping[str, Attributes], order: list[str]) -> list[Attributes]:
+def whole_columns(columns: Mapping[str, Attributes], order: list[str]) -> list[Column]:
     """Top-level columns with their whole types, from columns that are flat by path (``address``,
     ``address.zip``).
     """
     return [
-        {"name": path, "type": _assembled(columns, order, path), "required": bool(columns[path]["required"])}
+        Column(name=path, type=_assembled(columns, order, path), required=bool(columns[path]["required"]))
         for path in order
         if "." not in path
     ]

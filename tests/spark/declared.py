@@ -15,6 +15,14 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Observation, Present, Recorded
+from flareiac_spark.definition.job_definition import (
+    ApplicationDefinition,
+    JobDefinition,
+    Restart,
+    Stability,
+    Trigger,
+)
+from flareiac_spark.engine.engine_definition import DriverSize
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"
@@ -83,6 +91,46 @@ job "x" {
   }
 }
 """
+
+
+APPLICATION = ApplicationDefinition(
+    type="local",
+    master="local[1]",
+    conf={},
+    packages=(),
+    driver=DriverSize(memory="1g", cores=1),
+    log_level="WARN",
+    runtime_location="runtime",
+    idle_shutdown_ms=120_000,
+    graceful_stop_ms=1_000,
+    catalogs={},
+)
+EMPTY = JobDefinition(
+    engine=None,
+    application=APPLICATION,
+    checkpoint=None,
+    checkpoint_location=None,
+    generation=1,
+    mode="stream",
+    trigger=Trigger(kind="default", interval_ms=None),
+    inputs={},
+    steps={},
+    step_order=(),
+    code=None,
+    outputs={},
+    conf={},
+    restart=Restart(max_failures=3, within_ms=3_600_000, backoff_ms=10_000),
+    stability=Stability(within_ms=120_000, on_failure="leave"),
+    health=None,
+    foreach_batch=False,
+    accept_result_change=None,
+    run="on_change",
+    stopped=False,
+    restart_nonce=0,
+    comment=None,
+    tags=None,
+)
+"""A stream that reads and writes nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

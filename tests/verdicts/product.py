@@ -10,9 +10,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Reference
 from flareiac_spark.change.changes import Mixed, Noted, Refused, Restarted
 from flareiac_spark.change.diff import changes
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sql.relations import columns_read
 from tests.spark.declared import LAKE, loaded, running
@@ -42,7 +43,7 @@ def verdict(judged: Judged) -> Verdict:
     """Of a job that has committed batches, with the state that Spark keeps for the old version."""
     pair = judged.pair
     old, new = (_attributes(version, judged) for version in (pair.old, pair.new))
-    found = changes(old, new, _facts(pair.output, judged.operators))
+    found = changes(JobDefinition.of(old), JobDefinition.of(new), _facts(pair.output, judged.operators))
     if any(isinstance(change, Mixed | Refused) for change in found):
         return Verdict.BLOCKED
     restarts = [change for change in found if isinstance(change, Restarted)]
@@ -57,7 +58,9 @@ def told(judged: Judged) -> tuple[str, ...]:
     old, new = (_attributes(version, judged) for version in (pair.old, pair.new))
     return tuple(
         f"{type(change).__name__}: {change.text}"
-        for change in changes(old, new, _facts(pair.output, judged.operators))
+        for change in changes(
+            JobDefinition.of(old), JobDefinition.of(new), _facts(pair.output, judged.operators)
+        )
     )
 
 
@@ -92,7 +95,7 @@ def _input(name: str, version: Version, pair: Pair) -> Attributes:
     if name not in STREAMS or pair.output == "batch":
         return {
             **templates["regions"],
-            "table": f"table.{name}",
+            "table": Reference(f"table.{name}"),
             "columns": {column: kind for column, kind in known.items() if column in read},
         }
     mark = {"column": WATERMARKED[name], "delay_ms": 600_000} if pair.watermarked else None
@@ -104,7 +107,7 @@ def _input(name: str, version: Version, pair: Pair) -> Attributes:
     source = {**templates["orders"]["source"], "path": f"landing/{name}"}
     return {
         **templates["orders"],
-        "stream": f"stream.{name}",
+        "stream": Reference(f"stream.{name}"),
         "source": source,
         "columns": kept,
         "watermark": mark,

@@ -1,10 +1,11 @@
 """Why a job cannot be applied as written, and the lines to paste for each way out. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.paths import render_path
+from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Blocker, Reaction, blocker
 from flareiac.sdk.lakehouse import writers_of
 from flareiac.sdk.references import References
@@ -17,7 +18,8 @@ from flareiac_spark.change.query_changes import holds_state
 from flareiac_spark.change.source_folders import declared_paths, left_behind
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
 from flareiac_spark.definition.build import query_digest, spec_of
-from flareiac_spark.definition.queries import declares_state, query_of
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation.generation_plan import carries_over, lines
 from flareiac_spark.generation.readable import start_again
 from flareiac_spark.instance_lines import line
@@ -30,8 +32,8 @@ _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 def of_changes(
     address: str,
     found: Sequence[JobChange],
-    desired: Attributes,
-    recorded: Attributes,
+    desired: JobDefinition,
+    recorded: JobDefinition,
     references: References,
     *,
     carries: bool = True,
@@ -49,24 +51,26 @@ def of_changes(
     return blocked
 
 
-def is_accepted(address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes) -> bool:
+def is_accepted(
+    address: str, mixed: Sequence[Mixed], desired: JobDefinition, recorded: JobDefinition
+) -> bool:
     """Whether someone gave their word for exactly these changes."""
-    return bool(mixed) and desired["accept_result_change"] == token_of(
-        address, mixed, recorded["accept_result_change"]
+    return bool(mixed) and desired.accept_result_change == token_of(
+        address, mixed, recorded.accept_result_change
     )
 
 
 def of_carry_over(
     request: PlanRequest,
     found: Sequence[JobChange],
-    desired: Attributes,
-    recorded: Attributes,
+    desired: JobDefinition,
+    recorded: JobDefinition,
     facts: JobFacts,
 ) -> list[Blocker]:
     """Why a raised generation cannot go on where the last one stands: its offsets are not those of what is in
     the tables.
     """
-    so_far = {**desired, "generation": desired["generation"] - 1}
+    so_far = replace(desired, generation=(desired.generation or 1) - 1)
     moved = [change for change in found if isinstance(change, Refused) and change.anew and not change.carries]
     there = [
         lost_checkpoint(request, so_far, facts),
@@ -81,8 +85,8 @@ def of_carry_over(
 
 def _refused(
     change: Refused,
-    desired: Attributes,
-    recorded: Attributes,
+    desired: JobDefinition,
+    recorded: JobDefinition,
     references: References,
     *,
     carries: bool = True,
@@ -102,8 +106,8 @@ def _refused(
 def _mixed(
     address: str,
     mixed: Sequence[Mixed],
-    desired: Attributes,
-    recorded: Attributes,
+    desired: JobDefinition,
+    recorded: JobDefinition,
     ways: Sequence[str],
     *,
     acceptable: bool,
@@ -111,11 +115,11 @@ def _mixed(
     known = all(change.known for change in mixed)
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
     told = [f"{_begun(change.text)}: {_old_and_new(change)}{change.why}" for change in mixed]
-    word = token_of(address, mixed, recorded["accept_result_change"])
+    word = token_of(address, mixed, recorded.accept_result_change)
     accept = (
         f"go on all the same, and live with what is said above, in this job:\n  {_accepting(address, word)}"
     )
-    stale = desired["accept_result_change"]
+    stale = desired.accept_result_change
     if stale:
         told.append(f'The token "{stale}" was given for another change.')
     undo = "; ".join(dict.fromkeys(change.undo for change in mixed))
@@ -150,14 +154,14 @@ def _accepting(address: str, token: str) -> str:
 
 
 def new_generation(
-    desired: Attributes, recorded: Attributes | None, references: References, *, carries: bool = True
+    desired: JobDefinition, recorded: JobDefinition | None, references: References, *, carries: bool = True
 ) -> tuple[str, ...]:
     """The lines of a new generation, from the beginning and, where offsets can be taken over, from the last
     batch on.
     """
-    if desired["generation"] is None:
+    if desired.generation is None:
         return ()
-    place = desired["checkpoint"]
+    place = desired.checkpoint
     start, rebuild, words = start_again(desired, references)
     found = [f"{words}, in {place}:\n{lines(desired, start, rebuild=rebuild)}"]
     if carries and recorded is not None and carries_over(desired, recorded):
@@ -167,7 +171,7 @@ def new_generation(
     return tuple(found)
 
 
-def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
+def lost_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
     """The query that was recorded must still be the one on disk: an empty folder would read everything
     again.
     """
@@ -176,10 +180,10 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: JobFacts) 
         return None
     for name, query in sorted((recorded.identity.get("queries") or {}).items()):
         on_disk = facts.checkpoints.get(name)
-        used = {query_of(desired, output) for output in desired["outputs"]}
+        used = {desired.query_of(output) for output in desired.outputs}
         if name not in used or not query.get("id"):
             continue
-        place, found = desired["checkpoint_location"], on_disk.query_id if on_disk is not None else None
+        place, found = desired.checkpoint_location or "", on_disk.query_id if on_disk is not None else None
         lost = lost_by(place, name, known=query["id"], found=found)
         if lost is None:
             continue
@@ -188,25 +192,21 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: JobFacts) 
             why=f"{lost.what}. {lost.why}",
             ways_out=(
                 "put the folder back where it was",
-                *new_generation(desired, recorded.attributes, request.references)[:1],
+                *new_generation(desired, None, request.references)[:1],
             ),
         )
     return None
 
 
-def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
+def moved_back(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
     """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows,
     whatever is in them now.
     """
     if not looked_at(request):
         return None  # no one looked where it stands
-    for name, output in sorted(desired["outputs"].items()):
-        on_disk = facts.checkpoints.get(query_of(desired, name))
-        table = (
-            request.references.get(output["table"].address)
-            if isinstance(output["table"], Reference)
-            else None
-        )
+    for name, output in sorted(desired.outputs.items()):
+        on_disk = facts.checkpoints.get(desired.query_of(name))
+        table = request.references.get(output.table.address)
         if on_disk is None or table is None:
             continue
         written = writers_of(table.identity).queries.get(on_disk.query_id)
@@ -216,7 +216,7 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Bl
             return blocker(
                 codes.CHECKPOINT_OLDER_THAN_TABLE,
                 why=(
-                    f"The checkpoint of output {name} stands {stands}, and {output['table']} holds its batch "
+                    f"The checkpoint of output {name} stands {stands}, and {output.table} holds its batch "
                     f"{epoch}. It was set back, as by a backup. Query {on_disk.query_id} would number its "
                     "next batches like some that are in the table, and Iceberg would silently skip these: "
                     "rows would be lost."
@@ -229,11 +229,10 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Bl
     return None
 
 
-def misfit(desired: Attributes, facts: JobFacts, request: PlanRequest) -> Blocker | None:
+def misfit(desired: JobDefinition, facts: JobFacts, request: PlanRequest) -> Blocker | None:
     """A new job on a checkpoint that has been used must read the same sources."""
     for name, on_disk in sorted(facts.checkpoints.items()):
-        declared = [item["source"] for item in desired["inputs"].values() if item["kind"] == "stream"]
-        kinds = sorted(source["kind"] for source in declared)
+        kinds = sorted(item.source.kind for item in desired.streams.values())
         disk_kinds = sorted(kind for kind, _folders in on_disk.sources)
         if not on_disk.sources or "unknown" in disk_kinds:
             continue
@@ -257,14 +256,14 @@ def misfit(desired: Attributes, facts: JobFacts, request: PlanRequest) -> Blocke
     return None
 
 
-def other_folder(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
+def other_folder(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
     """The same declaration, whose folder is another one now: the project was copied or moved, or is reached
     by another path.
     """
     for name, on_disk in sorted(facts.checkpoints.items()):
         folder = _left_behind(desired, on_disk, request)
         if folder is not None:
-            paths = " and ".join(declared_paths(desired["inputs"], request.project)) or "no files"
+            paths = " and ".join(declared_paths(desired, request.project)) or "no files"
             return blocker(
                 codes.FILES_HAVE_OTHER_PATH,
                 why=(
@@ -282,12 +281,12 @@ def other_folder(request: PlanRequest, desired: Attributes, facts: JobFacts) -> 
     return None
 
 
-def _left_behind(desired: Attributes, on_disk: OutputFacts, request: PlanRequest) -> str | None:
+def _left_behind(desired: JobDefinition, on_disk: OutputFacts, request: PlanRequest) -> str | None:
     folders = (folder for kind, found in on_disk.sources if kind == "files" for folder in found)
-    return left_behind(folders, declared_paths(desired["inputs"], request.project))
+    return left_behind(folders, declared_paths(desired, request.project))
 
 
-def unknown_state(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
+def unknown_state(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
     """A new job on a checkpoint with state, made by a query that is not known here: whether it fits no one
     can tell.
     """
@@ -295,7 +294,7 @@ def unknown_state(request: PlanRequest, desired: Attributes, facts: JobFacts) ->
         return None  # it is among what should run: an apply that was cut short had started it
     held = {name: item for name, item in sorted(facts.checkpoints.items()) if item.operators}
     word = unknown_state_token(request.address, desired, held)
-    if not held or desired["accept_result_change"] == word:
+    if not held or desired.accept_result_change == word:
         return None
     operators = ", ".join(dict.fromkeys(operator for item in held.values() for operator in item.operators))
     queries = ", ".join(item.query_id for item in held.values())
@@ -312,21 +311,21 @@ def unknown_state(request: PlanRequest, desired: Attributes, facts: JobFacts) ->
     )
 
 
-def unknown_state_token(address: str, desired: Attributes, held: dict[str, OutputFacts]) -> str:
+def unknown_state_token(address: str, desired: JobDefinition, held: dict[str, OutputFacts]) -> str:
     """A word for these steps on the state of these queries."""
     return token(
         address,
         [
             sorted(item.query_id for item in held.values()),
-            desired["step_order"],
-            desired["steps"],
-            desired["outputs"],
+            encode(desired.step_order),
+            encode(desired.steps),
+            encode(desired.outputs),
         ],
     )
 
 
 def unrecorded(
-    request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts
+    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
 ) -> Blocker | None:
     """State that a definition made which an apply could not record: the recorded one says nothing of it."""
     was = request.recorded.identity.get("digest") if request.recorded else None
@@ -338,12 +337,12 @@ def unrecorded(
         return None
     try:
         wanted = query_digest(
-            spec_of(request.address, desired, request.references, request.project, analysis=True)
+            spec_of(request.address, desired.attributes, request.references, request.project, analysis=True)
         )
     except Failure:
         return None  # tables are missing, which is reported in its own place
     word = token(request.address, [facts.query, wanted])
-    if facts.query == wanted or desired["accept_result_change"] == word:
+    if facts.query == wanted or desired.accept_result_change == word:
         return None
     return blocker(
         codes.UNRECORDED_DEFINITION_RAN,
@@ -359,7 +358,7 @@ def unrecorded(
     )
 
 
-def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> list[Blocker]:
+def cut_off(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> list[Blocker]:
     """What changes in this plan take from under a query that cannot go on without."""
     return [
         blocker(
@@ -371,27 +370,23 @@ def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> 
             ),
         )
         for item in request.disturbances
-        if item.reaction is Reaction.CAN_NOT and not desired["stopped"]
+        if item.reaction is Reaction.CAN_NOT and not desired.stopped
     ]
 
 
 def used_folders(
-    request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts
+    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
 ) -> list[Blocker]:
     """An output that is new has no past: a folder of its name that a query has used would be gone on from."""
     if request.recorded is not None and facts.digest not in (None, request.recorded.identity.get("digest")):
         return []  # an apply that was cut short has started it
-    names = {
-        query_of(desired, output): output
-        for output in desired["outputs"]
-        if output not in recorded["outputs"]
-    }
-    known = {query_of(recorded, output) for output in recorded["outputs"]}
+    names = {desired.query_of(output): output for output in desired.outputs if output not in recorded.outputs}
+    known = {recorded.query_of(output) for output in recorded.outputs}
     return [
         blocker(
             codes.NEW_OUTPUT_FOLDER_USED,
             why=(
-                f"Query {facts.checkpoints[name].query_id} has run in {desired['checkpoint_location']} under "
+                f"Query {facts.checkpoints[name].query_id} has run in {desired.checkpoint_location} under "
                 f"the name {output}. Started there, the output would continue where that query stopped, and "
                 "not from the beginning."
             ),

@@ -2,20 +2,30 @@
 checkpoint holds. Pure.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, assert_never
 
-from flareiac.kernel.data import Attributes, Data, canonical
+from flareiac.kernel.data import Attributes, Data, Reference, canonical
 from flareiac.kernel.paths import Path
+from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
 from flareiac_spark.change.query_changes import holds_state, query_changes
 from flareiac_spark.change.spark_compatibility import rule
 from flareiac_spark.definition.canonical import POSITIONAL
-from flareiac_spark.definition.queries import identity_of, queries, query_of, source_of
+from flareiac_spark.definition.job_definition import (
+    FilesInput,
+    Input,
+    JobDefinition,
+    Output,
+    StreamInput,
+    TableInput,
+)
+from flareiac_spark.definition.queries import identity_of, source_of
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, harmless
 from flareiac_spark.sql.relations import streams_in_order
+from flareiac_spark.stream.stream_definition import RateSource, Watermark
 
 _NOTED: Final = {
     "comment": "comment is not part of what runs",
@@ -29,22 +39,22 @@ _LIVE_APPLICATION: Final = ("log_level", "idle_shutdown_ms", "graceful_stop_ms")
 SPARK: Final = f"Spark {DEFAULT.spark}"
 
 
-def changes(recorded: Attributes, desired: Attributes, facts: JobFacts) -> tuple[JobChange, ...]:
+def changes(recorded: JobDefinition, desired: JobDefinition, facts: JobFacts) -> tuple[JobChange, ...]:
     """Every difference with its meaning. ``stopped`` is not among them: it is no part of the definition."""
     return tuple(_Comparison(recorded, desired, facts).all())
 
 
-def is_fresh(recorded: Attributes, desired: Attributes) -> bool:
+def is_fresh(recorded: JobDefinition, desired: JobDefinition) -> bool:
     """Whether the same checkpoint goes on in a raised generation: an empty folder, which nothing can
     contradict.
     """
-    before, after = recorded["generation"], desired["generation"]
-    same_place = recorded["checkpoint_location"] == desired["checkpoint_location"]
+    before, after = recorded.generation, desired.generation
+    same_place = recorded.checkpoint_location == desired.checkpoint_location
     return same_place and before is not None and after is not None and bool(after > before)
 
 
 class _Comparison:
-    def __init__(self, old: Attributes, new: Attributes, facts: JobFacts) -> None:
+    def __init__(self, old: JobDefinition, new: JobDefinition, facts: JobFacts) -> None:
         self._old, self._new, self._facts = old, new, facts
         self._compared: tuple[JobChange, ...] | None = None
         self._stateful = any(holds_state(old, item) for item in facts.checkpoints.values())
@@ -64,7 +74,7 @@ class _Comparison:
         yield from self._conf()
 
     def _differs(self, name: str) -> bool:
-        return canonical(self._old[name]) != canonical(self._new[name])
+        return bool(getattr(self._old, name) != getattr(self._new, name))
 
     def _noted(self) -> Iterator[JobChange]:
         for name, text in _NOTED.items():
@@ -76,26 +86,23 @@ class _Comparison:
             yield Restarted(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
 
     def _application(self) -> Iterator[JobChange]:
-        if self._differs("engine") or self._old["application"].get("runtime_location") != self._new[
-            "application"
-        ].get("runtime_location"):
+        before, after = (
+            encode(side.application) if side.application is not None else {}
+            for side in (self._old, self._new)
+        )
+        if self._differs("engine") or before.get("runtime_location") != after.get("runtime_location"):
             yield Restarted(path=("engine",), text="the engine", why="it moves to another application")
             yield from self._values_under_the_engine()
             return
-        for name, value in self._new["application"].items():
-            if canonical(self._old["application"].get(name)) == canonical(value):
+        for name, value in after.items():
+            if canonical(before.get(name)) == canonical(value):
                 continue
             path = ("application", name)
             if name == "conf" and (meant := list(self._values_under_the_engine())):
                 yield from meant
             elif name == "packages" and self._stateful:
-                yield self._unknown(
-                    path,
-                    "the engine's packages",
-                    self._old["application"].get(name),
-                    value,
-                    "write the old packages again",
-                )
+                undo = "write the old packages again"
+                yield self._unknown(path, "the engine's packages", before.get(name), value, undo)
             elif name == "catalogs":
                 yield Restarted(
                     path=path,
@@ -112,15 +119,15 @@ class _Comparison:
         """What a job does not set for itself its engine may."""
         if not self._stateful:
             return
-        confs = [side["application"].get("conf", {}) for side in (self._old, self._new)]
+        confs = [side.application.conf if side.application else {} for side in (self._old, self._new)]
         for name in sorted({*confs[0], *confs[1]}):
             before, after = (
-                side["conf"].get(name, conf.get(name))
+                side.conf.get(name, conf.get(name))
                 for side, conf in zip((self._old, self._new), confs, strict=True)
             )
             if (
                 before == after
-                or self._old["conf"].get(name) != self._new["conf"].get(name)
+                or self._old.conf.get(name) != self._new.conf.get(name)
                 or name in self._facts.pinned
             ):
                 continue
@@ -151,7 +158,7 @@ class _Comparison:
                     "The offsets and state are in the old one; in another folder the job would read "
                     "everything again and repeat its rows."
                 ),
-                undo=f"keep the location {self._old['checkpoint_location']}",
+                undo=f"keep the location {self._old.checkpoint_location}",
                 anew=False,
             )
         elif self._differs("checkpoint") or self._differs("checkpoint_location"):
@@ -160,10 +167,10 @@ class _Comparison:
             )
         if (
             self._differs("generation")
-            and self._old["generation"] is not None
-            and self._new["generation"] is not None
+            and self._old.generation is not None
+            and self._new.generation is not None
         ):
-            why = f"generation {self._new['generation']} starts in an empty folder"
+            why = f"generation {self._new.generation} starts in an empty folder"
             yield Restarted(
                 path=("generation",),
                 text="the checkpoint's generation",
@@ -189,8 +196,8 @@ class _Comparison:
             )
 
     def _inputs(self) -> Iterator[JobChange]:
-        old, new = self._old["inputs"], self._new["inputs"]
-        sources_before, sources_after = _sources(old), _sources(new)
+        old, new = self._old.inputs, self._new.inputs
+        sources_before, sources_after = _sources(self._old), _sources(self._new)
         if self._reads_others():
             yield self._other_sources(sources_before, sources_after)
             return
@@ -210,18 +217,15 @@ class _Comparison:
                     text=f"the input {name}",
                     why=f"an input that is not streamed was {verb}",
                 )
-            elif canonical(old[name]) != canonical(new[name]):
+            elif old[name] != new[name]:
                 yield from self._input(name, old[name], new[name])
 
     def _reads_others(self) -> bool:
-        return self._facts.started and sorted(_sources(self._old["inputs"])) != sorted(
-            _sources(self._new["inputs"])
-        )
+        return self._facts.started and sorted(_sources(self._old)) != sorted(_sources(self._new))
 
     def _other_sources(self, before: list[str], after: list[str]) -> JobChange:
         kinds = [
-            sorted(item["source"]["kind"] for item in side["inputs"].values() if item["kind"] == "stream")
-            for side in (self._old, self._new)
+            sorted(item.source.kind for item in side.streams.values()) for side in (self._old, self._new)
         ]
         if len(before) != len(after):
             what, found = "the number of streams", rule("source.count")
@@ -246,15 +250,13 @@ class _Comparison:
         """Offsets are kept by position: the n-th of a checkpoint goes to the n-th stream that a query
         reads.
         """
-        if any(step.get("python") for side in (self._old, self._new) for step in side["steps"].values()):
+        if self._runs_code():
             yield from self._order_in_code()
             return
-        for output in (output for output in self._new["outputs"] if output in self._old["outputs"]):
+        for output in (output for output in self._new.outputs if output in self._old.outputs):
             before, after = read_in_order(self._old, output), read_in_order(self._new, output)
             if before is None or after is None:
-                same = canonical([self._old["steps"], self._old["inputs"]]) == canonical(
-                    [self._new["steps"], self._new["inputs"]]
-                )
+                same = (self._old.steps, self._old.inputs) == (self._new.steps, self._new.inputs)
             else:
                 same = before == after
             if not same:
@@ -274,7 +276,7 @@ class _Comparison:
 
     def _order_in_code(self) -> Iterator[JobChange]:
         before, after = (
-            [side["steps"], side["step_order"], side.get("code"), sorted(side["inputs"])]
+            [encode(side.steps), list(side.step_order), encode(side.code), sorted(side.inputs)]
             for side in (self._old, self._new)
         )
         if canonical(before) != canonical(after):
@@ -287,32 +289,29 @@ class _Comparison:
                 path=("inputs",), text=text, why=why, undo="undo it", before=before, after=after, known=False
             )
 
-    def _input(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
+    def _input(self, name: str, old: Input, new: Input) -> Iterator[JobChange]:
+        path, watermarks = ("inputs", name), (_watermark_of(old), _watermark_of(new))
+        if watermarks[0] != watermarks[1]:
+            yield self._watermark((*path, "watermark"), f"the watermark of {name}", *watermarks)
+        if old.columns != new.columns:
+            yield from self._columns(name, old.columns, new.columns)
+        if _place(new).get("format") in POSITIONAL and _shifted(old.column_order, new.column_order):
+            yield self._column_order(name, old.column_order or (), new.column_order or ())
+        yield from self._origin(name, old, new)
+
+    def _origin(self, name: str, old: Input, new: Input) -> Iterator[JobChange]:
+        """Where the rows of an input come from, and how they are read."""
         path = ("inputs", name)
-        if canonical(old.get("watermark")) != canonical(new.get("watermark")):
-            yield self._watermark(
-                (*path, "watermark"), f"the watermark of {name}", old.get("watermark"), new.get("watermark")
-            )
-        if canonical(old.get("columns")) != canonical(new.get("columns")):
-            yield from self._columns(name, old["columns"], new["columns"])
-        if (new.get("source") or new).get("format") in POSITIONAL and _shifted(
-            old.get("column_order"), new.get("column_order")
-        ):
-            yield self._column_order(name, old["column_order"], new["column_order"])
-        rest = (
-            _without(old, "watermark", "columns", "column_order", "stream"),
-            _without(new, "watermark", "columns", "column_order", "stream"),
-        )
-        if self._stateful and canonical(old.get("table")) != canonical(new.get("table")):
+        if self._stateful and _table_of(old) != _table_of(new):
             yield Mixed(
                 path=(*path, "table"),
                 text=f"the table of input {name}",
                 why="What the state holds was made with rows of the old table; Spark goes on in silence.",
-                undo=f"read {old.get('table')} again",
-                before=old.get("table"),
-                after=new.get("table"),
+                undo=f"read {_table_of(old)} again",
+                before=_table_of(old),
+                after=_table_of(new),
             )
-        elif self._facts.started and canonical(_pace(old)) != canonical(_pace(new)):
+        elif self._facts.started and _pace(old) != _pace(new):
             yield Mixed(
                 path=(*path, "source"),
                 text=f"the rate of {name}",
@@ -324,7 +323,7 @@ class _Comparison:
                 before=_pace(old),
                 after=_pace(new),
             )
-        elif self._stateful and canonical(_reading(old)) != canonical(_reading(new)):
+        elif self._stateful and _reading(old) != _reading(new):
             yield Mixed(
                 path=path,
                 text=f"how {name} is read",
@@ -341,17 +340,17 @@ class _Comparison:
             yield self._unknown(
                 path, f"{_named(names)} of {name}", before, after, f"write the old {_named(names)} again"
             )
-        elif canonical(_without_start(rest[0])) != canonical(_without_start(rest[1])):
+        elif _running(old) != _running(new):
             yield Restarted(
                 path=path,
                 text=f"the input {name}",
                 why="reader options and rate limits may change on the same checkpoint",
             )
-        elif canonical(rest[0]) != canonical(rest[1]):
+        elif _place(old) != _place(new):
             yield Noted(
                 path=(*path, "source", "start_from"), text="start_from takes effect with the next generation"
             )
-        elif old.get("stream") != new.get("stream"):
+        elif _stream_of(old) != _stream_of(new):
             yield Noted(path=(*path, "stream"), text="another stream block declares the same source")
 
     def _columns(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[JobChange]:
@@ -385,9 +384,9 @@ class _Comparison:
         return self._compared
 
     def _runs_code(self) -> bool:
-        return any(step.get("python") for side in (self._old, self._new) for step in side["steps"].values())
+        return bool(self._old.python_steps or self._new.python_steps)
 
-    def _column_order(self, name: str, before: Data, after: Data) -> JobChange:
+    def _column_order(self, name: str, before: Sequence[str], after: Sequence[str]) -> JobChange:
         path, text = ("inputs", name, "columns"), f"the order of the columns of {name}"
         why = "Its files tell columns apart by their place: values come under other names from now on"
         if not self._stateful:
@@ -398,11 +397,17 @@ class _Comparison:
             text=text,
             why=f"{why}, and the state holds the old ones.",
             undo=undo,
-            before=before,
-            after=after,
+            before=list(before),
+            after=list(after),
         )
 
-    def _watermark(self, path: tuple[str, ...], what: str, before: Data, after: Data) -> JobChange:
+    def _watermark(
+        self,
+        path: tuple[str, ...],
+        what: str,
+        before: Watermark | Sequence[Watermark] | None,
+        after: Watermark | Sequence[Watermark] | None,
+    ) -> JobChange:
         if self._stateful:
             why = f"{rule('change.watermark-delay')}."
             return Mixed(
@@ -410,28 +415,28 @@ class _Comparison:
                 text=what,
                 why=why,
                 undo="write the old watermark again",
-                before=before,
-                after=after,
+                before=encode(before),
+                after=encode(after),
             )
         return Restarted(path=path, text=what, why="the checkpoint holds no state that it could change")
 
     def _watermarks_of_steps(self) -> Iterator[JobChange]:
-        old, new = self._old["steps"], self._new["steps"]
+        old, new = self._old.steps, self._new.steps
         for name in (name for name in new if name in old):
-            before, after = old[name]["watermark"], new[name]["watermark"]
-            if canonical(before) != canonical(after):
+            before, after = old[name].watermark, new[name].watermark
+            if before != after:
                 yield self._watermark(
                     ("steps", name, "watermark"), f"the watermark of step {name}", before, after
                 )
         gone, came = (
             {
                 name: mark
-                for name in one["step_order"]
-                if name not in other["steps"] and (mark := one["steps"][name]["watermark"])
+                for name, step in one.ordered_steps.items()
+                if name not in other.steps and (mark := step.watermark)
             }
             for one, other in ((self._old, self._new), (self._new, self._old))
         )
-        if canonical(list(gone.values())) != canonical(list(came.values())):
+        if list(gone.values()) != list(came.values()):
             name = next(iter(came or gone))
             yield self._watermark(
                 ("steps", name, "watermark"),
@@ -441,14 +446,12 @@ class _Comparison:
             )
 
     def _outputs(self) -> Iterator[JobChange]:
-        old, new = self._old["outputs"], self._new["outputs"]
+        old, new = self._old.outputs, self._new.outputs
         gone, added = [name for name in old if name not in new], [name for name in new if name not in old]
-        renamed = [
-            (a, b) for a in gone for b in added if canonical(old[a]["table"]) == canonical(new[b]["table"])
-        ]
+        renamed = [(a, b) for a in gone for b in added if old[a].table == new[b].table]
         if renamed and self._facts.started:
             before, after = renamed[0]
-            if self._new["foreach_batch"]:
+            if self._new.foreach_batch:
                 why = (
                     "An output's name is part of the marks of its batches: under another one a batch in "
                     "flight would be written again."
@@ -488,33 +491,33 @@ class _Comparison:
             path=path,
             text=text,
             why=why,
-            undo=f"write foreach_batch = {str(self._old['foreach_batch']).lower()} again",
+            undo=f"write foreach_batch = {str(self._old.foreach_batch).lower()} again",
             carries=False,
         )
 
     def _added_output(self, name: str) -> JobChange:
         path, text = ("outputs", name), f"the output {name}"
-        if not self._new["foreach_batch"]:
+        if not self._new.foreach_batch:
             return Restarted(
                 path=path, text=text, why="it starts with a checkpoint of its own, from the beginning"
             )
         warning = (
-            f"{self._new['outputs'][name]['table']} gets what comes from now on, and nothing of what "
+            f"{self._new.outputs[name].table} gets what comes from now on, and nothing of what "
             "was read before"
         )
         return Restarted(
             path=path, text=text, why="it joins the query that feeds all outputs", warning=warning
         )
 
-    def _output(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
+    def _output(self, name: str, old: Output, new: Output) -> Iterator[JobChange]:
         path = ("outputs", name)
         yield from self._target(name, old, new)
-        if old["mode"] != new["mode"]:
-            yield self._output_mode(name, old["mode"])
-        if old["from"] != new["from"]:
+        if old.mode != new.mode:
+            yield self._output_mode(name, old.mode)
+        if old.source != new.source:
             # What comes out is compared with the steps; this only shows where the change is.
-            yield Noted(path=(*path, "from"), text=f"output {name} takes its rows from {new['from']}")
-        if canonical(old["merge"]) != canonical(new["merge"]):
+            yield Noted(path=(*path, "from"), text=f"output {name} takes its rows from {new.source}")
+        if old.merge != new.merge:
             warning = (
                 "rows that are there were merged by the old rule, and stay as they are"
                 if self._facts.committed
@@ -526,34 +529,35 @@ class _Comparison:
                 why="each batch is merged by itself",
                 warning=warning,
             )
-        yield from self._options(name, old["options"], new["options"])
-        if canonical(old["columns"]) != canonical(new["columns"]):
+        yield from self._options(name, old.options, new.options)
+        if old.columns != new.columns:
             yield Restarted(
                 path=(*path, "columns"),
                 text=f"the columns of output {name}",
                 why="the query casts its rows to the table's columns",
             )
-        if old["rebuild"] != new["rebuild"]:
+        if old.rebuild != new.rebuild:
             which = "this" if is_fresh(self._old, self._new) else "the next"
             yield Noted(path=(*path, "rebuild"), text=f"rebuild takes effect with {which} generation")
 
-    def _options(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
+    def _options(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[JobChange]:
         changed = [option for option in sorted({*old, *new}) if old.get(option) != new.get(option)]
         path, text = ("outputs", name, "options"), f"the options of output {name}"
-        state = holds_state(self._old, self._facts.checkpoints.get(query_of(self._new, name)))
+        state = holds_state(self._old, self._facts.checkpoints.get(self._new.query_of(name)))
         if state and any(harmless(option, OUTPUT_OPTIONS) is None for option in changed):
-            yield self._unknown(path, text, old, new, "write the old options again")
+            yield self._unknown(path, text, dict(old), dict(new), "write the old options again")
         elif changed:
             yield Restarted(path=path, text=text, why="options are read at the start")
 
-    def _target(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
+    def _target(self, name: str, old: Output, new: Output) -> Iterator[JobChange]:
         """Another table or branch: what was written stays behind, unless each batch writes all there is."""
         for part in ("table", "branch"):
-            if canonical(old[part]) == canonical(new[part]):
+            was, now = getattr(old, part), getattr(new, part)
+            if was == now:
                 continue
             path, text = ("outputs", name, part), f"the {part} of output {name}"
-            before, after = (item[part] or "main" for item in (old, new))
-            if not self._facts.started or new["mode"] == "complete":
+            before, after = was or "main", now or "main"
+            if not self._facts.started or new.mode == "complete":
                 yield Restarted(path=path, text=text, why=f"{after} is written from now on")
                 continue
             yield Mixed(
@@ -564,20 +568,20 @@ class _Comparison:
                     "what comes from now on."
                 ),
                 undo=f"write {before} again",
-                before=old[part],
-                after=new[part],
+                before=was,
+                after=now,
             )
 
     def _output_mode(self, name: str, before: str) -> JobChange:
         path, text = ("outputs", name, "mode"), f"the mode of output {name}"
-        if holds_state(self._old, self._facts.checkpoints.get(query_of(self._new, name))):
+        if holds_state(self._old, self._facts.checkpoints.get(self._new.query_of(name))):
             way = "change.complete-to-append" if before == "complete" else "change.append-to-complete"
             return Refused(path=path, text=text, why=f"{rule(way)}.", undo=f'write mode = "{before}" again')
         warning = "rows that are there stay as the old mode left them" if self._facts.committed else ""
         return Restarted(path=path, text=text, why="the checkpoint holds no state", warning=warning)
 
     def _conf(self) -> Iterator[JobChange]:
-        old, new = self._old["conf"], self._new["conf"]
+        old, new = self._old.conf, self._new.conf
         for name in sorted({*old, *new}):
             if old.get(name) == new.get(name):
                 continue
@@ -593,18 +597,14 @@ class _Comparison:
                 )
 
 
-def read_in_order(attributes: Attributes, output: str) -> list[str] | None:
+def read_in_order(job: JobDefinition, output: str) -> list[str] | None:
     """What an output's query reads, each source as its kind and place; None where it cannot be determined."""
-    sources = {
-        name.lower(): item["source"]
-        for name, item in attributes["inputs"].items()
-        if item["kind"] == "stream"
-    }
-    names = streams_in_order(queries(attributes), attributes["outputs"][output]["from"], sources)
+    sources = {name.lower(): item.source for name, item in job.streams.items()}
+    names = streams_in_order(job.queries, job.outputs[output].source, sources)
     return None if names is None else [source_of(sources[name]) for name in names]
 
 
-def _renamed(old: Attributes, new: Attributes) -> dict[str, str]:
+def _renamed(old: Mapping[str, Input], new: Mapping[str, Input]) -> dict[str, str]:
     """Inputs that read what an input of another name read, new name to old."""
     gone = {identity_of(old[name]): name for name in old if name not in new}
     return {
@@ -614,16 +614,16 @@ def _renamed(old: Attributes, new: Attributes) -> dict[str, str]:
     }
 
 
-def _sources(inputs: Attributes) -> list[str]:
+def _sources(job: JobDefinition) -> list[str]:
     """Each streamed source as its kind and place, in order."""
-    return [source_of(item["source"]) for item in inputs.values() if item["kind"] == "stream"]
+    return [source_of(item.source) for item in job.streams.values()]
 
 
 def _listed(sources: list[str]) -> str:
     return " and ".join(sources) or "no stream"
 
 
-def _shifted(before: Data, after: Data) -> bool:
+def _shifted(before: Sequence[str] | None, after: Sequence[str] | None) -> bool:
     """Whether a column that was there stands at another place now: one that is added at the end moves
     none.
     """
@@ -634,22 +634,45 @@ def _named(names: list[str]) -> str:
     return ", ".join(names)
 
 
-def _pace(item: Attributes) -> list[Data]:
-    """What decides which numbers a rate stream gives in a second."""
-    source = item.get("source") or {}
-    return [source.get("rows_per_second"), source.get("ramp_up")] if source.get("kind") == "rate" else []
+def _watermark_of(item: Input) -> Watermark | None:
+    return item.watermark if isinstance(item, StreamInput) else None
 
 
-def _place(item: Attributes) -> Attributes:
-    """Where the rows of an input are and how they are read: of a stream its source, of files that are looked
-    up themselves.
+def _stream_of(item: Input) -> Reference | None:
+    return item.stream if isinstance(item, StreamInput) else None
+
+
+def _table_of(item: Input) -> Reference | None:
+    """The table whose current rows are read."""
+    return item.table if isinstance(item, TableInput) else None
+
+
+def _place(item: Input) -> Attributes:
+    """Where the rows of an input are and how they are read, as plain data: of a stream its source, of files
+    that are looked up themselves.
     """
-    return item.get("source") or _without(
-        item, "kind", "watermark", "columns", "column_order", "stream", "table"
-    )
+    match item:
+        case StreamInput(source=source):
+            place: Attributes = encode(source)
+            return place
+        case FilesInput():
+            return {"path": item.path, "format": item.format, "options": item.options}
+        case TableInput():
+            return {}
+        case _:
+            assert_never(item)
 
 
-def _reading(item: Attributes) -> list[Data]:
+def _pace(item: Input) -> list[Data]:
+    """What decides which numbers a rate stream gives in a second."""
+    match item:
+        case StreamInput(source=RateSource(rows_per_second=rows, ramp_up=ramp_up)):
+            return [rows, ramp_up]
+        case _:
+            return []
+
+
+def _reading(item: Input) -> list[Data]:
     """What decides which values come out of files."""
     place = _place(item)
     options = {
@@ -660,28 +683,18 @@ def _reading(item: Attributes) -> list[Data]:
     return [place.get("format"), options]
 
 
-def _unlisted(old: Attributes, new: Attributes) -> list[str]:
+def _running(item: Input) -> tuple[str, Reference | None, Attributes]:
+    """What a query is started with. Where a first start begins is none of it."""
+    place = {name: value for name, value in _place(item).items() if name != "start_from"}
+    return item.kind, _table_of(item), place
+
+
+def _unlisted(old: Input, new: Input) -> list[str]:
     """Whatever else of an input may change what is read."""
     before, after = _place(old), _place(new)
-    changed = [
-        name
-        for name in sorted({*before, *after})
-        if canonical(before.get(name)) != canonical(after.get(name))
-    ]
+    changed = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
     return [
         name
         for name in changed
         if name not in ("format", "options") and harmless(name, INPUT_SETTINGS) is None
     ]
-
-
-def _without(data: Attributes, *names: str) -> Attributes:
-    return {key: value for key, value in data.items() if key not in names}
-
-
-def _without_start(data: Data) -> Data:
-    return (
-        {**data, "source": _without(data["source"], "start_from")}
-        if isinstance(data.get("source"), dict)
-        else data
-    )

@@ -2,98 +2,84 @@
 
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.lakehouse import writers_of
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
-from flareiac_spark.definition.canonical import is_finite
-from flareiac_spark.definition.queries import query_of
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.generation_plan import foreign_writers
 from flareiac_spark.observation.job import ENDED, JobFacts, observed_facts
 
 IDLE_SHUTDOWN: Final = "idle_shutdown"
 
 
-def running(request: PlanRequest, facts: JobFacts, desired: Attributes) -> tuple[str, ...]:
+def running(
+    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
+) -> tuple[str, ...]:
     """What another start heals."""
-    recorded = request.recorded
-    assert recorded is not None, "only what is recorded can drift"
-    was = recorded.attributes
+    identity = request.recorded.identity if request.recorded else {}
     if not looked_at(request):
         return ()
-    if was["stopped"]:
-        return ("it was started by hand",) if facts.state == "running" and not is_finite(was) else ()
-    if is_finite(was):
+    if recorded.stopped:
+        return ("it was started by hand",) if facts.state == "running" and not recorded.is_finite else ()
+    if recorded.is_finite:
         failed = (
-            facts.phase == "failed"
-            and facts.digest == recorded.identity.get("digest")
-            and not recorded.identity.get("result")
+            facts.phase == "failed" and facts.digest == identity.get("digest") and not identity.get("result")
         )
-        return (f"its run failed: {facts.error}",) if failed and was["run"] != "manual" else ()
+        return (f"its run failed: {facts.error}",) if failed and recorded.run != "manual" else ()
     found: list[str] = []
-    if facts.digest is not None and facts.digest != recorded.identity.get("digest"):
+    if facts.digest is not None and facts.digest != identity.get("digest"):
         found.append("another definition than the recorded one is set to run")
     if facts.state == "stopped":
         found.append("it was stopped by hand")
     elif facts.elsewhere:
         found.append(
-            f"its Spark application ({desired['engine']}) is silent, and {facts.elsewhere} cannot be seen "
+            f"its Spark application ({desired.engine}) is silent, and {facts.elsewhere} cannot be seen "
             "from here"
         )
     elif facts.silent:
         pass  # neither running nor gone: reported as unwell, and nothing that a start would heal
     elif not facts.alive and facts.ended != IDLE_SHUTDOWN:
         found.append(
-            f"its Spark application ({desired['engine']}) is not running"
+            f"its Spark application ({desired.engine}) is not running"
             + (f": {facts.ended}" if facts.ended else "")
         )
     elif facts.phase == "failed":
         found.append(f"it has failed: {facts.error}")
     elif not facts.alive:
-        found.append(f"its Spark application ({desired['engine']}) ended because it was idle")
+        found.append(f"its Spark application ({desired.engine}) ended because it was idle")
     return tuple(found)
 
 
-def at_rest(request: PlanRequest, facts: JobFacts) -> bool:
+def at_rest(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> bool:
     """Whether a batch job certainly does not run: nothing can happen to it, and its next run begins with what
     is there then.
     """
-    if request.recorded is None or request.recorded.attributes["mode"] != "batch" or not looked_at(request):
+    if recorded.mode != "batch" or not looked_at(request):
         return False
     ended = facts.phase in (None, *ENDED) if facts.alive else not facts.silent
     return facts.state != "running" and ended
 
 
-def foreign(request: PlanRequest) -> tuple[str, ...]:
+def foreign(request: PlanRequest, recorded: JobDefinition) -> tuple[str, ...]:
     """Who else writes the tables of its outputs."""
-    recorded = request.recorded
-    if recorded is None or not looked_at(request):
+    if not looked_at(request):
         return ()
-    tables = [
-        output["table"].address
-        for output in recorded.attributes["outputs"].values()
-        if isinstance(output["table"], Reference)
-    ]
+    tables = [output.table.address for output in recorded.outputs.values()]
     return tuple(
         text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.claims, request)
     )
 
 
-def rolled_back(request: PlanRequest, facts: JobFacts) -> tuple[str, ...]:
+def rolled_back(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
     """Batches that its queries have committed and that were set back in a table: no query writes them
     again.
     """
-    recorded = request.recorded
-    if recorded is None or not looked_at(request):
+    if not looked_at(request):
         return ()
     found: list[str] = []
-    for name, output in recorded.attributes["outputs"].items():
-        on_disk = facts.checkpoints.get(query_of(recorded.attributes, name))
-        table = (
-            request.references.get(output["table"].address)
-            if isinstance(output["table"], Reference)
-            else None
-        )
+    for name, output in recorded.outputs.items():
+        on_disk = facts.checkpoints.get(recorded.query_of(name))
+        table = request.references.get(output.table.address)
         if on_disk is None or table is None or on_disk.committed is None:
             continue
         undone = writers_of(table.identity).undone.get(on_disk.query_id)
@@ -104,21 +90,22 @@ def rolled_back(request: PlanRequest, facts: JobFacts) -> tuple[str, ...]:
                 else f"batches {undone.first} to {undone.last}"
             )
             found.append(
-                f"{output['table']} was rolled back: {batches} of output {name} ({undone.rows} rows) went "
+                f"{output.table} was rolled back: {batches} of output {name} ({undone.rows} rows) went "
                 "with it, and the query, which has committed them, does not write them again"
             )
     return tuple(found)
 
 
-def pinned_otherwise(request: PlanRequest, facts: JobFacts, desired: Attributes) -> tuple[str, ...]:
+def pinned_otherwise(
+    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
+) -> tuple[str, ...]:
     """Settings that were declared before, and that the checkpoint keeps at another value."""
-    if request.recorded is None or not facts.started or not looked_at(request):
+    if not facts.started or not looked_at(request):
         return ()
-    was = request.recorded.attributes["conf"]
     return tuple(
         f"{name} is declared as {value}, and the checkpoint keeps {facts.pinned[name]} until a new generation"
-        for name, value in sorted(desired["conf"].items())
-        if facts.pinned.get(name, value) != value and was.get(name) == value
+        for name, value in sorted(desired.conf.items())
+        if facts.pinned.get(name, value) != value and recorded.conf.get(name) == value
     )
 
 

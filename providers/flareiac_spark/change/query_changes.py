@@ -5,11 +5,13 @@ checkpoint holds. Pure.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from flareiac.kernel.data import Attributes, canonical
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.paths import Path
+from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, gravity
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
-from flareiac_spark.definition.queries import declares_state, identity_of, queries, query_of, streams
+from flareiac_spark.definition.job_definition import Dedup, JobDefinition, Step
+from flareiac_spark.definition.queries import declares_state, identity_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
 from flareiac_spark.sql.compare import Meaning, Query, compare_queries
@@ -107,7 +109,7 @@ _WORDS: Final[Mapping[ChangeKind, str]] = {
 }
 
 
-def query_changes(old: Attributes, new: Attributes, facts: JobFacts) -> tuple[JobChange, ...]:
+def query_changes(old: JobDefinition, new: JobDefinition, facts: JobFacts) -> tuple[JobChange, ...]:
     """Every difference of the steps, once for all outputs that they feed."""
     found: dict[tuple[Path, str], JobChange] = {}
     comparison = _Steps(old, new, facts)
@@ -119,30 +121,30 @@ def query_changes(old: Attributes, new: Attributes, facts: JobFacts) -> tuple[Jo
     return tuple(found.values())
 
 
-def holds_state(attributes: Attributes, on: OutputFacts | None) -> bool:
+def holds_state(job: JobDefinition, on: OutputFacts | None) -> bool:
     """Whether the checkpoint of a query holds state that a committed batch left: by what is on disk, or else
     by what is declared.
     """
-    return on is not None and on.committed is not None and (bool(on.operators) or declares_state(attributes))
+    return on is not None and on.committed is not None and (bool(on.operators) or declares_state(job))
 
 
-def has_shape(attributes: Attributes, on: OutputFacts | None) -> bool:
+def has_shape(job: JobDefinition, on: OutputFacts | None) -> bool:
     """Whether the first attempt of a batch has pinned the shape of the state, though none may be
     committed.
     """
-    return on is not None and (bool(on.operators) or (on.started is not None and declares_state(attributes)))
+    return on is not None and (bool(on.operators) or (on.started is not None and declares_state(job)))
 
 
 class _Steps:
-    def __init__(self, old: Attributes, new: Attributes, facts: JobFacts) -> None:
+    def __init__(self, old: JobDefinition, new: JobDefinition, facts: JobFacts) -> None:
         self._old, self._new, self._facts = old, new, facts
         self._reported: set[str] = set()
 
     def all(self) -> Iterator[JobChange]:
-        if any(step.get("python") for side in (self._old, self._new) for step in side["steps"].values()):
+        if self._old.python_steps or self._new.python_steps:
             yield from self._with_python()
         elif not self._alike():
-            for output in (output for output in self._new["outputs"] if output in self._old["outputs"]):
+            for output in (output for output in self._new.outputs if output in self._old.outputs):
                 yield from self._output(output)
             yield from self._late_rows()
         yield from self._unmeant()
@@ -150,19 +152,14 @@ class _Steps:
     def _alike(self) -> bool:
         """Texts over other columns are compared: one that came or went may be what a name in them means."""
         before, after = (
-            [_texts(side), side["step_order"], _reads(side), _columns(side)]
-            for side in (self._old, self._new)
+            (_texts(side), side.step_order, _reads(side), _columns(side)) for side in (self._old, self._new)
         )
-        return canonical(before) == canonical(after)
+        return before == after
 
     def _late_rows(self) -> Iterator[JobChange]:
         """Whether seen keys are kept for ever or up to the watermark: the columns say nothing of it."""
         marks = [
-            [
-                (name, dedup["within_watermark"])
-                for name in side["step_order"]
-                if (dedup := side["steps"][name]["dedup"])
-            ]
+            [(name, step.dedup.within_watermark) for name, step in side.ordered_steps.items() if step.dedup]
             for side in (self._old, self._new)
         ]
         if len(marks[0]) != len(marks[1]):
@@ -186,7 +183,7 @@ class _Steps:
         yield from self._judged(output, meaning)
 
     def _judged(self, output: str, meaning: Meaning) -> Iterator[JobChange]:
-        on = self._facts.checkpoints.get(query_of(self._new, output))
+        on = self._facts.checkpoints.get(self._new.query_of(output))
         judged = [(difference, self._one(difference, meaning, on)) for difference in meaning.differences]
         refused = any(isinstance(change, Refused) for _, change in judged)
         for difference, change in judged:
@@ -216,7 +213,7 @@ class _Steps:
         """What is made of the state is right from the next batch on; what an output keeps of earlier batches
         is not.
         """
-        mode, fact = self._new["outputs"][output]["mode"], _ON_STATE.get(difference.part, ("",))[0]
+        mode, fact = self._new.outputs[output].mode, _ON_STATE.get(difference.part, ("",))[0]
         if fact not in ABOVE_STATE or mode in _REPLACES:
             return None
         if difference.part is ChangeKind.LIMIT and difference.same_type is not None:
@@ -320,35 +317,35 @@ class _Steps:
 
     def _with_python(self) -> Iterator[JobChange]:
         """Steps one by one: what a Python step does with what it reads cannot be looked through."""
-        on = [self._facts.checkpoints.get(query_of(self._new, output)) for output in self._new["outputs"]]
+        on = [self._facts.checkpoints.get(self._new.query_of(output)) for output in self._new.outputs]
         state = any(holds_state(self._old, item) for item in on)
-        if self._old["step_order"] != self._new["step_order"]:
+        if self._old.step_order != self._new.step_order:
             yield self._python(
-                ("step_order",), "the steps", self._old["step_order"], self._new["step_order"], state
+                ("step_order",), "the steps", list(self._old.step_order), list(self._new.step_order), state
             )
-        for name in (name for name in self._new["step_order"] if name in self._old["steps"]):
-            before, after = self._old["steps"][name], self._new["steps"][name]
+        for name in (name for name in self._new.step_order if name in self._old.steps):
+            before, after = self._old.steps[name], self._new.steps[name]
             if _python_of(self._old, before) != _python_of(self._new, after):
                 yield from self._python_step(name, before, after, state)
-            elif canonical(before["dedup"]) != canonical(after["dedup"]):
+            elif before.dedup != after.dedup:
                 yield self._python(
                     ("steps", name, "dedup"),
                     f"what tells rows of step {name} apart",
-                    before["dedup"],
-                    after["dedup"],
+                    encode(before.dedup),
+                    encode(after.dedup),
                     state,
                 )
-            elif before["sql"] != after["sql"]:
+            elif before.sql != after.sql:
                 meaning = compare_queries(_alone(self._old, name), _alone(self._new, name))
                 if not meaning.same:
                     self._reported.add(name)
                     what = "; ".join(dict.fromkeys(_text(item) for item in meaning.differences))
-                    yield self._python(("steps", name, "sql"), what, before["sql"], after["sql"], state)
+                    yield self._python(("steps", name, "sql"), what, before.sql, after.sql, state)
 
-        if state and canonical(_columns(self._old)) != canonical(_columns(self._new)):
+        if state and _columns(self._old) != _columns(self._new):
             yield from self._captured()
-        for name in (name for name in self._new["outputs"] if name in self._old["outputs"]):
-            was, now = (side["outputs"][name]["from"] for side in (self._old, self._new))
+        for name in (name for name in self._new.outputs if name in self._old.outputs):
+            was, now = (side.outputs[name].source for side in (self._old, self._new))
             if was != now:
                 yield self._python(
                     ("outputs", name, "from"), f"what output {name} takes its rows from", was, now, state
@@ -358,7 +355,7 @@ class _Steps:
         """Steps whose text stays, and whose names may mean other columns now: those of inputs are known,
         those of Python steps are not.
         """
-        for name in (name for name in queries(self._new) if name not in self._reported):
+        for name in (name for name in self._new.queries if name not in self._reported):
             meaning = compare_queries(_over(self._new, name, self._old), _over(self._new, name, self._new))
             if not meaning.same:
                 self._reported.add(name)
@@ -367,12 +364,9 @@ class _Steps:
                     ("steps", name, "sql"), what, _columns(self._old), _columns(self._new), state=True
                 )
 
-    def _python_step(
-        self, name: str, before: Attributes, after: Attributes, state: bool
-    ) -> Iterator[JobChange]:
+    def _python_step(self, name: str, before: Step, after: Step, state: bool) -> Iterator[JobChange]:
         self._reported.add(name)
-        old_state, new_state = before.get("stateful"), after.get("stateful")
-        if canonical(old_state) != canonical(new_state) and any(self._facts.checkpoints):
+        if before.stateful != after.stateful and any(self._facts.checkpoints):
             why = "stateful says that the state has another shape now, and the checkpoint holds the old one."
             yield Refused(
                 path=("steps", name, "stateful"),
@@ -381,13 +375,9 @@ class _Steps:
                 undo="write the old stateful again",
             )
         else:
-            what = (
-                f"the Python code of step {name}"
-                if before.get("python") and after.get("python")
-                else f"step {name}"
-            )
+            what = f"the Python code of step {name}" if before.python and after.python else f"step {name}"
             sides = (_python_of(self._old, before), _python_of(self._new, after))
-            yield self._python(("steps", name, "python"), what, *sides, state or bool(new_state))
+            yield self._python(("steps", name, "python"), what, *sides, state or after.stateful is not None)
 
     def _python(self, path: Path, what: str, before: object, after: object, state: bool) -> JobChange:
         if not state:
@@ -403,79 +393,72 @@ class _Steps:
     def _unmeant(self) -> Iterator[JobChange]:
         """Other text of the same meaning."""
         for name in (
-            name for name in self._new["steps"] if name in self._old["steps"] and name not in self._reported
+            name for name in self._new.steps if name in self._old.steps and name not in self._reported
         ):
-            if self._old["steps"][name]["sql"] != self._new["steps"][name]["sql"]:
+            if self._old.steps[name].sql != self._new.steps[name].sql:
                 yield Noted(
                     path=("steps", name, "sql"), text=f"step {name} means the same: only its text changed"
                 )
-        moved = self._old["step_order"] != self._new["step_order"]
+        moved = self._old.step_order != self._new.step_order
         if moved and not self._reported:
             yield Noted(path=("step_order",), text="the steps are arranged in another way and mean the same")
 
 
-def _texts(attributes: Attributes) -> Attributes:
-    return {
-        name: [step["sql"], step["dedup"], step.get("python")] for name, step in attributes["steps"].items()
-    }
+def _texts(job: JobDefinition) -> dict[str, tuple[str, Dedup | None, str | None]]:
+    return {name: (step.sql, step.dedup, step.python) for name, step in job.steps.items()}
 
 
-def _columns(attributes: Attributes) -> Attributes:
-    return {name: list(item["columns"]) for name, item in attributes["inputs"].items()}
+def _columns(job: JobDefinition) -> dict[str, list[str]]:
+    return {name: list(item.columns) for name, item in job.inputs.items()}
 
 
-def _reads(attributes: Attributes) -> Attributes:
-    return {name: output["from"] for name, output in attributes["outputs"].items()}
+def _reads(job: JobDefinition) -> dict[str, str]:
+    return {name: output.source for name, output in job.outputs.items()}
 
 
-def _query(attributes: Attributes, output: str) -> Query:
+def _query(job: JobDefinition, output: str) -> Query:
+    written = job.outputs[output]
     return Query(
-        steps=queries(attributes),
-        source=attributes["outputs"][output]["from"],
-        streams=streams(attributes),
-        columns={name: item["columns"] for name, item in attributes["inputs"].items()},
-        dedups={
-            name: tuple(step["dedup"]["keys"]) for name, step in attributes["steps"].items() if step["dedup"]
-        },
-        identities={name: identity_of(item) for name, item in attributes["inputs"].items()},
-        table_columns=()
-        if attributes["foreach_batch"]
-        else sorted(attributes["outputs"][output]["columns"], key=str.lower),
+        steps=job.queries,
+        source=written.source,
+        streams=list(job.streams),
+        columns={name: item.columns for name, item in job.inputs.items()},
+        dedups={name: step.dedup.keys for name, step in job.steps.items() if step.dedup},
+        identities={name: identity_of(item) for name, item in job.inputs.items()},
+        table_columns=() if job.foreach_batch else sorted(written.columns, key=str.lower),
     )
 
 
-def _alone(attributes: Attributes, step: str) -> Query:
+def _alone(job: JobDefinition, step: str) -> Query:
     """One step, with everything else as an unknown stream."""
-    others = [*attributes["inputs"], *(name for name in attributes["steps"] if name != step)]
-    return Query(
-        steps={step: attributes["steps"][step]["sql"]}, source=step, streams=others, exact_names=True
-    )
+    others = [*job.inputs, *(name for name in job.steps if name != step)]
+    return Query(steps={step: job.steps[step].sql}, source=step, streams=others, exact_names=True)
 
 
-def _over(attributes: Attributes, step: str, inputs: Attributes) -> Query:
+def _over(job: JobDefinition, step: str, inputs: JobDefinition) -> Query:
     """The SQL up to one step over the columns of another definition's inputs."""
     return Query(
-        steps=queries(attributes),
+        steps=job.queries,
         source=step,
-        streams=streams(attributes),
-        columns={name: item["columns"] for name, item in inputs["inputs"].items()},
+        streams=list(job.streams),
+        columns={name: item.columns for name, item in inputs.inputs.items()},
         exact_names=True,
-        moved=[name for name, each in attributes["steps"].items() if each.get("python")],
+        moved=job.python_steps,
     )
 
 
-def _python_of(attributes: Attributes, step: Attributes) -> Attributes:
-    code = attributes.get("code") if step.get("python") else None
+def _python_of(job: JobDefinition, step: Step) -> Attributes:
+    """What a step in Python runs, as plain data."""
     return {
-        "python": step.get("python"),
-        "params": step.get("params"),
-        "stateful": step.get("stateful"),
-        "code": code,
+        "python": step.python,
+        "params": step.params,
+        "stateful": encode(step.stateful),
+        "code": encode(job.code) if step.python else None,
     }
 
 
-def _path(attributes: Attributes, step: str) -> Path:
-    return ("steps", step, "sql") if step in attributes["steps"] else ("steps",)
+def _path(job: JobDefinition, step: str) -> Path:
+    return ("steps", step, "sql") if step in job.steps else ("steps",)
 
 
 def _text(difference: Difference) -> str:
@@ -495,12 +478,12 @@ def _undo(difference: Difference) -> str:
     )
 
 
-def _side(attributes: Attributes, text: str, part: ChangeKind) -> object:
+def _side(job: JobDefinition, text: str, part: ChangeKind) -> object:
     """What a word is given for. Where nothing could be compared, or what is shown leaves something out, it is
     the whole text.
     """
     if part is ChangeKind.UNKNOWN:
-        return queries(attributes)
-    if len(attributes["inputs"]) < 2 and not any(sign in text for sign in ("…", "query(")):
+        return job.queries
+    if len(job.inputs) < 2 and not any(sign in text for sign in ("…", "query(")):
         return [part, text]
-    return [part, text, {name: words(sql) or sql for name, sql in queries(attributes).items()}]
+    return [part, text, {name: words(sql) or sql for name, sql in job.queries.items()}]

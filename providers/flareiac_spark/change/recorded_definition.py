@@ -5,44 +5,48 @@ change is compared with it, and a restart by hand takes what was judged. Only wh
 recorded as it is declared now.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
-from flareiac.kernel.data import Attributes, canonical
+from flareiac_spark.definition.job_definition import Input, JobDefinition, StreamInput
 from flareiac_spark.definition.queries import identity_of
+from flareiac_spark.stream.stream_definition import TableSource
 
 QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
 """The attributes whose text may change while the query stays the same."""
 
 
-def recorded_definition(recorded: Attributes, desired: Attributes) -> Attributes:
+def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobDefinition:
     """The declared definition with the recorded query in it. Only for a change that restarts nothing."""
-    kept = {
-        **{name: recorded[name] for name in QUERY},
-        "inputs": {
-            name: _input(item, _same(name, item, desired["inputs"]))
-            for name, item in recorded["inputs"].items()
+    return replace(
+        desired,
+        inputs={
+            name: _input(item, _same(name, item, desired.inputs)) for name, item in recorded.inputs.items()
         },
-        "outputs": {
-            name: {**item, "rebuild": desired["outputs"].get(name, item)["rebuild"]}
-            for name, item in recorded["outputs"].items()
+        steps=recorded.steps,
+        step_order=recorded.step_order,
+        code=recorded.code,
+        outputs={
+            name: replace(item, rebuild=desired.outputs.get(name, item).rebuild)
+            for name, item in recorded.outputs.items()
         },
-    }
-    return (
-        desired
-        if canonical(kept) == canonical({name: desired[name] for name in QUERY})
-        else {**desired, **kept}
+        conf=recorded.conf,
     )
 
 
-def _same(name: str, item: Attributes, inputs: Attributes) -> Attributes:
+def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
     """The declared input that reads what a recorded one reads, under its name or another."""
     alike = [other for other in inputs.values() if identity_of(other) == identity_of(item)]
     return inputs[name] if inputs.get(name) in alike else next(iter(alike), item)
 
 
-def _input(item: Attributes, declared: Attributes) -> Attributes:
+def _input(item: Input, declared: Input) -> Input:
     """A recorded input with the block that declares it now, and the place where a first start would begin."""
-    kept = {**item, "stream": declared.get("stream", item["stream"])} if "stream" in item else item
-    if "start_from" in (item.get("source") or {}):
-        return {**kept, "source": {**item["source"], "start_from": declared["source"].get("start_from")}}
-    return kept
+    match item, declared:
+        case StreamInput(source=TableSource() as source), StreamInput(source=TableSource(start_from=start)):
+            return replace(item, stream=declared.stream, source=replace(source, start_from=start))
+        case StreamInput(), StreamInput():
+            return replace(item, stream=declared.stream)
+        case _:
+            return item

@@ -9,24 +9,27 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
-from flareiac.kernel.data import Attributes
 from flareiac.sdk.project import Project
+from flareiac_spark.definition.job_definition import FilesInput, JobDefinition
 from flareiac_spark.places import absolute_place
+from flareiac_spark.stream.stream_definition import FilesSource
 
 WILDCARDS: Final = frozenset("*?[{")
 _TOKEN: Final = re.compile(r"(?P<any>\*)|(?P<one>\?)|\[(?P<set>[^\]]+)\]|(?P<plain>.)", re.DOTALL)
 
 
-def declared_paths(inputs: Attributes, project: Project) -> list[str]:
+def declared_paths(job: JobDefinition, project: Project) -> list[str]:
     """The absolute paths (or patterns) of a job's streamed files."""
-    sources = (item["source"] for item in inputs.values() if item["kind"] == "stream")
-    return [str(absolute_place(source["path"], project)) for source in sources if source["kind"] == "files"]
+    sources = (item.source for item in job.streams.values())
+    return [
+        str(absolute_place(source.path, project)) for source in sources if isinstance(source, FilesSource)
+    ]
 
 
-def read_paths(inputs: Attributes, project: Project) -> list[str]:
+def read_paths(job: JobDefinition, project: Project) -> list[str]:
     """The absolute paths (or patterns) of all files that a job reads, streamed or not."""
-    whole = [item["path"] for item in inputs.values() if item["kind"] == "files"]
-    return [*declared_paths(inputs, project), *(str(absolute_place(path, project)) for path in whole)]
+    whole = [item.path for item in job.inputs.values() if isinstance(item, FilesInput)]
+    return [*declared_paths(job, project), *(str(absolute_place(path, project)) for path in whole)]
 
 
 def left_behind(seen: Iterable[str], declared: Sequence[str]) -> str | None:

@@ -2,8 +2,8 @@
 Pure.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import assert_never
 
 from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -11,6 +11,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import ALL, folder_of
+from flareiac_spark.column_types import Column
 from flareiac_spark.control import (
     Dedup,
     FilesInput,
@@ -31,9 +32,12 @@ from flareiac_spark.control import (
     Watermark,
     job_spec_to_json,
 )
+from flareiac_spark.definition import job_definition as definition
 from flareiac_spark.definition.canonical import input_columns
 from flareiac_spark.definition.code import code_place
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.places import absolute_place
+from flareiac_spark.stream import stream_definition as declared
 from flareiac_spark.stream.canonical import table_columns
 
 
@@ -43,18 +47,23 @@ def spec_of(
     """The spec. ``analysis``: with every declared column, and without asking for tables that are not there
     yet. Raises ``Failure``.
     """
-    build, code = _Build(attributes, references, project, analysis), code_place(attributes, project)
+    job = JobDefinition.of(attributes, address)
+    build, code = _Build(job, references, project, analysis), code_place(job, project)
     spec = JobSpec(
         address=address,
-        mode=attributes["mode"],
-        trigger=Trigger(kind=attributes["trigger"]["kind"], interval_ms=attributes["trigger"]["interval_ms"]),
-        inputs=tuple(build.input(name, item) for name, item in sorted(attributes["inputs"].items())),
-        steps=tuple(build.step(name) for name in attributes["step_order"]),
-        outputs=tuple(build.output(name, output) for name, output in sorted(attributes["outputs"].items())),
-        conf=attributes["conf"],
-        restart=Restart(**attributes["restart"]),
+        mode=job.mode,
+        trigger=Trigger(kind=job.trigger.kind, interval_ms=job.trigger.interval_ms),
+        inputs=tuple(build.input(name, item) for name, item in sorted(job.inputs.items())),
+        steps=tuple(build.step(name, step) for name, step in job.ordered_steps.items()),
+        outputs=tuple(build.output(name, output) for name, output in sorted(job.outputs.items())),
+        conf=job.conf,
+        restart=Restart(
+            max_failures=job.restart.max_failures,
+            within_ms=job.restart.within_ms,
+            backoff_ms=job.restart.backoff_ms,
+        ),
         run_id=None,
-        foreach_batch=attributes["foreach_batch"],
+        foreach_batch=job.foreach_batch,
         code=None if code is None else str(code),
     )
     if build.problems:
@@ -66,16 +75,17 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
     """Changes exactly when something else would run: unread columns, unfilled target columns and the restart
     budget are no part of it.
     """
-    data = job_spec_to_json(spec)
+    data, job = job_spec_to_json(spec), JobDefinition.of(attributes, spec.address)
     del data["restart"], data["run_id"]
     for output in data["outputs"]:
-        filled = attributes["outputs"][output["name"]]["columns"]
+        filled = job.outputs[output["name"]].columns
         output["columns"] = [column for column in output["columns"] if column["name"] in filled]
     for item in data["inputs"]:
         if item["kind"] == "stream" and item["source"]["kind"] == "table":
             # Only a first start looks at it.
             del item["source"]["start_from"]
-    return digest([data, attributes["restart_nonce"], attributes["application"].get("catalogs")])
+    catalogs = job.application.catalogs if job.application is not None else None
+    return digest([data, job.restart_nonce, catalogs])
 
 
 def query_digest(spec: JobSpec) -> str:
@@ -102,112 +112,103 @@ def by_folder(spec: JobSpec, queries: Mapping[str, str | None]) -> dict[str, str
 class _Build:
     """Builds the parts of one spec and keeps what is missing for it."""
 
-    def __init__(
-        self, attributes: Attributes, references: References, project: Project, analysis: bool
-    ) -> None:
-        self._attributes, self._references, self._project, self._analysis = (
-            attributes,
-            references,
-            project,
-            analysis,
-        )
+    def __init__(self, job: JobDefinition, references: References, project: Project, analysis: bool) -> None:
+        self._job, self._references, self._project, self._analysis = job, references, project, analysis
         self.problems: list[Diagnostic] = []
 
-    def input(self, name: str, item: Attributes) -> Input:
-        match item["kind"]:
-            case "stream":
-                return StreamInput(
-                    name=name, source=self._source(item), watermark=_watermark(item["watermark"])
-                )
-            case "table":
-                identifier, uuid = self._table(item["table"])
+    def input(self, name: str, item: definition.Input) -> Input:
+        match item:
+            case definition.StreamInput():
+                return StreamInput(name=name, source=self._source(item), watermark=_watermark(item.watermark))
+            case definition.TableInput():
+                identifier, uuid = self._table(item.table)
                 return TableInput(name=name, identifier=identifier, uuid=uuid, columns=self._columns(item))
-            case _:
+            case definition.FilesInput():
                 return FilesInput(
                     name=name,
-                    path=str(absolute_place(item["path"], self._project)),
-                    format=item["format"],
-                    options=item["options"],
-                    columns=_ordered(self._columns(item), item),
+                    path=str(absolute_place(item.path, self._project)),
+                    format=item.format,
+                    options=item.options,
+                    columns=_ordered(self._columns(item), item.column_order),
                 )
+            case _:
+                assert_never(item)
 
-    def step(self, name: str) -> Step:
-        step = self._attributes["steps"][name]
-        dedup = step["dedup"]
+    def step(self, name: str, step: definition.Step) -> Step:
+        dedup = step.dedup
         return Step(
             name=name,
-            sql=step["sql"] if step.get("python") is None else None,
-            python=step.get("python"),
-            params=step.get("params") or {},
-            dedup=Dedup(keys=tuple(dedup["keys"]), within_watermark=dedup["within_watermark"])
-            if dedup
-            else None,
-            watermark=_watermark(step["watermark"]),
+            sql=step.sql if step.python is None else None,
+            python=step.python,
+            params=step.params or {},
+            dedup=Dedup(keys=dedup.keys, within_watermark=dedup.within_watermark) if dedup else None,
+            watermark=_watermark(step.watermark),
         )
 
-    def output(self, name: str, output: Attributes) -> Output:
-        identifier, uuid = self._table(output["table"])
-        columns = _spec_columns(table_columns(output["table"], self._references))
+    def output(self, name: str, output: definition.Output) -> Output:
+        identifier, uuid = self._table(output.table)
+        columns = _spec_columns(table_columns(output.table, self._references))
         if not columns:
             why = (
-                "This version writes tables whose columns are declared. Add column blocks to "
-                f"{output['table']}."
+                f"This version writes tables whose columns are declared. Add column blocks to {output.table}."
             )
             self.problems.append(
                 error(codes.OUTPUT_COLUMNS_UNKNOWN, why, attribute=("output", name, "table"))
             )
         return Output(
             name=name,
-            source=output["from"],
+            source=output.source,
             identifier=identifier,
             uuid=uuid,
-            mode=output["mode"],
-            options=output["options"],
+            mode=output.mode,
+            options=output.options,
             columns=columns,
-            checkpoint=self._checkpoint(ALL if self._attributes["foreach_batch"] else name),
-            branch=output["branch"],
-            merge=_merge(output["merge"]),
+            checkpoint=self._checkpoint(self._job.query_of(name)),
+            branch=output.branch,
+            merge=_merge(output.merge),
         )
 
-    def _source(self, item: Attributes) -> Source:
-        source, columns = item["source"], self._columns(item)
-        match source["kind"]:
-            case "files":
+    def _source(self, item: definition.StreamInput) -> Source:
+        columns = self._columns(item)
+        match item.source:
+            case declared.FilesSource() as source:
                 return FilesSource(
-                    path=str(absolute_place(source["path"], self._project)),
-                    format=source["format"],
-                    options=source["options"],
-                    max_files_per_trigger=source["max_files_per_trigger"],
-                    columns=_ordered(columns, item),
+                    path=str(absolute_place(source.path, self._project)),
+                    format=source.format,
+                    options=source.options,
+                    max_files_per_trigger=source.max_files_per_trigger,
+                    columns=_ordered(columns, item.column_order),
                 )
-            case "rate":
+            case declared.RateSource() as source:
                 return RateSource(
-                    rows_per_second=source["rows_per_second"],
-                    ramp_up=source["ramp_up"],
-                    partitions=source["partitions"],
+                    rows_per_second=source.rows_per_second,
+                    ramp_up=source.ramp_up,
+                    partitions=source.partitions,
                     columns=columns,
                 )
-            case _:
-                identifier, uuid = self._table(source["table"])
+            case declared.TableSource() as source:
+                identifier, uuid = self._table(source.table)
                 return TableSource(
                     identifier=identifier,
                     uuid=uuid,
-                    start_from=source["start_from"],
-                    max_files_per_trigger=source["max_files_per_trigger"],
-                    skip_deletes=source["skip_deletes"],
-                    skip_overwrites=source["skip_overwrites"],
+                    start_from=source.start_from,
+                    max_files_per_trigger=source.max_files_per_trigger,
+                    skip_deletes=source.skip_deletes,
+                    skip_overwrites=source.skip_overwrites,
                     columns=columns,
                 )
+            case declared.UnknownSource():
+                raise Failure(error(codes.DEFINITION_DAMAGED, f"{item.stream} is not declared."))
+            case source:
+                assert_never(source)
 
-    def _columns(self, item: Attributes) -> tuple[SpecColumn, ...]:
+    def _columns(self, item: definition.Input) -> tuple[SpecColumn, ...]:
         found = _spec_columns(input_columns(item, self._references))
-        return (
-            found if self._analysis else tuple(column for column in found if column.name in item["columns"])
-        )
+        return found if self._analysis else tuple(column for column in found if column.name in item.columns)
 
     def _checkpoint(self, output: str) -> str | None:
-        reference = self._attributes["checkpoint"]
-        checkpoint = self._references.get(reference.address) if isinstance(reference, Reference) else None
+        reference = self._job.checkpoint
+        checkpoint = self._references.get(reference.address) if reference is not None else None
         if checkpoint is None:
             return None
         return str(folder_of(checkpoint.attributes, checkpoint.identity, output, self._project))
@@ -225,32 +226,21 @@ class _Build:
         return (catalog.attributes["name"], *namespace, table.attributes["name"]), uuid
 
 
-def _merge(merge: Attributes | None) -> Merge | None:
+def _merge(merge: definition.Merge | None) -> Merge | None:
     if merge is None:
         return None
-    return Merge(
-        on=tuple(merge["on"]),
-        latest_by=merge["latest_by"],
-        update_if=merge["update_if"],
-        delete_if=merge["delete_if"],
-    )
+    return Merge(on=merge.on, latest_by=merge.latest_by, update_if=merge.update_if, delete_if=merge.delete_if)
 
 
-def _ordered(columns: tuple[SpecColumn, ...], item: Attributes) -> tuple[SpecColumn, ...]:
-    order = item.get("column_order")
+def _ordered(columns: tuple[SpecColumn, ...], order: Sequence[str] | None) -> tuple[SpecColumn, ...]:
     return columns if order is None else tuple(sorted(columns, key=lambda column: order.index(column.name)))
 
 
-def _spec_columns(columns: Sequence[Attributes]) -> tuple[SpecColumn, ...]:
-    return tuple(
-        SpecColumn(name=column["name"], type=column["type"], required=column["required"])
-        for column in columns
-    )
+def _spec_columns(columns: Iterable[Column]) -> tuple[SpecColumn, ...]:
+    return tuple(SpecColumn(name=item.name, type=item.type, required=item.required) for item in columns)
 
 
-def _watermark(watermark: Any) -> Watermark | None:
-    return (
-        None
-        if watermark is None
-        else Watermark(column=watermark["column"], delay=f"{watermark['delay_ms']} milliseconds")
-    )
+def _watermark(watermark: declared.Watermark | None) -> Watermark | None:
+    if watermark is None:
+        return None
+    return Watermark(column=watermark.column, delay=f"{watermark.delay_ms} milliseconds")

@@ -2,28 +2,49 @@
 change of the job.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, assert_never
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest
 from flareiac.kernel.data import canonical as canonical_text
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
+from flareiac.sdk.definitions import definition_of
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_files.layout import ALL
-from flareiac_spark.column_types import NotAType, normal_type
+from flareiac_spark.column_types import Column, NotAType, normal_type
 from flareiac_spark.definition import foreign_tables, validation
 from flareiac_spark.definition.checkpoint_conf import conf_of
-from flareiac_spark.definition.code import declared_code, python_step
+from flareiac_spark.definition.code import declared_code, python_call
+from flareiac_spark.definition.job_definition import (
+    ApplicationDefinition,
+    Dedup,
+    FilesInput,
+    Health,
+    Input,
+    JobDefinition,
+    Merge,
+    Output,
+    Restart,
+    Stability,
+    Step,
+    StreamInput,
+    TableInput,
+)
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sql.relations import columns_given, columns_read, stars_over
-from flareiac_spark.stream.canonical import columns_of, files_place, table_columns, watermark_of
+from flareiac_spark.stream.canonical import VALUE, columns_of, files_place, table_columns, watermark_of
+from flareiac_spark.stream.stream_definition import (
+    FilesSource,
+    StreamDefinition,
+    TableSource,
+    UnknownSource,
+)
 
 POSITIONAL: Final = ("csv",)
 """Formats whose columns are distinguished by position: leaving one out would shift the others."""
@@ -34,100 +55,97 @@ def canonical(
 ) -> Attributes:
     """Canonical attributes; what is wrong is reported with the path of its attribute."""
     wanted = decoded.attributes
-    mode = wanted.get("mode") or "stream"
+    mode: Data = wanted.get("mode") or "stream"
     trigger = validation.trigger_of(wanted.get("trigger"), mode, diagnostics)
     steps = _steps(wanted.get("step") or {}, diagnostics)
     code = declared_code(wanted.get("code"), steps, project, diagnostics)
     inputs = _inputs(wanted.get("input") or {}, steps, references, project, diagnostics)
     outputs = _outputs(wanted.get("output") or {}, steps, inputs, references, diagnostics)
     engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")
-    attributes: Attributes = {
-        "engine": engine,
-        "application": _application(engine, references, project),
-        "checkpoint": checkpoint,
-        **_checkpoint(checkpoint, references),
-        "mode": mode,
-        "trigger": trigger,
-        "inputs": inputs,
-        "steps": steps,
-        "step_order": list(steps),
-        "code": code,
-        "outputs": outputs,
-        "conf": _conf(wanted.get("conf"), checkpoint, references, diagnostics),
-        "restart": _restart(wanted.get("restart"), diagnostics),
-        "stability": _stability(wanted.get("stability"), diagnostics),
-        "health": _health(wanted.get("health"), diagnostics),
-        "foreach_batch": bool(wanted.get("foreach_batch")),
-        "accept_result_change": wanted.get("accept_result_change"),
-        "run": wanted.get("run") or "on_change",
-        "stopped": bool(wanted.get("stopped")),
-        "restart_nonce": wanted.get("restart_nonce") or 0,
-        "comment": wanted.get("comment"),
-        "tags": wanted.get("tags"),
-    }
-    validation.check(attributes, diagnostics)
-    validation.check_columns(
-        attributes, {name: _certain_columns(item, references) for name, item in inputs.items()}, diagnostics
+    location, generation = _checkpoint(checkpoint, references)
+    job = JobDefinition(
+        engine=engine,
+        application=_application(engine, references, project),
+        checkpoint=checkpoint,
+        checkpoint_location=location,
+        generation=generation,
+        mode=mode,
+        trigger=trigger,
+        inputs=inputs,
+        steps=steps,
+        step_order=tuple(steps),
+        code=code,
+        outputs=outputs,
+        conf=_conf(wanted.get("conf"), checkpoint, references, diagnostics),
+        restart=_restart(wanted.get("restart"), diagnostics),
+        stability=_stability(wanted.get("stability"), diagnostics),
+        health=_health(wanted.get("health"), diagnostics),
+        foreach_batch=bool(wanted.get("foreach_batch")),
+        accept_result_change=wanted.get("accept_result_change"),
+        run=wanted.get("run") or "on_change",
+        stopped=bool(wanted.get("stopped")),
+        restart_nonce=wanted.get("restart_nonce") or 0,
+        comment=wanted.get("comment"),
+        tags=wanted.get("tags"),
     )
-    foreign_tables.warn_of_expiry(decoded.name, attributes, project, diagnostics)
-    return attributes
+    validation.check_mode(mode, diagnostics)
+    validation.check(job, diagnostics)
+    columns = {name: _certain_columns(item, references) for name, item in inputs.items()}
+    validation.check_columns(job, columns, diagnostics)
+    foreign_tables.warn_of_expiry(decoded.name, job, project, diagnostics)
+    return job.attributes
 
 
-def _certain_columns(item: Attributes, references: References) -> list[str] | None:
+def _certain_columns(item: Input, references: References) -> list[str] | None:
     """The columns of an input, None where they are not known, or are those of a table of this project: what a
     column that leaves it means for its readers is reported with the table's change, in the plan.
     """
-    table = item.get("table") or (item.get("source") or {}).get("table")
-    if (
-        isinstance(table, Reference)
-        and table.address in references
-        and references[table.address].type == "table"
-    ):
-        return None
-    return [column["name"] for column in input_columns(item, references)] or None
+    match item:
+        case TableInput(table=Reference(address)) | StreamInput(source=TableSource(table=Reference(address))):
+            known = references.get(address)
+            if known is not None and known.type == "table":
+                return None
+        case _:
+            pass
+    return [column.name for column in input_columns(item, references)] or None
 
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     """The folders whose files it reads: its inputs, and its code."""
-    read = [item.get("source") or item for item in (attributes.get("inputs") or {}).values()]
-    inputs = [item["path"] for item in read if item.get("kind") == "files"]
-    code = attributes.get("code") or {}
-    return tuple(folder_of_pattern(path, project) for path in (*inputs, *filter(None, (code.get("path"),))))
+    job = JobDefinition.of(attributes)
+    read = [item.source if isinstance(item, StreamInput) else item for item in job.inputs.values()]
+    paths = [item.path for item in read if isinstance(item, FilesSource | FilesInput)]
+    code = [job.code.path] if job.code is not None and job.code.path else []
+    return tuple(folder_of_pattern(path, project) for path in (*paths, *code))
 
 
 def is_finite(attributes: Attributes) -> bool:
     """Whether the job ends by itself."""
-    return attributes["mode"] == "batch" or attributes["trigger"]["kind"] in ("once", "available_now")
+    return JobDefinition.of(attributes).is_finite
 
 
 def query_names(attributes: Attributes) -> list[str]:
-    """A job's queries, each named like the folder of its checkpoint: one for each output, or one for all of
-    them.
-    """
-    return [ALL] if attributes["foreach_batch"] else sorted(attributes["outputs"])
+    """The names of a job's queries."""
+    return JobDefinition.of(attributes).query_names
 
 
-def input_columns(item: Attributes, references: References) -> list[Attributes]:
-    """All columns of an input in order, also those that no step reads. Takes a canonical input."""
-    match item["kind"]:
-        case "stream":
-            stream = references.get(item["stream"].address)
-            return list(stream.attributes["columns"]) if stream else []
-        case "table":
-            return table_columns(item["table"], references)
+def input_columns(item: Input, references: References) -> Sequence[Column]:
+    """All columns of an input in order, also those that no step reads."""
+    match item:
+        case StreamInput(stream=reference):
+            stream = references.get(reference.address)
+            return StreamDefinition.of(stream.attributes, stream.address).columns if stream else ()
+        case TableInput(table=table):
+            return table_columns(table, references)
+        case FilesInput(columns=columns):
+            return [Column.of_text(name, text) for name, text in columns.items()]
         case _:
-            return [_column(name, text) for name, text in item["columns"].items()]
+            assert_never(item)
 
 
-def column_texts(columns: Sequence[Attributes]) -> Attributes:
-    """Columns by name, as types with ``not null``."""
-    return {
-        column["name"]: f"{column['type']}{' not null' if column['required'] else ''}" for column in columns
-    }
-
-
-def _column(name: str, text: str) -> Attributes:
-    return {"name": name, "type": text.removesuffix(" not null"), "required": text.endswith(" not null")}
+def _texts(columns: Iterable[Column]) -> dict[str, str]:
+    """Columns as types, by name."""
+    return {column.name: column.text for column in columns}
 
 
 def _chosen(kind: str, reference: Data, references: References) -> Reference | None:
@@ -138,7 +156,9 @@ def _chosen(kind: str, reference: Data, references: References) -> Reference | N
     return Reference(known[0]) if known else None
 
 
-def _application(engine: Reference | None, references: References, project: Project) -> Attributes:
+def _application(
+    engine: Reference | None, references: References, project: Project
+) -> ApplicationDefinition | None:
     """The settings that the job runs with: those of the engine, whose change restarts the application, and
     its catalogs, as digests.
 
@@ -146,7 +166,7 @@ def _application(engine: Reference | None, references: References, project: Proj
     """
     resolved = references.get(engine.address) if engine else None
     if resolved is None:
-        return {}
+        return None
     catalogs = {
         item.attributes["name"]: digest(
             canonical_text(item.attributes.get("spark_conf")).replace(str(project.root), "")
@@ -154,30 +174,29 @@ def _application(engine: Reference | None, references: References, project: Proj
         for item in references.values()
         if item.type == "catalog"
     }
-    return {**resolved.attributes, "catalogs": dict(sorted(catalogs.items()))}
+    attributes = {**resolved.attributes, "catalogs": dict(sorted(catalogs.items()))}
+    return definition_of(ApplicationDefinition, attributes, codes.DEFINITION_DAMAGED, resolved.address)
 
 
-def _checkpoint(checkpoint: Data, references: References) -> Attributes:
+def _checkpoint(checkpoint: Data, references: References) -> tuple[str | None, int | None]:
+    """Its location and its generation."""
     resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
-    if resolved is None:
-        return {"checkpoint_location": None, "generation": None}
-    return {
-        "checkpoint_location": resolved.attributes["location"],
-        "generation": resolved.attributes["generation"],
-    }
+    return (resolved.attributes["location"], resolved.attributes["generation"]) if resolved else (None, None)
 
 
-def _steps(declared: Attributes, diagnostics: Diagnostics) -> Attributes:
-    """By name. A step in Python has no SQL: "" reads as a query of which nothing can be determined."""
-    found: Attributes = {}
+def _steps(declared: Attributes, diagnostics: Diagnostics) -> dict[str, Step]:
+    found: dict[str, Step] = {}
     for name, step in declared.items():
         _one_way(name, step, diagnostics)
-        found[name] = {
-            "sql": step.get("sql") if isinstance(step.get("sql"), str) else "",
-            **python_step(step, ("step", name), diagnostics),
-            "dedup": _dedup(step.get("dedup"), ("step", name, "dedup"), diagnostics),
-            "watermark": watermark_of(step.get("watermark"), None, ("step", name, "watermark"), diagnostics),
-        }
+        sql, call = step.get("sql"), python_call(step, ("step", name), diagnostics)
+        found[name] = Step(
+            sql=sql if isinstance(sql, str) else "",
+            python=call.function,
+            params=call.params,
+            stateful=call.stateful,
+            dedup=_dedup(step.get("dedup"), ("step", name, "dedup"), diagnostics),
+            watermark=watermark_of(step.get("watermark"), None, ("step", name, "watermark"), diagnostics),
+        )
     return found
 
 
@@ -202,26 +221,24 @@ def _one_way(name: str, step: Attributes, diagnostics: Diagnostics) -> None:
 
 def _inputs(
     declared: Attributes,
-    steps: Attributes,
+    steps: Mapping[str, Step],
     references: References,
     project: Project,
     diagnostics: Diagnostics,
-) -> Attributes:
-    queries = [step["sql"] for step in steps.values()]
-    found: Attributes = {}
+) -> dict[str, Input]:
+    queries = [step.sql for step in steps.values()]
+    found: dict[str, Input] = {}
     for name, item in declared.items():
         if isinstance(item.get("stream"), Reference):
             found[name] = _stream_input(name, item["stream"], queries, references)
         elif isinstance(item.get("table"), Reference):
             columns = table_columns(item["table"], references)
-            read = columns_read(queries, name, [column["name"] for column in columns]) if queries else None
-            order = _order(columns) if stars_over(queries, name) else {}
-            found[name] = {
-                "kind": "table",
-                "table": item["table"],
-                "columns": column_texts(_kept(columns, read)),
-                **order,
-            }
+            read = columns_read(queries, name, [column.name for column in columns]) if queries else None
+            found[name] = TableInput(
+                table=item["table"],
+                columns=_texts(_kept(columns, read)),
+                column_order=_order(columns) if stars_over(queries, name) else None,
+            )
         elif item.get("files"):
             found[name] = _files_input(name, item["files"], references, project, diagnostics)
     return found
@@ -229,50 +246,40 @@ def _inputs(
 
 def _stream_input(
     name: str, reference: Reference, queries: Sequence[str], references: References
-) -> Attributes:
+) -> StreamInput:
     """A stream as this job reads it: without the columns that no step reads, since they do not concern what
     runs.
     """
-    stream = references.get(reference.address)
-    if stream is None:
-        return {
-            "kind": "stream",
-            "stream": reference,
-            "source": {"kind": "unknown"},
-            "columns": {},
-            "watermark": None,
-        }
-    source, columns, watermark = (
-        stream.attributes["source"],
-        stream.attributes["columns"],
-        stream.attributes["watermark"],
-    )
-    read = columns_read(queries, name, [column["name"] for column in columns]) if queries else None
+    resolved = references.get(reference.address)
+    if resolved is None:
+        return StreamInput(stream=reference, source=UnknownSource(), columns={}, watermark=None)
+    stream = StreamDefinition.of(resolved.attributes, resolved.address)
+    columns, watermark = stream.columns, stream.watermark
+    read = columns_read(queries, name, [column.name for column in columns]) if queries else None
     if read is not None and watermark is not None:
-        read |= {watermark["column"].lower()}
-    ordered = source.get("format") in POSITIONAL
-    found: Attributes = {
-        "kind": "stream",
-        "stream": reference,
-        "source": source,
-        "columns": column_texts(_kept(columns, None if ordered else read)),
-        "watermark": watermark,
-    }
-    return {**found, **_order(columns)} if ordered or stars_over(queries, name) else found
+        read |= {watermark.column.lower()}
+    ordered = isinstance(stream.source, FilesSource) and stream.source.format in POSITIONAL
+    return StreamInput(
+        stream=reference,
+        source=stream.source,
+        columns=_texts(_kept(columns, None if ordered else read)),
+        watermark=watermark,
+        column_order=_order(columns) if ordered or stars_over(queries, name) else None,
+    )
 
 
-def _order(columns: Sequence[Attributes]) -> Attributes:
+def _order(columns: Sequence[Column]) -> tuple[str, ...]:
     """What files without names, and stars, mind: equal maps say nothing of it."""
-    return {"column_order": [column["name"] for column in columns]}
+    return tuple(column.name for column in columns)
 
 
-def _kept(columns: Sequence[Attributes], read: frozenset[str] | None) -> list[Attributes]:
-    return [column for column in columns if read is None or column["name"].lower() in read]
+def _kept(columns: Sequence[Column], read: frozenset[str] | None) -> list[Column]:
+    return [column for column in columns if read is None or column.name.lower() in read]
 
 
 def _files_input(
     name: str, files: Attributes, references: References, project: Project, diagnostics: Diagnostics
-) -> Attributes:
+) -> FilesInput:
     at = ("input", name, "files")
     columns = columns_of(files.get("column"), diagnostics, (*at, "column"))
     for column, text in (files.get("columns") or {}).items():
@@ -283,69 +290,68 @@ def _files_input(
                 codes.COLUMN_TYPE_OF_FILES, f"Column {column}: {problem}", attribute=(*at, "columns", column)
             )
             continue
-        columns.append({"name": column, "type": kind, "required": required})
+        columns.append(Column(name=column, type=kind, required=required))
     if not columns and files["format"] == "text":
-        columns = [{"name": "value", "type": "string", "required": False}]
+        columns = [VALUE]
     if not columns:
         why = (
             f'Input {name}: write columns = {{ name = "string" }}, or column "name" {{ type = "string" '
             "} for each."
         )
         diagnostics.error(codes.FILE_COLUMNS_MISSING, why, attribute=at)
-    return {
-        "kind": "files",
-        "path": files_place(files["path"], (*at, "path"), project, diagnostics),
-        "format": files["format"],
-        "options": checked_settings(files.get("options"), (*at, "options"), references, diagnostics),
-        "columns": column_texts(columns),
-        "column_order": [column["name"] for column in columns],
-    }
+    return FilesInput(
+        path=files_place(files["path"], (*at, "path"), project, diagnostics),
+        format=files["format"],
+        options=checked_settings(files.get("options"), (*at, "options"), references, diagnostics),
+        columns=_texts(columns),
+        column_order=_order(columns),
+    )
 
 
 def _outputs(
     declared: Attributes,
-    steps: Attributes,
-    inputs: Attributes,
+    steps: Mapping[str, Step],
+    inputs: Mapping[str, Input],
     references: References,
     diagnostics: Diagnostics,
-) -> Attributes:
-    default = next(reversed(steps), next(iter(inputs), ""))
+) -> dict[str, Output]:
+    default = next(reversed(list(steps)), next(iter(inputs), ""))
     given = _columns_given(steps, inputs, references)
-    found: Attributes = {}
+    found: dict[str, Output] = {}
     for name, output in declared.items():
         source = output.get("from") or default
         columns = table_columns(output["table"], references)
         names = given.get(source.lower())
         filled = None if names is None else frozenset(column.lower() for column in names)
-        found[name] = {
-            "table": output["table"],
-            "from": source,
-            "mode": output.get("mode") or "append",
-            "merge": _merge(output.get("merge")),
-            "branch": output.get("branch"),
-            "rebuild": output.get("rebuild") or "keep",
-            "options": checked_settings(
+        found[name] = Output(
+            table=output["table"],
+            source=source,
+            mode=output.get("mode") or "append",
+            merge=_merge(output.get("merge")),
+            branch=output.get("branch"),
+            rebuild=output.get("rebuild") or "keep",
+            options=checked_settings(
                 output.get("options"), ("output", name, "options"), references, diagnostics
             ),
-            "columns": column_texts(_kept(columns, filled)),
-        }
+            columns=_texts(_kept(columns, filled)),
+        )
     return found
 
 
 def _columns_given(
-    steps: Attributes, inputs: Attributes, references: References
+    steps: Mapping[str, Step], inputs: Mapping[str, Input], references: References
 ) -> dict[str, Sequence[str] | None]:
     """The columns that each input and step gives, by lower-case name; None where only Spark can tell."""
     known: dict[str, Sequence[str] | None] = {
-        name.lower(): [column["name"] for column in input_columns(item, references)] or None
+        name.lower(): [column.name for column in input_columns(item, references)] or None
         for name, item in inputs.items()
     }
     for name, step in steps.items():
-        known[name.lower()] = columns_given(step["sql"], known)
+        known[name.lower()] = columns_given(step.sql, known)
     return known
 
 
-def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Diagnostics) -> Attributes:
+def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Diagnostics) -> dict[str, str]:
     own = checked_conf(conf, references, diagnostics)
     resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
     if resolved is None:
@@ -362,7 +368,7 @@ def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Dia
     return dict(sorted({**implied, **own}.items()))
 
 
-def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Attributes | None:
+def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Dedup | None:
     if not isinstance(dedup, dict):
         return None
     if not dedup.get("keys"):
@@ -370,40 +376,46 @@ def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Attributes | None
             codes.DEDUP_WITHOUT_KEYS, 'Write for example dedup = { keys = ["id"] }.', attribute=at
         )
     within = dedup.get("within_watermark")
-    return {"keys": list(dedup.get("keys") or ()), "within_watermark": True if within is None else within}
+    return Dedup(keys=tuple(dedup.get("keys") or ()), within_watermark=True if within is None else within)
 
 
-def _merge(merge: Data) -> Attributes | None:
+def _merge(merge: Data) -> Merge | None:
     if not isinstance(merge, dict):
         return None
-    return {
-        "on": list(merge.get("on") or ()),
-        **{name: merge.get(name) for name in ("latest_by", "update_if", "delete_if")},
-    }
+    return Merge(
+        on=tuple(merge.get("on") or ()),
+        latest_by=merge.get("latest_by"),
+        update_if=merge.get("update_if"),
+        delete_if=merge.get("delete_if"),
+    )
 
 
-def _health(health: Data, diagnostics: Diagnostics) -> Attributes | None:
+def _health(health: Data, diagnostics: Diagnostics) -> Health | None:
     if not isinstance(health, dict):
         return None
-    names = ("max_lag", "max_batch_duration", "max_idle")
-    given = {name: text for name in names if (text := health.get(name)) is not None}
-    return {
-        f"{name}_ms": _duration(given[name], "0s", "health", diagnostics) if name in given else None
-        for name in names
-    }
+
+    def limit(name: str) -> int | None:
+        text = health.get(name)
+        return None if text is None else _duration(text, "0s", "health", diagnostics)
+
+    return Health(
+        max_lag_ms=limit("max_lag"),
+        max_batch_duration_ms=limit("max_batch_duration"),
+        max_idle_ms=limit("max_idle"),
+    )
 
 
-def _restart(restart: Data, diagnostics: Diagnostics) -> Attributes:
+def _restart(restart: Data, diagnostics: Diagnostics) -> Restart:
     given = restart if isinstance(restart, dict) else {}
     failures = given.get("max_failures")
-    return {
-        "max_failures": 3 if failures is None else failures,
-        "within_ms": _duration(given.get("within"), "1h", "restart", diagnostics),
-        "backoff_ms": _duration(given.get("backoff"), "10s", "restart", diagnostics),
-    }
+    return Restart(
+        max_failures=3 if failures is None else failures,
+        within_ms=_duration(given.get("within"), "1h", "restart", diagnostics),
+        backoff_ms=_duration(given.get("backoff"), "10s", "restart", diagnostics),
+    )
 
 
-def _stability(stability: Data, diagnostics: Diagnostics) -> Attributes:
+def _stability(stability: Data, diagnostics: Diagnostics) -> Stability:
     given = stability if isinstance(stability, dict) else {}
     on_failure = given.get("on_failure") or "leave"
     if on_failure not in ("leave", "rollback") and on_failure is not UNKNOWN:
@@ -412,10 +424,8 @@ def _stability(stability: Data, diagnostics: Diagnostics) -> Attributes:
             "(to the last stable definition)."
         )
         diagnostics.error(codes.UNKNOWN_ON_FAILURE, why, attribute=("stability",))
-    return {
-        "within_ms": _duration(given.get("within"), "2m", "stability", diagnostics),
-        "on_failure": on_failure,
-    }
+    within = _duration(given.get("within"), "2m", "stability", diagnostics)
+    return Stability(within_ms=within, on_failure=on_failure)
 
 
 def _duration(text: Data, default: str, attribute: str, diagnostics: Diagnostics) -> int:

@@ -1,13 +1,20 @@
 """What a job reads, writes and keeps to itself."""
 
-from typing import Final
+from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Claim, Conflict, Relation, Sharing
 from flareiac.sdk.references import References
 from flareiac_spark import codes
-from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.definition.column_usage import columns_by_relation, columns_read
+from flareiac_spark.definition.job_definition import (
+    FilesInput,
+    JobDefinition,
+    Output,
+    StreamInput,
+    TableInput,
+)
+from flareiac_spark.stream.stream_definition import TableSource
 
 _SHARING: Final = {
     "complete": Sharing.REPLACES,
@@ -29,42 +36,43 @@ _SAME_CHECKPOINT: Final = Conflict(
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
     """The tables of its inputs and outputs, and its checkpoint's location."""
     found: list[Claim] = []
-    given = columns_by_relation(attributes, references)
+    job = JobDefinition.of(attributes, address)
+    given = columns_by_relation(job, references)
     recorded = references.get(address)
-    queries = queries_recorded(attributes, recorded.identity if recorded else {})
-    for name, item in attributes["inputs"].items():
+    queries = queries_recorded(job, recorded.identity if recorded else {})
+    for name, item in job.inputs.items():
         match item:
-            case {"kind": "stream", "source": {"kind": "table", "table": Reference(table)} as source}:
-                tolerates = tuple(kind for kind in ("deletes", "overwrites") if source[f"skip_{kind}"])
-                found.append(_reads(address, attributes, name, table, Relation.STREAMS_FROM, tolerates))
-            case {"kind": "table", "table": Reference(table)}:
-                found.append(_reads(address, attributes, name, table, Relation.LOOKS_UP, ()))
-            case _:
+            case StreamInput(source=TableSource() as source):
+                skipped = {"deletes": source.skip_deletes, "overwrites": source.skip_overwrites}
+                tolerates = tuple(kind for kind, skips in skipped.items() if skips)
+                table = source.table.address
+                found.append(_reads(address, job, name, table, Relation.STREAMS_FROM, tolerates))
+            case TableInput(table=Reference(table)):
+                found.append(_reads(address, job, name, table, Relation.LOOKS_UP, ()))
+            case StreamInput() | FilesInput():
                 pass
-    for name, output in attributes["outputs"].items():
-        if isinstance(output["table"], Reference):
-            found.append(
-                Claim(
-                    subject=output["table"].address,
-                    holder=address,
-                    relation=Relation.WRITES,
-                    reason=f"output {name}",
-                    completes=is_finite(attributes)
-                    and attributes["run"] != "manual"
-                    and not attributes["stopped"],
-                    tolerates=("added columns",) if _takes_added_columns(attributes, output) else (),
-                    columns=given.get(output["from"].lower()),
-                    part=output["branch"],
-                    sharing=_SHARING.get(output["mode"], Sharing.ADDS),
-                    mode=output["mode"],
-                    queries=queries,
-                )
-            )
-    if attributes["checkpoint_location"] is not None:
-        location = attributes["checkpoint_location"]
+            case _:
+                assert_never(item)
+    found += [
+        Claim(
+            subject=output.table.address,
+            holder=address,
+            relation=Relation.WRITES,
+            reason=f"output {name}",
+            completes=job.is_finite and job.run != "manual" and not job.stopped,
+            tolerates=("added columns",) if _takes_added_columns(job, output) else (),
+            columns=given.get(output.source.lower()),
+            part=output.branch,
+            sharing=_SHARING.get(output.mode, Sharing.ADDS),
+            mode=output.mode,
+            queries=queries,
+        )
+        for name, output in job.outputs.items()
+    ]
+    if job.checkpoint_location is not None:
         found.append(
             Claim(
-                subject=location,
+                subject=job.checkpoint_location,
                 holder=address,
                 relation=Relation.HOLDS_ALONE,
                 reason="Both keep their offsets there.",
@@ -74,11 +82,11 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
     return tuple(found)
 
 
-def queries_recorded(attributes: Attributes, identity: Attributes) -> tuple[str, ...] | None:
+def queries_recorded(job: JobDefinition, identity: Attributes) -> tuple[str, ...] | None:
     """The queries that a job is recorded to run or to have run: none of a batch, None where its present ones
     are not recorded.
     """
-    if attributes["mode"] == "batch":
+    if job.mode == "batch":
         return ()
     current = [query.get("id") for query in (identity.get("queries") or {}).values()]
     if not current or None in current:
@@ -88,13 +96,13 @@ def queries_recorded(attributes: Attributes, identity: Attributes) -> tuple[str,
 
 def _reads(
     address: str,
-    attributes: Attributes,
+    job: JobDefinition,
     name: str,
     table: str,
     relation: Relation,
     tolerates: tuple[str, ...],
 ) -> Claim:
-    columns = columns_read(attributes, name)
+    columns = columns_read(job.queries.values(), name)
     return Claim(
         subject=table,
         holder=address,
@@ -105,11 +113,9 @@ def _reads(
     )
 
 
-def _takes_added_columns(attributes: Attributes, output: Attributes) -> bool:
+def _takes_added_columns(job: JobDefinition, output: Output) -> bool:
     """Iceberg's streaming writer leaves out what the table has and the query has not; a batch must give every
     column.
     """
-    streamed = attributes["mode"] == "stream" and output["mode"] in ("append", "complete")
-    return is_finite(attributes) or (
-        streamed and output["branch"] is None and not attributes["foreach_batch"]
-    )
+    streamed = job.mode == "stream" and output.mode in ("append", "complete")
+    return job.is_finite or (streamed and output.branch is None and not job.foreach_batch)

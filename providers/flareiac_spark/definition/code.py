@@ -20,6 +20,7 @@ from flareiac.kernel.paths import Path as AttributePath
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
 from flareiac_spark.definition.code_functions import check_functions, check_modules
+from flareiac_spark.definition.job_definition import CodeFolder, JobDefinition, Stateful, Step
 from flareiac_spark.places import absolute_place, recorded_place
 
 MAX_BYTES: Final = 16 * 1024 * 1024
@@ -38,15 +39,24 @@ class Code:
         return digest([[name, sha256(content).hexdigest()] for name, content in sorted(self.modules.items())])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonCall:
+    """What a step in Python calls: ``module:function``, its parameters, the state that it declares."""
+
+    function: str | None = None
+    params: Data = None
+    stateful: Stateful | None = None
+
+
 class Unusable(Exception):
     """The folder cannot be taken as code; the text says why and what to do."""
 
 
 def declared_code(
-    path: Data, steps: Attributes, project: Project, diagnostics: Diagnostics
-) -> Attributes | None:
-    """The canonical attribute: ``path`` as it is recorded and ``digest``; None where no step is in Python."""
-    functions = {name: step["python"] for name, step in steps.items() if step["python"] is not None}
+    path: Data, steps: Mapping[str, Step], project: Project, diagnostics: Diagnostics
+) -> CodeFolder | None:
+    """The folder and its digest; None where no step is in Python."""
+    functions = {name: step.python for name, step in steps.items() if step.python is not None}
     if path is None:
         for name, function in functions.items():
             why = (
@@ -75,44 +85,42 @@ def declared_code(
         code = read_code(absolute_place(place, project))
     except Unusable as problem:
         diagnostics.error(codes.CODE_UNUSABLE, f"{place or '.'}: {problem}", attribute=("code",))
-        return {"path": place, "digest": None}
+        return CodeFolder(path=place, digest=None)
     check_modules(code.modules, place, diagnostics)
     check_functions(code.modules, functions, place, diagnostics)
-    return {"path": place, "digest": code.digest}
+    return CodeFolder(path=place, digest=code.digest)
 
 
-def python_step(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -> Attributes:
-    """``python``, ``params`` (None: none) and ``stateful`` of one step as declared; all None where it is in
-    SQL.
-    """
+def python_call(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -> PythonCall:
+    """What one step as declared calls; nothing where it is in SQL."""
     function = step.get("python")
     params, stateful = step.get("params"), step.get("stateful")
     if function is UNKNOWN:
-        return {"python": None, "params": None, "stateful": None}
+        return PythonCall()
     if function is None:
         for name, value in (("params", params), ("stateful", stateful)):
             if value is not None:
                 why = f'{name} belongs to a step with python = "module:function". Remove it.'
                 diagnostics.error(codes.PYTHON_ATTRIBUTE_IN_SQL_STEP, why, attribute=(*at, name))
-        return {"python": None, "params": None, "stateful": None}
+        return PythonCall()
     if params is not None and not _is_plain(params):
         why = (
             "They are texts, numbers, lists and maps by name, known while planning: params = { factor = 2 }."
         )
         diagnostics.error(codes.PARAMS_NOT_PLAIN, why, attribute=(*at, "params"))
         params = None
-    return {
-        "python": function,
-        "params": params or None,
-        "stateful": _stateful(stateful, (*at, "stateful"), diagnostics),
-    }
+    return PythonCall(
+        function=function,
+        params=params or None,
+        stateful=_stateful(stateful, (*at, "stateful"), diagnostics),
+    )
 
 
 def _is_plain(params: Data) -> bool:
     return isinstance(params, dict) and is_known(params) and not references(params)
 
 
-def _stateful(stateful: Data, at: AttributePath, diagnostics: Diagnostics) -> Attributes | None:
+def _stateful(stateful: Data, at: AttributePath, diagnostics: Diagnostics) -> Stateful | None:
     if not isinstance(stateful, dict):
         return None
     version = stateful.get("state_version")
@@ -130,34 +138,30 @@ def _stateful(stateful: Data, at: AttributePath, diagnostics: Diagnostics) -> At
             "schema, ttlDurationMs=...). Remove ttl."
         )
         diagnostics.error(codes.STATE_TTL_UNSUPPORTED, why, attribute=at)
-    return {"state_version": version, "ttl": None}
+    return Stateful(state_version=version, ttl=None)
 
 
-def code_place(attributes: Attributes, project: Project) -> Path | None:
-    """The absolute folder from which the application loads the code of a canonical job; None where it has
-    none.
-    """
-    code = attributes.get("code")
-    if code is None:
+def code_place(job: JobDefinition, project: Project) -> Path | None:
+    """The absolute folder from which the application loads the code of a job; None where it has none."""
+    if job.code is None or job.application is None:
         return None
-    return (
-        absolute_place(attributes["application"]["runtime_location"], project) / "code" / str(code["digest"])
-    )
+    return absolute_place(job.application.runtime_location, project) / "code" / str(job.code.digest)
 
 
 def publish(attributes: Attributes, project: Project) -> None:
     """Copies the planned code to its place: atomically, and only if it is not there. Raises ``Failure`` if it
     is another one by now.
     """
-    code, place = attributes.get("code"), code_place(attributes, project)
-    if code is None or place is None or _holds(place, code["digest"]):
+    job = JobDefinition.of(attributes)
+    code, place = job.code, code_place(job, project)
+    if code is None or place is None or _holds(place, code.digest):
         return
-    source = code["path"] or "."
+    source = code.path or "."
     try:
-        found = read_code(absolute_place(code["path"], project))
+        found = read_code(absolute_place(code.path, project))
     except Unusable as problem:
         raise Failure(error(codes.CODE_UNUSABLE, f"{source}: {problem}", attribute=("code",))) from None
-    if found.digest != code["digest"]:
+    if found.digest != code.digest:
         why = f"The code in {source} is not what was planned, and the application would run it. Plan again."
         raise Failure(error(codes.CODE_CHANGED, why, attribute=("code",)))
     try:
@@ -237,7 +241,7 @@ def _spelled(name: str) -> str:
     return name
 
 
-def _holds(place: Path, wanted: str) -> bool:
+def _holds(place: Path, wanted: str | None) -> bool:
     try:
         return read_code(place).digest == wanted
     except Unusable:

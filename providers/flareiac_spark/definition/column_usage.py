@@ -2,33 +2,31 @@
 out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from flareiac.kernel.data import Attributes
 from flareiac.sdk.references import References
 from flareiac_spark.definition.canonical import input_columns
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.sql.column_usage import columns_named
 from flareiac_spark.sql.relations import columns_given
 
 
-def columns_by_relation(attributes: Attributes, references: References) -> dict[str, tuple[str, ...] | None]:
+def columns_by_relation(job: JobDefinition, references: References) -> dict[str, tuple[str, ...] | None]:
     """The columns that each input and step gives, all in lower case; None where only Spark can tell."""
     known: dict[str, Sequence[str] | None] = {
-        name.lower(): [column["name"] for column in input_columns(item, references)] or None
-        for name, item in attributes["inputs"].items()
+        name.lower(): [column.name for column in input_columns(item, references)] or None
+        for name, item in job.inputs.items()
     }
-    for name in attributes["step_order"]:
-        sql = attributes["steps"][name].get("sql")
-        known[name.lower()] = columns_given(sql, known) if sql else None
+    for name, step in job.ordered_steps.items():
+        known[name.lower()] = columns_given(step.sql, known) if step.sql else None
     return {
         name: None if names is None else tuple(column.lower() for column in names)
         for name, names in known.items()
     }
 
 
-def columns_read(attributes: Attributes, relation: str) -> tuple[str, ...]:
+def columns_read(queries: Iterable[str], relation: str) -> tuple[str, ...]:
     """Columns that the steps name of a relation, in lower case, sorted: those of queries that read nothing
     else beside it.
     """
-    texts = (attributes["steps"][name].get("sql") or "" for name in attributes["step_order"])
-    return tuple(sorted({column for sql in texts for column in columns_named(sql, relation)}))
+    return tuple(sorted({column for sql in queries for column in columns_named(sql, relation)}))

@@ -1,23 +1,21 @@
 """Warns about tables of other owners that a job streams. Pure."""
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import streamed_tables
 from flareiac_spark.places import absolute_place
 
 _DATA = "data."
 
 
-def warn_of_expiry(name: str, attributes: Attributes, project: Project, diagnostics: Diagnostics) -> None:
+def warn_of_expiry(name: str, job: JobDefinition, project: Project, diagnostics: Diagnostics) -> None:
     """A table that is only read here expires by the rules of its owner, who does not know of this reader."""
-    if attributes["mode"] == "batch" or attributes["checkpoint_location"] is None:
+    if job.mode == "batch" or job.checkpoint_location is None:
         return
-    place = absolute_place(attributes["checkpoint_location"], project)
-    for table in dict.fromkeys(
-        item.table for item in streamed_tables(attributes) if item.table.startswith(_DATA)
-    ):
+    place = absolute_place(job.checkpoint_location, project)
+    for table in dict.fromkeys(item.table for item in streamed_tables(job) if item.table.startswith(_DATA)):
         diagnostics.warning(
             codes.SOURCE_OWNER_EXPIRES,
             f"The job reads {table}. It continues after the snapshot that it read last, and cannot start "

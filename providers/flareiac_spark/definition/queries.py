@@ -1,53 +1,51 @@
-"""The queries of a job: their steps, streams and inputs, and whether they declare state. Pure."""
+"""What the inputs of a job read, whatever they are called, and whether its steps declare state. Pure."""
+
+from typing import assert_never
 
 from flareiac.kernel.data import Attributes
-from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.definition.job_definition import FilesInput, Input, JobDefinition, StreamInput, TableInput
 from flareiac_spark.sql.state import stateful_steps
+from flareiac_spark.stream.stream_definition import (
+    FilesSource,
+    RateSource,
+    Source,
+    TableSource,
+    UnknownSource,
+)
 
 
-def declares_state(attributes: Attributes) -> bool:
+def declares_state(job: JobDefinition) -> bool:
     """Whether some step keeps state."""
-    own = any(step["dedup"] or step.get("stateful") for step in attributes["steps"].values())
-    code = [name for name, step in attributes["steps"].items() if step.get("python")]
-    return own or bool(stateful_steps(queries(attributes), [*streams(attributes), *code]))
-
-
-def queries(attributes: Attributes) -> dict[str, str]:
-    """The SQL of the steps, in order."""
-    return {
-        name: attributes["steps"][name]["sql"]
-        for name in attributes["step_order"]
-        if attributes["steps"][name]["sql"]
-    }
-
-
-def streams(attributes: Attributes) -> list[str]:
-    """The names of the inputs that are streams."""
-    return [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
+    own = any(step.dedup or step.stateful for step in job.steps.values())
+    return own or bool(stateful_steps(job.queries, [*job.streams, *job.python_steps]))
 
 
 def query_of(attributes: Attributes, output: str) -> str:
     """The name of the query that feeds an output."""
-    return ALL if attributes["foreach_batch"] else output
+    return JobDefinition.of(attributes).query_of(output)
 
 
-def identity_of(item: Attributes) -> str:
+def identity_of(item: Input) -> str:
     """What an input reads, whatever it is called."""
-    match item["kind"]:
-        case "stream":
-            return source_of(item["source"])
-        case "table":
-            return f"{item['table']}"
+    match item:
+        case StreamInput(source=source):
+            return source_of(source)
+        case TableInput(table=table):
+            return f"{table}"
+        case FilesInput(path=path):
+            return f"the files in {path}"
         case _:
-            return f"the files in {item['path']}"
+            assert_never(item)
 
 
-def source_of(source: Attributes) -> str:
+def source_of(source: Source) -> str:
     """A streamed source as its kind and place."""
-    match source["kind"]:
-        case "files":
-            return f"files in {source['path']}"
-        case "table":
-            return f"{source['table']}"
-        case kind:
-            return f"a {kind} stream"
+    match source:
+        case FilesSource(path=path):
+            return f"files in {path}"
+        case TableSource(table=table):
+            return f"{table}"
+        case RateSource() | UnknownSource():
+            return f"a {source.kind} stream"
+        case _:
+            assert_never(source)

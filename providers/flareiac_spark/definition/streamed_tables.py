@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from flareiac.kernel.data import Attributes, Reference
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.stream.stream_definition import TableSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,16 +15,10 @@ class StreamedTable:
     start_from: str
 
 
-def streamed_tables(attributes: Attributes) -> list[StreamedTable]:
+def streamed_tables(job: JobDefinition) -> list[StreamedTable]:
     """The tables that a job reads as streams."""
-    found = []
-    for name, item in attributes["inputs"].items():
-        match item:
-            case {
-                "kind": "stream",
-                "source": {"kind": "table", "table": Reference(table), "start_from": start},
-            }:
-                found.append(StreamedTable(input=name, table=table, start_from=start))
-            case _:
-                pass
-    return found
+    return [
+        StreamedTable(input=name, table=item.source.table.address, start_from=item.source.start_from)
+        for name, item in job.streams.items()
+        if isinstance(item.source, TableSource)
+    ]

@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from flareiac.kernel.codes import Code
-from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.control.step_graph import StepGraph
+from flareiac_spark.definition.job_definition import JobDefinition, Trigger
 from flareiac_spark.sql.relations import columns_given, relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 from flareiac_spark.sql.unknown_columns import unknown_columns
@@ -21,9 +22,9 @@ _RANDOM: Final = re.compile(
 """Clocks are not among them: Spark notes a batch's time with its offsets, and takes it again."""
 
 
-def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes:
-    """``kind`` and ``interval_ms``."""
-    default: Attributes = {"kind": "default", "interval_ms": None}
+def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Trigger:
+    """The one trigger that is declared."""
+    default = Trigger(kind="default", interval_ms=None)
     given = (
         {name: value for name, value in trigger.items() if value not in (None, False)}
         if isinstance(trigger, dict)
@@ -64,37 +65,41 @@ def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes
             )
             _refuse(diagnostics, codes.TRIGGER_UNSUPPORTED, why, "trigger")
         case _:
-            return {"kind": name, "interval_ms": None}
+            return Trigger(kind=name, interval_ms=None)
     return default
 
 
-def check(attributes: Attributes, diagnostics: Diagnostics) -> None:
+def check(job: JobDefinition, diagnostics: Diagnostics) -> None:
     """Runs every rule."""
     for rule in _RULES:
-        rule(attributes, diagnostics)
+        rule(job, diagnostics)
 
 
-def _known_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    if attributes["mode"] == "incremental":
+def check_mode(mode: Data, diagnostics: Diagnostics) -> None:
+    """A mode that no definition has."""
+    if mode == "incremental":
         _refuse(
             diagnostics, codes.INCREMENTAL_UNSUPPORTED, 'Write mode = "stream" or mode = "batch".', "mode"
         )
-    if attributes["run"] in ("on_input", "every_apply"):
+
+
+def _known_run(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    if job.run in ("on_input", "every_apply"):
         why = (
-            f'run = "{attributes["run"]}" is for a later version. This one runs finite jobs when their '
+            f'run = "{job.run}" is for a later version. This one runs finite jobs when their '
             'definition changes: write run = "on_change" or run = "manual".'
         )
         _refuse(diagnostics, codes.RUN_UNSUPPORTED, why, "run")
 
 
-def _checkpoint_fits_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    if attributes["mode"] == "stream" and attributes["checkpoint"] is None:
+def _checkpoint_fits_mode(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    if job.mode == "stream" and job.checkpoint is None:
         why = (
             'Without one, every start would read everything again. Declare checkpoint "name" {} and '
             "write checkpoint = checkpoint.name."
         )
         _refuse(diagnostics, codes.STREAM_WITHOUT_CHECKPOINT, why, "checkpoint")
-    if attributes["mode"] == "batch" and attributes["checkpoint"] is not None:
+    if job.mode == "batch" and job.checkpoint is not None:
         _refuse(
             diagnostics,
             codes.BATCH_WITH_CHECKPOINT,
@@ -103,9 +108,9 @@ def _checkpoint_fits_mode(attributes: Attributes, diagnostics: Diagnostics) -> N
         )
 
 
-def _inputs_fit_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    kinds = {name: item["kind"] for name, item in attributes["inputs"].items()}
-    if attributes["mode"] == "stream":
+def _inputs_fit_mode(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    kinds = {name: item.kind for name, item in job.inputs.items()}
+    if job.mode == "stream":
         if "stream" not in kinds.values():
             why = (
                 "A streaming job reads at least one stream. Give it an input with stream = stream.NAME, "
@@ -118,7 +123,7 @@ def _inputs_fit_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
                 "job that fills a table from them."
             )
             diagnostics.error(codes.STREAM_READS_PLAIN_FILES, why, attribute=("input", name, "files"))
-    elif attributes["mode"] == "batch":
+    elif job.mode == "batch":
         for name in (name for name, kind in kinds.items() if kind == "stream"):
             why = (
                 f'Input {name} is a stream. Read a table or files, or write mode = "stream" with trigger '
@@ -127,9 +132,9 @@ def _inputs_fit_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
             diagnostics.error(codes.BATCH_READS_STREAM, why, attribute=("input", name, "stream"))
 
 
-def _names_are_unique(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    inputs = {name.lower() for name in attributes["inputs"]}
-    for name in attributes["steps"]:
+def _names_are_unique(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    inputs = {name.lower() for name in job.inputs}
+    for name in job.steps:
         if name.lower() in inputs:
             why = (
                 f"{name} is an input and a step. Steps and inputs share their names: later steps could not "
@@ -138,11 +143,11 @@ def _names_are_unique(attributes: Attributes, diagnostics: Diagnostics) -> None:
             diagnostics.error(codes.STEP_NAMED_AS_INPUT, why, attribute=("step", name))
 
 
-def _names_are_known(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    known = list(attributes["inputs"])
-    everything = [*attributes["inputs"], *attributes["steps"]]
-    for name, step in attributes["steps"].items():
-        for relation in relations(step["sql"]) or ():
+def _names_are_known(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    known = list(job.inputs)
+    everything = [*job.inputs, *job.steps]
+    for name, step in job.steps.items():
+        for relation in relations(step.sql) or ():
             if relation.lower() not in {item.lower() for item in known}:
                 diagnostics.error(
                     codes.UNKNOWN_RELATION,
@@ -150,11 +155,11 @@ def _names_are_known(attributes: Attributes, diagnostics: Diagnostics) -> None:
                     attribute=("step", name, "sql"),
                 )
         known.append(name)
-    for name, output in attributes["outputs"].items():
-        if output["from"].lower() not in {item.lower() for item in everything}:
+    for name, output in job.outputs.items():
+        if output.source.lower() not in {item.lower() for item in everything}:
             why = (
-                f'There is no step "{output["from"]}". There are '
-                f"{', '.join(everything)}.{did_you_mean(output['from'], everything)}"
+                f'There is no step "{output.source}". There are '
+                f"{', '.join(everything)}.{did_you_mean(output.source, everything)}"
             )
             diagnostics.error(codes.UNKNOWN_OUTPUT_SOURCE, why, attribute=("output", name, "from"))
 
@@ -173,14 +178,14 @@ def _unknown(relation: str, step: str, known: list[str], everything: list[str]) 
 
 
 def check_columns(
-    attributes: Attributes, inputs: Mapping[str, Sequence[str] | None], diagnostics: Diagnostics
+    job: JobDefinition, inputs: Mapping[str, Sequence[str] | None], diagnostics: Diagnostics
 ) -> None:
     """Names in the SQL of steps that certainly are no columns. ``inputs``: the columns of each input, None
     where they are not known.
     """
     known = {name.lower(): columns for name, columns in inputs.items()}
-    for name, step in attributes["steps"].items():
-        for item in unknown_columns(step["sql"], known) if step["sql"] else ():
+    for name, step in job.steps.items():
+        for item in unknown_columns(step.sql, known) if step.sql else ():
             why = (
                 f"There are {', '.join(item.among)}.{did_you_mean(item.name.rpartition('.')[2], item.among)}"
             )
@@ -189,25 +194,23 @@ def check_columns(
                 f'There is no column "{item.name}" in what the step {name} reads. {why}',
                 attribute=("step", name, "sql"),
             )
-        known[name.lower()] = columns_given(step["sql"], known) if step["sql"] else None
+        known[name.lower()] = columns_given(step.sql, known) if step.sql else None
 
 
-def _modes_fit(attributes: Attributes, diagnostics: Diagnostics) -> None:
+def _modes_fit(job: JobDefinition, diagnostics: Diagnostics) -> None:
     aggregates = {
-        item.step.lower()
-        for item in _state(attributes)
-        if item.kind in (Stateful.AGGREGATION, Stateful.UNKNOWN)
+        item.step.lower() for item in _state(job) if item.kind in (Stateful.AGGREGATION, Stateful.UNKNOWN)
     }
-    for name, output in attributes["outputs"].items():
+    for name, output in job.outputs.items():
         at = ("output", name, "mode")
-        match attributes["mode"], output["mode"]:
-            case _, "merge" if not (output["merge"] and output["merge"]["on"]):
+        match job.mode, output.mode:
+            case _, "merge" if not (output.merge and output.merge.on):
                 why = (
                     f"Output {name} does not say which columns identify a row. Write merge = {{ on = "
                     '["id"] }.'
                 )
                 diagnostics.error(codes.MERGE_WITHOUT_KEYS, why, attribute=at)
-            case _, mode if mode != "merge" and output["merge"]:
+            case _, mode if mode != "merge" and output.merge:
                 why = (
                     f'The mode of output {name} is {mode}, and merge has an effect with mode = "merge" '
                     "only. Write that, or remove merge."
@@ -235,17 +238,17 @@ def _modes_fit(attributes: Attributes, diagnostics: Diagnostics) -> None:
                 pass
 
 
-def _one_query_fits_all(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    if not attributes["foreach_batch"]:
+def _one_query_fits_all(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    if not job.foreach_batch:
         return
-    if attributes["mode"] != "stream":
+    if job.mode != "stream":
         _refuse(
             diagnostics,
             codes.FOREACH_BATCH_NOT_STREAMING,
             "Remove foreach_batch: a batch job has one batch.",
             "foreach_batch",
         )
-    modes = {output["mode"] for output in attributes["outputs"].values()}
+    modes = {output.mode for output in job.outputs.values()}
     if "complete" in modes and len(modes) > 1:
         why = (
             "One query feeds all outputs, and it gives either whole results (complete) or changes. Give "
@@ -254,15 +257,15 @@ def _one_query_fits_all(attributes: Attributes, diagnostics: Diagnostics) -> Non
         _refuse(diagnostics, codes.COMPLETE_SHARES_BATCH, why, "foreach_batch")
 
 
-def _one_query_has_a_common_step(attributes: Attributes, diagnostics: Diagnostics) -> None:
+def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -> None:
     """What comes after the step where the outputs part runs on each batch by itself, and may keep nothing
     from one to the next.
     """
-    sources = {output["from"].lower() for output in attributes["outputs"].values()}
-    reads = _reads(attributes)
-    if not attributes["foreach_batch"] or len(sources) < 2 or reads is None:
+    sources = {output.source.lower() for output in job.outputs.values()}
+    reads = _reads(job)
+    if not job.foreach_batch or len(sources) < 2 or reads is None:
         return
-    kinds = {name.lower(): item["kind"] for name, item in attributes["inputs"].items()}
+    kinds = {name.lower(): item.kind for name, item in job.inputs.items()}
     graph = StepGraph(
         inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads
     )
@@ -278,11 +281,11 @@ def _one_query_has_a_common_step(attributes: Attributes, diagnostics: Diagnostic
         _refuse(diagnostics, codes.OUTPUTS_APART, why, "foreach_batch")
         return
     after = graph.after(common, sources)
-    steps = {name: attributes["steps"][name] for name in attributes["step_order"] if name.lower() in after}
+    steps = {name: step for name, step in job.ordered_steps.items() if name.lower() in after}
     stateful = {
-        item.step for item in stateful_steps({name: step["sql"] for name, step in steps.items()}, [common])
+        item.step for item in stateful_steps({name: step.sql for name, step in steps.items()}, [common])
     }
-    stateful |= {name for name, step in steps.items() if step["dedup"] or step["watermark"]}
+    stateful |= {name for name, step in steps.items() if step.dedup or step.watermark}
     for name in (name for name in steps if name in stateful):
         why = (
             f"The step {name} comes after {common}, where the ways to the outputs part, so that it runs on "
@@ -292,24 +295,24 @@ def _one_query_has_a_common_step(attributes: Attributes, diagnostics: Diagnostic
         diagnostics.error(codes.STATE_AFTER_OUTPUTS_PART, why, attribute=("step", name))
 
 
-def _reads(attributes: Attributes) -> dict[str, list[str]] | None:
+def _reads(job: JobDefinition) -> dict[str, list[str]] | None:
     """What each step reads, lower case; None where some step cannot be read here."""
     found: dict[str, list[str]] = {}
-    for name in attributes["step_order"]:
-        names = relations(attributes["steps"][name]["sql"])
-        if names is None or not attributes["steps"][name]["sql"]:
+    for name, step in job.ordered_steps.items():
+        names = relations(step.sql)
+        if names is None or not step.sql:
             return None
         found[name.lower()] = [item.lower() for item in names]
     return found
 
 
-def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    if attributes["mode"] != "stream":
+def _state_is_bounded(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    if job.mode != "stream":
         return
-    appends = any(output["mode"] == "append" for output in attributes["outputs"].values())
-    marked, all_marked = _has_watermark(attributes), _all_have_watermarks(attributes)
+    appends = any(output.mode == "append" for output in job.outputs.values())
+    marked, all_marked = _has_watermark(job), _all_have_watermarks(job)
     declare = 'Declare watermark = { column = "ts", delay = "10m" } on'
-    for found in _state(attributes):
+    for found in _state(job):
         at = ("step", found.step, "sql")
         grows = f"The step {found.step} keeps state without bound ({found.kind}):"
         if found.kind is Stateful.AGGREGATION and appends and not marked:
@@ -332,11 +335,11 @@ def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
             diagnostics.warning(codes.UNBOUNDED_STATE, why, attribute=at)
 
 
-def _state_is_repeatable(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    if attributes["mode"] != "stream" or not _state(attributes):
+def _state_is_repeatable(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    if job.mode != "stream" or not _state(job):
         return
-    for name, step in attributes["steps"].items():
-        for found in dict.fromkeys(_RANDOM.findall(step["sql"].lower())):
+    for name, step in job.steps.items():
+        for found in dict.fromkeys(_RANDOM.findall(step.sql.lower())):
             diagnostics.warning(
                 codes.RANDOM_IN_STATE,
                 f"{found}() in step {name}: where it feeds the state, a batch that is repeated after a "
@@ -346,35 +349,33 @@ def _state_is_repeatable(attributes: Attributes, diagnostics: Diagnostics) -> No
             )
 
 
-def _state(attributes: Attributes) -> tuple[StatefulStep, ...]:
-    streams = [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
+def _state(job: JobDefinition) -> tuple[StatefulStep, ...]:
     in_python = (
         StatefulStep(step=name, kind=Stateful.UNKNOWN)
-        for name, step in attributes["steps"].items()
-        if step["python"] is not None
+        for name, step in job.steps.items()
+        if step.python is not None
     )
     return (
-        *stateful_steps({name: step["sql"] for name, step in attributes["steps"].items()}, streams),
+        *stateful_steps({name: step.sql for name, step in job.steps.items()}, list(job.streams)),
         *in_python,
     )
 
 
-def _has_watermark(attributes: Attributes) -> bool:
-    marked = [item.get("watermark") for item in attributes["inputs"].values()]
-    return any(marked) or any(step["watermark"] for step in attributes["steps"].values())
+def _has_watermark(job: JobDefinition) -> bool:
+    marked = [item.watermark for item in job.streams.values()]
+    return any(marked) or any(step.watermark for step in job.steps.values())
 
 
-def _all_have_watermarks(attributes: Attributes) -> bool:
+def _all_have_watermarks(job: JobDefinition) -> bool:
     """A join drops rows of one side by the watermark of the other: with a side that has none Spark keeps
     every row of both.
     """
-    streams = [item for item in attributes["inputs"].values() if item["kind"] == "stream"]
-    return all(item.get("watermark") for item in streams) or any(
-        step["watermark"] for step in attributes["steps"].values()
+    return all(item.watermark for item in job.streams.values()) or any(
+        step.watermark for step in job.steps.values()
     )
 
 
-def _processing_time(value: Data, diagnostics: Diagnostics) -> Attributes:
+def _processing_time(value: Data, diagnostics: Diagnostics) -> Trigger:
     milliseconds = parse_duration(value) if isinstance(value, str) else None
     if milliseconds is None and value is not UNKNOWN:
         _refuse(
@@ -383,15 +384,15 @@ def _processing_time(value: Data, diagnostics: Diagnostics) -> Attributes:
             f'{value!r} is not a duration. Write for example {{ processing_time = "30s" }}.',
             "trigger",
         )
-    return {"kind": "processing_time", "interval_ms": milliseconds}
+    return Trigger(kind="processing_time", interval_ms=milliseconds)
 
 
 def _refuse(diagnostics: Diagnostics, code: Code, why: str, attribute: str) -> None:
     diagnostics.error(code, why, attribute=(attribute,))
 
 
-_RULES: Final[tuple[Callable[[Attributes, Diagnostics], None], ...]] = (
-    _known_mode,
+_RULES: Final[tuple[Callable[[JobDefinition, Diagnostics], None], ...]] = (
+    _known_run,
     _checkpoint_fits_mode,
     _inputs_fit_mode,
     _names_are_unique,

@@ -8,6 +8,7 @@ from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.carry_over import FILES, TABLE, Refusal, decide
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.instance_lines import line
@@ -40,12 +41,12 @@ def blockers(
             yield only_tables(desired, start, others, again)
         return
     for name in [ALL] if desired["foreach_batch"] else sorted(desired["outputs"]):
-        new = query_streams(desired, name)
+        new = query_streams(JobDefinition.of(desired), name)
         on_disk = facts.checkpoints.get(name)
         if on_disk is None or not (name == ALL or name in recorded["outputs"]):
             found = decide(new, new, [])
         else:
-            old = replace(query_streams(recorded, name), stateful=bool(on_disk.operators))
+            old = replace(query_streams(JobDefinition.of(recorded), name), stateful=bool(on_disk.operators))
             found = decide(old, new, [kind for kind, _folders in on_disk.sources])
         if isinstance(found, Refusal):
             yield cannot_carry_over(desired, name, found, again)

@@ -10,6 +10,7 @@ from flareiac.sdk.lakehouse import TableWriters, writers_of
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import readable
 from flareiac_spark.instance_lines import line
@@ -34,30 +35,28 @@ def reads_again(start: str) -> bool:
     return start not in (CARRY_OVER, LATEST)
 
 
-def carries_over(attributes: Attributes, recorded: Attributes | None = None) -> bool:
+def carries_over(job: JobDefinition, recorded: JobDefinition | None = None) -> bool:
     """Whether offsets can be taken over: those of tables always, those of one folder of files where no state
     is kept.
     """
-    kinds = [item["source"]["kind"] for item in attributes["inputs"].values() if item["kind"] == "stream"]
-    stateless = not declares_state(attributes) and (recorded is None or not declares_state(recorded))
+    kinds = [item.source.kind for item in job.streams.values()]
+    stateless = not declares_state(job) and (recorded is None or not declares_state(recorded))
     return set(kinds) == {"table"} or (kinds == ["files"] and stateless)
 
 
-def lines(attributes: Attributes, start: str, *, rebuild: bool) -> str:
+def lines(job: JobDefinition, start: str, *, rebuild: bool) -> str:
     """What to paste for a new generation."""
-    place, number = attributes["checkpoint"], attributes["generation"]
+    place, number = job.checkpoint, job.generation or 1
     found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
-    outputs = [
-        name for name, output in attributes["outputs"].items() if rebuild and output["mode"] not in _REWRITES
-    ]
+    outputs = [name for name, output in job.outputs.items() if rebuild and output.mode not in _REWRITES]
     return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 
 
-def steps(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Iterator[Step]:
+def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Step]:
     """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are
     there.
     """
-    start = start_of(desired, request.references)
+    start = start_of(desired.attributes, request.references)
     lost = readable.missed(desired, request.references)
     yield _begins(start, desired, facts, lost)
     if facts.operators:
@@ -79,14 +78,13 @@ def blockers(request: PlanRequest, desired: Attributes) -> list[Blocker]:
     for name, output in desired["outputs"].items():
         if output["rebuild"] == "truncate" and output["mode"] not in _REWRITES:
             claims = [claim for claim in request.claims if claim.subject == output["table"].address]
-            emptying = readable.emptying(request, desired, name)
+            emptying = readable.emptying(request, JobDefinition.of(desired), name)
             found.extend([emptying] if emptying is not None else _in_the_way(name, output, claims, request))
     return found
 
 
-def _begins(start: str, desired: Attributes, facts: JobFacts, lost: list[readable.Missed]) -> Step:
-    number = desired["generation"]
-    streams = ", ".join(name for name, item in desired["inputs"].items() if item["kind"] == "stream")
+def _begins(start: str, desired: JobDefinition, facts: JobFacts, lost: list[readable.Missed]) -> Step:
+    number, streams = desired.generation, ", ".join(desired.streams)
     why = f'start_from = "{start}"'
     match start:
         case "carry_over":
@@ -133,31 +131,31 @@ def _after(facts: JobFacts) -> str:
     return f"after {' and '.join(dict.fromkeys(told))}"
 
 
-def _rows(desired: Attributes, lost: list[readable.Missed]) -> Iterator[Step]:
-    for output in desired["outputs"].values():
-        table = output["table"]
-        place = f"{table}, branch {output['branch']}" if output["branch"] else f"{table}"
-        if output["mode"] in _REWRITES:
+def _rows(desired: JobDefinition, lost: list[readable.Missed]) -> Iterator[Step]:
+    for output in desired.outputs.values():
+        table = output.table
+        place = f"{table}, branch {output.branch}" if output.branch else f"{table}"
+        if output.mode in _REWRITES:
             without = f", without what cannot be read ({readable.missed_text(lost)})" if lost else ""
             effect = Effect.LOSES_DATA if lost else Effect.NEW_SNAPSHOT
             yield Step(
                 text=f"replaces the rows of {place} with its first batch{without}",
                 effect=effect,
-                why=f"mode = {output['mode']}",
+                why=f"mode = {output.mode}",
             )
-        elif output["rebuild"] == "truncate":
+        elif output.rebuild == "truncate":
             why = (
                 f"the snapshot before is recorded, and flareiac table rollback {table} goes back to it; "
                 "readers find it incomplete until the job has caught up"
             )
             yield Step(text=f"empties {place} before it starts", effect=Effect.LOSES_DATA, why=why)
-        elif output["mode"] == "append" and lost:
+        elif output.mode == "append" and lost:
             text = (
                 f"rows that are in {place} stay there; what live snapshots added is written, also where "
                 "it is there already"
             )
             yield Step(text=text, effect=Effect.RESULTS_CHANGE, why='rebuild = "keep"')
-        elif output["mode"] == "append":
+        elif output.mode == "append":
             why = 'rebuild = "keep"; write rebuild = "truncate" in the output to empty the table first'
             yield Step(
                 text=f"rows that are in {place} stay there, and are written once more",

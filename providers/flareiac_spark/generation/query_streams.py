@@ -2,32 +2,33 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import assert_never
 
-from flareiac.kernel.data import Attributes
 from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.definition.job_definition import JobDefinition, Step
 from flareiac_spark.generation.carry_over import FILES, TABLE, Query, Stream
 from flareiac_spark.sql.relations import relation_uses, streams_in_order
 from flareiac_spark.sql.state import stateful_steps
+from flareiac_spark.stream.stream_definition import (
+    FilesSource,
+    RateSource,
+    Source,
+    TableSource,
+    UnknownSource,
+)
 
 
-def query_streams(
-    attributes: Attributes, folder: str, uuids: Mapping[str, str | None] | None = None
-) -> Query:
+def query_streams(job: JobDefinition, folder: str, uuids: Mapping[str, str | None] | None = None) -> Query:
     """The query that keeps its offsets in the folder of this name (an output's, or the one for all).
 
     ``uuids``: which table an input is, by its name, where that is known; else tables are distinguished by
     their addresses.
     """
-    steps = attributes["steps"]
-    sources = [item["from"] for name, item in sorted(attributes["outputs"].items()) if folder in (ALL, name)]
-    streams = {
-        name.lower(): (name, item["source"])
-        for name, item in attributes["inputs"].items()
-        if item["kind"] == "stream"
-    }
-    feeding = [name for name in attributes["step_order"] if _feeds(name, steps, sources)]
-    texts = {name: steps[name]["sql"] or "" for name in feeding}
-    opaque = any(steps[name].get("python") for name in feeding)
+    sources = [item.source for name, item in sorted(job.outputs.items()) if folder in (ALL, name)]
+    streams = {name.lower(): (name, item.source) for name, item in job.streams.items()}
+    feeding = {name: step for name, step in job.ordered_steps.items() if _feeds(name, job.steps, sources)}
+    texts = {name: step.sql for name, step in feeding.items()}
+    opaque = any(step.python for step in feeding.values())
     order = None if opaque else _order(texts, sources, streams)
     if len(streams) == 1:
         order = tuple(streams)
@@ -35,18 +36,20 @@ def query_streams(
     return Query(
         streams=None if order is None else tuple(_stream(*streams[name], places) for name in order),
         stateful=bool(stateful_steps(texts, list(streams)))
-        or any(_keeps_state(steps[name]) for name in feeding),
+        or any(step.dedup or step.stateful for step in feeding.values()),
     )
 
 
-def _stream(name: str, source: Attributes, uuids: Mapping[str, str | None]) -> Stream:
-    match source["kind"]:
-        case "files":
-            return Stream(name=name, kind=FILES, place=source["path"])
-        case "table":
-            return Stream(name=name, kind=TABLE, place=uuids.get(name) or str(source["table"]))
-        case kind:
-            return Stream(name=name, kind=kind, place="")
+def _stream(name: str, source: Source, uuids: Mapping[str, str | None]) -> Stream:
+    match source:
+        case FilesSource(path=path):
+            return Stream(name=name, kind=FILES, place=path)
+        case TableSource(table=table):
+            return Stream(name=name, kind=TABLE, place=uuids.get(name) or str(table))
+        case RateSource() | UnknownSource():
+            return Stream(name=name, kind=source.kind, place="")
+        case _:
+            assert_never(source)
 
 
 def _order(
@@ -72,7 +75,7 @@ def _repeats(texts: Mapping[str, str], streams: Mapping[str, object]) -> bool:
     return any(count > 1 for name, count in used.items() if name in streaming)
 
 
-def _feeds(step: str, steps: Attributes, sources: Sequence[str]) -> bool:
+def _feeds(step: str, steps: Mapping[str, Step], sources: Sequence[str]) -> bool:
     """Whether a step is among those that the outputs' sources are made of; also where that cannot be
     determined.
     """
@@ -83,12 +86,8 @@ def _feeds(step: str, steps: Attributes, sources: Sequence[str]) -> bool:
         if name in seen or name not in by_name:
             continue
         seen.add(name)
-        uses = None if by_name[name].get("python") else relation_uses(by_name[name]["sql"])
+        uses = None if by_name[name].python else relation_uses(by_name[name].sql)
         if uses is None:
             return True
         waiting.extend(uses.names)
     return step.lower() in seen
-
-
-def _keeps_state(step: Attributes) -> bool:
-    return bool(step.get("dedup") or step.get("stateful"))

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.lakehouse import TableHistory, Unstreamable
 from flareiac.sdk.references import References
@@ -18,7 +17,7 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.control.timestamps import start_timestamp
-from flareiac_spark.definition.canonical import is_finite, query_names
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
 from flareiac_spark.generation.snapshot_positions import (
     Ambiguous,
@@ -55,12 +54,12 @@ class Missed:
         return f"{self.rows.text} of {self.table} are in no live snapshot's additions"
 
 
-def missed(attributes: Attributes, references: References) -> list[Missed]:
+def missed(job: JobDefinition, references: References) -> list[Missed]:
     """What a start from the oldest snapshots would not read, by input; nothing where every row can be
     read.
     """
     found = []
-    for item in streamed_tables(attributes):
+    for item in streamed_tables(job):
         history = _history(item.table, references)
         if history is None or history.unstreamable is not None:
             found.append(
@@ -78,11 +77,11 @@ def missed_text(found: list[Missed]) -> str:
     return "; ".join(dict.fromkeys(item.text for item in found))
 
 
-def start_again(attributes: Attributes, references: References) -> tuple[str, bool, str]:
+def start_again(job: JobDefinition, references: References) -> tuple[str, bool, str]:
     """How a new generation can read all that is left: ``start_from``, whether outputs can be emptied without
     losing rows, in words.
     """
-    found = missed(attributes, references)
+    found = missed(job, references)
     if not found:
         return EARLIEST, True, "start anew: read everything again"
     if any(item.rows is None for item in found):
@@ -94,16 +93,16 @@ def start_again(attributes: Attributes, references: References) -> tuple[str, bo
     )
 
 
-def of_start(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list[Blocker]:
+def of_start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
     """Why queries cannot go on, or start, on the checkpoint as it is."""
-    if desired["mode"] == "batch" or not _starts(desired):
+    if desired.mode == "batch" or not desired.starts_by_itself:
         return []
     times: Mapping[str, int | None] = next(
         (stand.times for stand in facts.stands.values() if stand.times), {}
     )
     accepted = _start_from(desired, request.references) == OLDEST_SNAPSHOT
     found: dict[str, Blocker] = {}
-    for name in query_names(desired):
+    for name in desired.query_names:
         stand = facts.stands.get(name) or QueryPositions(times=times)
         for item, position in positions(desired, name, stand):
             if isinstance(position, Snapshots | Ambiguous) and facts.alive and facts.phase in _HEALTHY:
@@ -113,7 +112,7 @@ def of_start(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list
     return list(found.values())
 
 
-def of_generation(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list[Blocker]:
+def of_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
     """Why a new generation cannot begin as ``start_from`` says."""
     start = _start_from(desired, request.references)
     if start in (LATEST, OLDEST_SNAPSHOT):
@@ -128,7 +127,7 @@ def of_generation(request: PlanRequest, desired: Attributes, facts: JobFacts) ->
 
 
 def _beginnings(
-    request: PlanRequest, desired: Attributes, facts: JobFacts, start: str
+    request: PlanRequest, desired: JobDefinition, facts: JobFacts, start: str
 ) -> Iterator[tuple[StreamedTable, Position, QueryPositions]]:
     inputs = streamed_tables(desired)
     if start != CARRY_OVER:
@@ -136,9 +135,9 @@ def _beginnings(
         for item in inputs:
             yield item, Start() if at_ms is None else Since(at_ms=at_ms), QueryPositions()
         return
-    before = request.recorded.attributes if request.recorded else desired
+    before = JobDefinition.of(request.recorded.attributes) if request.recorded else desired
     kept: set[str] = set()
-    for name in query_names(before):
+    for name in before.query_names:
         stand = facts.stands.get(name) or QueryPositions()
         for item, position in positions(before, name, stand):
             kept.add(item.table)
@@ -149,12 +148,12 @@ def _beginnings(
             yield item, first_position(item), QueryPositions()
 
 
-def emptying(request: PlanRequest, desired: Attributes, output: str) -> Blocker | None:
+def emptying(request: PlanRequest, desired: JobDefinition, output: str) -> Blocker | None:
     """Why a table cannot be emptied for a rebuild: what is in it cannot be read again."""
     found = missed(desired, request.references)
     if not found:
         return None
-    table = desired["outputs"][output]["table"]
+    table = desired.outputs[output].table
     return blocker(
         codes.EMPTYING_LOSES_ROWS,
         why=(
@@ -168,13 +167,13 @@ def emptying(request: PlanRequest, desired: Attributes, output: str) -> Blocker 
     )
 
 
-def start_words(attributes: Attributes, references: References) -> str:
+def start_words(job: JobDefinition, references: References) -> str:
     """Where a first start begins, as the part of a sentence; empty where every stream is read from its
     beginning.
     """
     found: list[str] = []
-    lost = {item.input: item for item in missed(attributes, references)}
-    for item in streamed_tables(attributes):
+    lost = {item.input: item for item in missed(job, references)}
+    for item in streamed_tables(job):
         match first_position(item):
             case Now():
                 found.append(f"with what is appended to {item.table} from then on")
@@ -192,7 +191,7 @@ def start_words(attributes: Attributes, references: References) -> str:
 
 def _of_position(
     request: PlanRequest,
-    desired: Attributes,
+    desired: JobDefinition,
     item: StreamedTable,
     position: Position,
     stand: QueryPositions,
@@ -242,9 +241,9 @@ def _of_position(
 
 
 def _rows_gone(
-    desired: Attributes, item: StreamedTable, rows: Unstreamable, when: str, *, raised: bool
+    desired: JobDefinition, item: StreamedTable, rows: Unstreamable, when: str, *, raised: bool
 ) -> Blocker:
-    place = desired["checkpoint"] if raised else desired["inputs"][item.input]["stream"]
+    place = desired.checkpoint if raised else desired.streams[item.input].stream
     where = f"in {place}" if raised else f"in the table block of {place}"
     return blocker(
         codes.ROWS_NOT_STREAMABLE,
@@ -266,7 +265,7 @@ def _rows_gone(
 
 def _offset_gone(
     request: PlanRequest,
-    desired: Attributes,
+    desired: JobDefinition,
     item: StreamedTable,
     stand: QueryPositions,
     snapshot: int,
@@ -274,8 +273,8 @@ def _offset_gone(
     rest: str,
 ) -> Blocker:
     start, _emptied, words = start_again(desired, request.references)
-    before = request.recorded.attributes["generation"] if request.recorded else desired["generation"]
-    place = desired["checkpoint"]
+    before = (JobDefinition.of(request.recorded.attributes) if request.recorded else desired).generation or 1
+    place = desired.checkpoint
     stands = "The query began" if stand.committed is None else f"Batch {stand.committed} ended"
     oldest = history.oldest
     left = (
@@ -341,13 +340,8 @@ def _history(table: str, references: References) -> TableHistory | None:
     return resolved.history if resolved is not None else None
 
 
-def _starts(desired: Attributes) -> bool:
-    return not desired["stopped"] and not (is_finite(desired) and desired["run"] == "manual")
-
-
-def _start_from(attributes: Attributes, references: References) -> str:
-    reference = attributes["checkpoint"]
-    checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
+def _start_from(job: JobDefinition, references: References) -> str:
+    checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
     return str((checkpoint.attributes.get("start_from") if checkpoint else None) or CARRY_OVER)
 
 

@@ -187,7 +187,7 @@ def _tables(
         if item.type != "table":
             continue
         columns = {
-            column["name"]: (column["type"], column["required"])
+            column.name: (column.type, column.required)
             for column in table_columns(Reference(address), request.references)
         }
         yield _identifier(item, request), (item.identity.get("uuid"), columns)

@@ -18,6 +18,7 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.checkpoint_files.layout import ALL
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.definition.canonical import query_names
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import streamed_tables
 from flareiac_spark.generation.snapshot_positions import Ambiguous, Now, Since, Snapshots, Start, positions
 from flareiac_spark.observation.job import JobFacts
@@ -74,7 +75,12 @@ def held_after(request: PlanRequest) -> tuple[Step, ...]:
 def needed_tables(attributes: Attributes) -> tuple[str, ...]:
     """The tables whose snapshots a job looks for when it goes on: those it streams, and those it writes."""
     return tuple(
-        dict.fromkeys([*(item.table for item in streamed_tables(attributes)), *_tables(attributes, ALL)])
+        dict.fromkeys(
+            [
+                *(item.table for item in streamed_tables(JobDefinition.of(attributes))),
+                *_tables(attributes, ALL),
+            ]
+        )
     )
 
 
@@ -100,7 +106,11 @@ def _all(address: str, attributes: Attributes, facts: object) -> tuple[Hold, ...
 
 
 def _unknown(address: str, attributes: Attributes) -> Iterator[Hold]:
-    read = [] if attributes["mode"] == "batch" else [item.table for item in streamed_tables(attributes)]
+    read = (
+        []
+        if attributes["mode"] == "batch"
+        else [item.table for item in streamed_tables(JobDefinition.of(attributes))]
+    )
     for table in dict.fromkeys([*read, *_tables(attributes, ALL)]):
         reason = "where it stands was not looked at, or cannot be read"
         yield Hold(subject=table, holder=address, reason=reason, unknown=True)
@@ -119,7 +129,7 @@ def _read(address: str, attributes: Attributes, query: str, facts: JobFacts) -> 
     stand = facts.stands.get(query) or QueryPositions()
     whose = "" if query == ALL or len(attributes["outputs"]) == 1 else f"output {query}: "
     moved = facts.heard_ms if facts.alive and facts.phase == "idle" else stand.moved_ms
-    for item, position in positions(attributes, query, stand):
+    for item, position in positions(JobDefinition.of(attributes), query, stand):
         hold = Hold(subject=item.table, holder=address, reason=whose, moved_ms=moved)
         match position:
             case Ambiguous():

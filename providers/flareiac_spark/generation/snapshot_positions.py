@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from flareiac.kernel.data import Attributes
 from flareiac_spark.checkpoint_files.query_positions import BEGINNING, QueryPositions
 from flareiac_spark.control.timestamps import start_timestamp
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.start_from import LATEST
@@ -54,16 +54,16 @@ Position: TypeAlias = Snapshots | Start | Since | Now | Ambiguous
 
 
 def positions(
-    attributes: Attributes, query: str, stand: QueryPositions
+    job: JobDefinition, query: str, stand: QueryPositions
 ) -> Iterator[tuple[StreamedTable, Position]]:
     """Where one query of a job goes on in each table that it streams."""
-    inputs = streamed_tables(attributes)
-    places = _places(attributes, query, stand)
+    inputs = streamed_tables(job)
+    places = _places(job, query, stand)
     for item in inputs:
         if places is None:
             yield item, Ambiguous(ids=_known((*stand.reached, *stand.ahead)))
         elif item.input in places:
-            yield item, _position(attributes, item, stand, places[item.input])
+            yield item, _position(job, item, stand, places[item.input])
 
 
 def first_position(item: StreamedTable) -> Position:
@@ -74,9 +74,7 @@ def first_position(item: StreamedTable) -> Position:
     return Start() if at_ms is None else Since(at_ms=at_ms)
 
 
-def _position(
-    attributes: Attributes, item: StreamedTable, stand: QueryPositions, indexes: list[int]
-) -> Position:
+def _position(job: JobDefinition, item: StreamedTable, stand: QueryPositions, indexes: list[int]) -> Position:
     reached = _of(stand.reached, indexes) or _of(stand.first, indexes)
     if not reached or BEGINNING in reached:
         if item.input not in stand.times:
@@ -84,7 +82,7 @@ def _position(
         at_ms = stand.times[item.input]
         return Start() if at_ms is None else Since(at_ms=at_ms)
     ids = [*reached, *_of(stand.ahead, indexes)]
-    first = _of(stand.first, indexes) if attributes["trigger"]["kind"] in _ALL_AVAILABLE else []
+    first = _of(stand.first, indexes) if job.trigger.kind in _ALL_AVAILABLE else []
     return Snapshots(ids=_known((*ids, *first)), first=bool(first))
 
 
@@ -97,15 +95,15 @@ def _of(found: tuple[int | None, ...], indexes: list[int]) -> list[int]:
     return [snapshot for snapshot in chosen if snapshot is not None]
 
 
-def _places(attributes: Attributes, query: str, stand: QueryPositions) -> dict[str, list[int]] | None:
+def _places(job: JobDefinition, query: str, stand: QueryPositions) -> dict[str, list[int]] | None:
     """The positions of each streamed table, by input; None where that cannot be determined."""
     count = max(len(stand.reached), len(stand.first), len(stand.ahead))
-    streams = query_streams(attributes, query).streams
+    streams = query_streams(job, query).streams
     if streams is not None and len(streams) == 1:
         return {streams[0].name: list(range(count))}
     if streams is not None and count in (0, len(streams)):
         return {stream.name: [at] for at, stream in enumerate(streams)}
-    inputs = streamed_tables(attributes)
+    inputs = streamed_tables(job)
     if len({item.table for item in inputs}) == 1:
         return {inputs[0].input: list(range(count))}
     return None

@@ -50,6 +50,7 @@ from flareiac_spark.control import (
 from flareiac_spark.control.atomic_files import write_json
 from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.generation.carry_over import Copied, Decision, Positions, Refusal, decide
 from flareiac_spark.generation.carry_over_blockers import cannot_carry_over, only_tables
@@ -318,9 +319,9 @@ class _Pair:
         before, after = self.renewal.before, self.renewal.after
         if found is not None and before is None:
             return Refusal(why="the job is new, and the query that ran there is not known")
-        new = query_streams(after, self.name, _uuids(self.renewal.new))
+        new = query_streams(JobDefinition.of(after), self.name, _uuids(self.renewal.new))
         old = (
-            query_streams(before, self.name, _uuids(self.renewal.old))
+            query_streams(JobDefinition.of(before), self.name, _uuids(self.renewal.old))
             if before is not None and self.old_outputs
             else new
         )
@@ -536,8 +537,8 @@ class _Switch:
     def _positions(
         self, pair: _Pair, carried: Positions, settled: LastBatch, told: Mapping[str, Data]
     ) -> tuple[StartPositions, str]:
-        query = query_streams(self.after, pair.name)
-        before = query_streams(self.before or self.after, pair.name)
+        query = query_streams(JobDefinition.of(self.after), pair.name)
+        before = query_streams(JobDefinition.of(self.before or self.after), pair.name)
         assert query.streams is not None, "an order that cannot be told was refused"
         assert before.streams is not None, "an order that cannot be told was refused"
         reached = positions_at(settled)

@@ -18,7 +18,7 @@ from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_othe
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.control.lease import LEASE_SECONDS
-from flareiac_spark.definition.canonical import is_finite
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation import carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import health
@@ -36,8 +36,11 @@ class JobPlanner:
         if request.desired is None:
             return _removed(request)
         if request.recorded is None or isinstance(request.observed, Missing) or request.replace:
-            return _created(request, request.desired)
-        return _updated(request, request.desired, request.recorded.attributes)
+            return _created(request, JobDefinition.of(request.desired, request.address))
+        desired, recorded = request.desired, request.recorded.attributes
+        return _updated(
+            request, JobDefinition.of(desired, request.address), JobDefinition.of(recorded, request.address)
+        )
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """Who runs there, on which checkpoint. Never offsets or batches: they move all the time."""
@@ -60,6 +63,7 @@ def _removed(request: PlanRequest) -> Proposal:
             steps=held_after(request),
             drift=("it is no longer among what should run",),
         )
+    recorded = _recorded(request)
     step = Step(
         text="the job stops; no table and no checkpoint goes with it",
         effect=Effect.STOPS,
@@ -70,11 +74,16 @@ def _removed(request: PlanRequest) -> Proposal:
         planned=None,
         steps=(step, *held_after(request)),
         reasons=("it is no longer declared",),
-        at_rest=at_rest(request, _facts(request)),
+        at_rest=recorded is not None and at_rest(request, recorded, _facts(request)),
     )
 
 
-def _created(request: PlanRequest, desired: Attributes) -> Proposal:
+def _recorded(request: PlanRequest) -> JobDefinition | None:
+    recorded = request.recorded
+    return JobDefinition.of(recorded.attributes, request.address) if recorded is not None else None
+
+
+def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
     facts = _facts(request)
     drift: tuple[str, ...] = ()
     if request.recorded is not None and isinstance(request.observed, Missing):
@@ -84,8 +93,8 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
     begun = generation_plan.steps(request, desired, facts) if _begins_one(request, desired, facts) else ()
     return Proposal(
         action=Action.CREATE,
-        planned=desired,
-        changes=_visible(classify(desired, None, None)),
+        planned=desired.attributes,
+        changes=_visible(classify(desired.attributes, None, None)),
         steps=(_start(request, desired, facts), *begun),
         reasons=(*drift, *_left_null(request, desired, None)),
         blockers=tuple(blockers),
@@ -96,45 +105,45 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
     )
 
 
-def _refused_again(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list[Blocker]:
+def _refused_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
     """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should
     run.
     """
-    if request.recorded is None:
+    recorded = _recorded(request)
+    if recorded is None:
         found = [
             blocking.unknown_state(request, desired, facts),
             blocking.moved_back(request, desired, facts),
         ]
         begins = _begins_one(request, desired, facts)
-        emptied = generation_plan.blockers(request, desired) if begins else []
+        emptied = generation_plan.blockers(request, desired.attributes) if begins else []
         reads = (
             readable.of_generation(request, desired, facts)
             if begins
             else readable.of_start(request, desired, facts)
         )
         return [*(blocker for blocker in found if blocker), *emptied, *reads]
-    recorded = request.recorded.attributes
     return _blockers(request, desired, recorded, changes(recorded, desired, facts), facts, starts=True)
 
 
 def _blockers(
     request: PlanRequest,
-    desired: Attributes,
-    recorded: Attributes,
+    desired: JobDefinition,
+    recorded: JobDefinition,
     found: Sequence[JobChange],
     facts: JobFacts,
     *,
     starts: bool,
 ) -> list[Blocker]:
     if is_fresh(recorded, desired):
-        start = generation_plan.start_of(desired, request.references)
+        start = generation_plan.start_of(desired.attributes, request.references)
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
         reads = [] if lost else readable.of_generation(request, desired, facts)
         again = readable.start_again(desired, request.references)[0]
         return [
             *lost,
-            *carry_over_blockers.blockers(request, desired, facts, start, again),
-            *generation_plan.blockers(request, desired),
+            *carry_over_blockers.blockers(request, desired.attributes, facts, start, again),
+            *generation_plan.blockers(request, desired.attributes),
             *reads,
         ]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
@@ -176,44 +185,42 @@ def _undone(request: PlanRequest, texts: Sequence[str]) -> Iterator[Diagnostic]:
         )
 
 
-def _left_null(request: PlanRequest, desired: Attributes, recorded: Attributes | None) -> Iterator[str]:
+def _left_null(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition | None) -> Iterator[str]:
     """Optional columns that an output does not give, where that is news: Spark fills them with null without a
     word.
     """
-    for name, output in desired["outputs"].items():
-        before = ((recorded or {}).get("outputs") or {}).get(name)
+    for name, output in desired.outputs.items():
+        before = recorded.outputs.get(name) if recorded is not None else None
         names = [
-            column["name"]
-            for column in table_columns(output["table"], request.references)
-            if not column["required"]
+            column.name for column in table_columns(output.table, request.references) if not column.required
         ]
-        left = [column for column in names if column not in output["columns"]]
-        news = [column for column in left if before is None or column in before["columns"]]
+        left = [column for column in names if column not in output.columns]
+        news = [column for column in left if before is None or column in before.columns]
         if news and len(left) < len(names):
             yield (
-                f"output {name} gives no {', '.join(news)}: null in the rows that it writes to "
-                f"{output['table']}"
+                f"output {name} gives no {', '.join(news)}: null in the rows that it writes to {output.table}"
             )
 
 
-def _begins_one(request: PlanRequest, desired: Attributes, facts: JobFacts) -> bool:
+def _begins_one(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> bool:
     """Whether apply prepares a generation for a job that is made: one that was raised, or later than the
     first and not begun.
     """
-    if request.recorded is not None:
-        return is_fresh(request.recorded.attributes, desired)
-    return (desired["generation"] or 1) > 1 and not facts.started
+    recorded = _recorded(request)
+    if recorded is not None:
+        return is_fresh(recorded, desired)
+    return (desired.generation or 1) > 1 and not facts.started
 
 
-def _start(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Step:
-    if desired["stopped"] or (is_finite(desired) and desired["run"] == "manual"):
+def _start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Step:
+    if not desired.starts_by_itself:
         return Step(
             text="is declared and not started",
             effect=Effect.METADATA,
-            why="stopped" if desired["stopped"] else 'run = "manual"',
+            why="stopped" if desired.stopped else 'run = "manual"',
         )
-    if desired["mode"] == "batch":
-        repeats = any(output["mode"] == "append" for output in desired["outputs"].values())
+    if desired.mode == "batch":
+        repeats = any(output.mode == "append" for output in desired.outputs.values())
         why = "an append that runs again adds its rows again" if repeats else "it overwrites what is there"
         return Step(text="runs once", effect=Effect.STARTS, why=why)
     if facts.started:
@@ -227,10 +234,10 @@ def _start(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Step:
     return Step(text=text, effect=Effect.STARTS, why="its checkpoint is empty")
 
 
-def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) -> Proposal:
+def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> Proposal:
     facts = _facts(request)
     found = list(changes(recorded, desired, facts))
-    healable = running(request, facts, desired)
+    healable = running(request, recorded, desired, facts)
     fresh = is_fresh(recorded, desired)
     blockers = _blockers(
         request, desired, recorded, found, facts, starts=_starts_again(request, recorded, found, healable)
@@ -245,17 +252,22 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     steps += _state_steps(request, desired, recorded, facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
         steps += _heal_steps(desired, healable, facts)
-    undone = rolled_back(request, facts)
-    drift = (*healable, *foreign(request), *undone, *pinned_otherwise(request, facts, desired))
+    undone = rolled_back(request, recorded, facts)
+    drift = (
+        *healable,
+        *foreign(request, recorded),
+        *undone,
+        *pinned_otherwise(request, recorded, desired, facts),
+    )
     stays = all(isinstance(change, Noted | Live | Pinned) for change in found)
-    planned = recorded_definition(recorded, desired) if stays else desired
+    planned = (recorded_definition(recorded, desired) if stays else desired).attributes
     analyse = any(isinstance(change, Restarted | Mixed | Refused) for change in found)
     return Proposal(
-        action=_action(steps, planned, recorded, blockers),
+        action=_action(request, steps, planned, blockers),
         planned=planned,
         keeps=QUERY if stays else (),
-        at_rest=at_rest(request, facts),
-        changes=_changed(request, planned, recorded, found),
+        at_rest=at_rest(request, recorded, facts),
+        changes=_changed(request, planned, found, fresh=fresh, accepted=accepted),
         steps=tuple(steps),
         reasons=(*_reasons(found, drift, request, desired), *_left_null(request, desired, recorded)),
         blockers=tuple(blockers),
@@ -271,29 +283,27 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
 
 
 def _starts_again(
-    request: PlanRequest, recorded: Attributes, found: Sequence[JobChange], healable: Sequence[str]
+    request: PlanRequest, recorded: JobDefinition, found: Sequence[JobChange], healable: Sequence[str]
 ) -> bool:
     """Whether the plan starts queries that ran before, for whatever reason."""
     restarts = any(isinstance(change, Restarted | Mixed | Refused) for change in found)
-    return restarts or recorded["stopped"] or bool(healable) or _disturbed(request)
+    return restarts or recorded.stopped or bool(healable) or _disturbed(request)
 
 
 def _action(
-    steps: Sequence[Step], planned: Attributes, recorded: Attributes, blockers: Sequence[Blocker]
+    request: PlanRequest, steps: Sequence[Step], planned: Attributes, blockers: Sequence[Blocker]
 ) -> Action:
     if blockers or any(step.effect is not Effect.NO_EFFECT for step in steps):
         return Action.UPDATE
+    recorded = request.recorded.attributes if request.recorded else None
     return Action.NO_OP if canonical(planned) == canonical(recorded) else Action.RECORD
 
 
 def _changed(
-    request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]
+    request: PlanRequest, planned: Attributes, found: Sequence[JobChange], *, fresh: bool, accepted: bool
 ) -> tuple[AttributeChange, ...]:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
-    fresh = is_fresh(recorded, desired)
-    accepted = blocking.is_accepted(
-        request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
-    )
+    recorded = request.recorded.attributes if request.recorded else None
     # Of several changes at one place the gravest is reported.
     by_gravity = sorted(found, key=gravity)
     notes = {change.path: _note(change, fresh=fresh, accepted=accepted) for change in by_gravity}
@@ -306,7 +316,7 @@ def _changed(
             live=change.live,
             note=_note_at(change.path, notes),
         )
-        for change in _visible(classify(desired, recorded, observed))
+        for change in _visible(classify(planned, recorded, observed))
     )
 
 
@@ -339,7 +349,7 @@ def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
             assert_never(change)
 
 
-def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, accepted: bool) -> list[Step]:
+def _steps(found: Sequence[JobChange], desired: JobDefinition, *, fresh: bool, accepted: bool) -> list[Step]:
     """One restart for all that asks for one, and a step for whatever else happens."""
     restarts = [
         change
@@ -353,9 +363,9 @@ def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, acce
         return steps
     what = restart_reason(restarts)
     why = "; ".join(dict.fromkeys(change.why for change in restarts if isinstance(change, Restarted)))
-    if not _starts_by_itself(desired):
+    if not desired.starts_by_itself:
         return [Step(text=f"{what}, and it is not started", effect=Effect.METADATA, why=why), *steps]
-    if is_finite(desired):
+    if desired.is_finite:
         return [Step(text=f"runs again: {what}", effect=Effect.STARTS, why=why), *steps]
     if fresh:
         return [
@@ -401,10 +411,6 @@ def _in_flight(facts: JobFacts) -> list[Step]:
     return [Step(text=text.format(batch), effect=Effect.RESTART, why=why) for batch in batches]
 
 
-def _starts_by_itself(desired: Attributes) -> bool:
-    return not desired["stopped"] and not (is_finite(desired) and desired["run"] == "manual")
-
-
 def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | None:
     match change:
         case Noted():
@@ -437,11 +443,11 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
 
 
 def _state_steps(
-    request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts
+    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
 ) -> list[Step]:
-    if desired["stopped"] and not recorded["stopped"]:
+    if desired.stopped and not recorded.stopped:
         return [Step(text="stops after its current batch", effect=Effect.STOPS, why="stopped = true")]
-    if desired["stopped"] and facts.state == "running":
+    if desired.stopped and facts.state == "running":
         return [
             Step(
                 text="stops after its current batch",
@@ -449,13 +455,13 @@ def _state_steps(
                 why="it was started by hand and stopped = true",
             )
         ]
-    if recorded["stopped"] and not desired["stopped"]:
+    if recorded.stopped and not desired.stopped:
         return [Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why="stopped = false")]
     return _disturbance_steps(request, desired)
 
 
-def _disturbance_steps(request: PlanRequest, desired: Attributes) -> list[Step]:
-    if is_finite(desired) or desired["stopped"]:
+def _disturbance_steps(request: PlanRequest, desired: JobDefinition) -> list[Step]:
+    if desired.is_finite or desired.stopped:
         return []
     return [
         Step(
@@ -474,23 +480,23 @@ def _disturbed(request: PlanRequest) -> bool:
     return any(item.reaction is not Reaction.RUNS_ON for item in request.disturbances)
 
 
-def _heal_steps(desired: Attributes, drift: Sequence[str], facts: JobFacts) -> list[Step]:
-    if not drift or desired["stopped"]:
+def _heal_steps(desired: JobDefinition, drift: Sequence[str], facts: JobFacts) -> list[Step]:
+    if not drift or desired.stopped:
         return []
-    text = "runs again" if is_finite(desired) else "starts again where its checkpoint stands"
+    text = "runs again" if desired.is_finite else "starts again where its checkpoint stands"
     if facts.elsewhere:
         text += f", if the lease of {facts.elsewhere} stays unchanged for {LEASE_SECONDS:.0f} s"
     return [Step(text=text, effect=Effect.STARTS, why=drift[0])]
 
 
 def _reasons(
-    found: Sequence[JobChange], drift: Sequence[str], request: PlanRequest, desired: Attributes
+    found: Sequence[JobChange], drift: Sequence[str], request: PlanRequest, desired: JobDefinition
 ) -> tuple[str, ...]:
     words = [change.text for change in found if isinstance(change, Noted)]
     words += [
         item.reason
         for item in request.disturbances
-        if item.reaction is Reaction.RUNS_ON and not is_finite(desired)
+        if item.reaction is Reaction.RUNS_ON and not desired.is_finite
     ]
     return (*drift, *dict.fromkeys(words))
 
@@ -518,9 +524,9 @@ def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
     """What streams cannot read any more, and a plan would be blocked by; nothing where tables were not looked
     at.
     """
-    desired = request.desired
-    if desired is None or not looked_at(request):
+    if request.desired is None or not looked_at(request):
         return []
+    desired = JobDefinition.of(request.desired, request.address)
     fresh = _begins_one(request, desired, facts)
     found = (
         readable.of_generation(request, desired, facts)

@@ -38,6 +38,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.canonical import is_finite, query_names
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.queries import query_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
@@ -89,10 +90,10 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
 
 def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
     """The declared folders of files that are not there. A pattern may match later."""
-    inputs = (request.desired or {}).get("inputs", {})
-    found = [
-        path for path in read_paths(inputs, project) if not WILDCARDS & set(path) and not Path(path).exists()
-    ]
+    if request.desired is None:
+        return ()
+    paths = read_paths(JobDefinition.of(request.desired, request.address), project)
+    found = [path for path in paths if not WILDCARDS & set(path) and not Path(path).exists()]
     return tuple(dict.fromkeys(found))
 
 
@@ -100,7 +101,7 @@ def _refuse_lost_logs(attributes: Attributes, checkpoints: Mapping[str, OutputFa
     """A source whose log is gone would be read again from its beginning. Raises ``Damaged``."""
     for output in attributes["outputs"]:
         name = query_of(attributes, output)
-        found, read = checkpoints.get(name), read_in_order(attributes, output)
+        found, read = checkpoints.get(name), read_in_order(JobDefinition.of(attributes), output)
         if (
             found is not None
             and found.started is not None

@@ -6,19 +6,27 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
+from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.column_types import NotAType, normal_type, whole_columns
+from flareiac_spark.column_types import Column, NotAType, normal_type, whole_columns
 from flareiac_spark.places import folder_of_pattern, recorded_place
-
-RATE_COLUMNS: Final = (
-    {"name": "timestamp", "type": "timestamptz", "required": False},
-    {"name": "value", "type": "long", "required": False},
+from flareiac_spark.stream.stream_definition import (
+    FilesSource,
+    RateSource,
+    Source,
+    StreamDefinition,
+    TableSource,
+    Watermark,
 )
+
+RATE_COLUMNS: Final = (Column(name="timestamp", type="timestamptz"), Column(name="value", type="long"))
+VALUE: Final = Column(name="value", type="string")
+"""The one column of files whose format is text."""
 _ACTIONS_LATER: Final = ("null", "drop", "quarantine")
 
 
@@ -30,23 +38,25 @@ def canonical(
     declared = columns_of(wanted.get("column"), diagnostics)
     source, columns = _source(wanted, declared, references, project, diagnostics)
     _check_bad_records(wanted.get("bad_records"), diagnostics)
-    names = [column["name"] for column in columns] if columns else None
-    return {
-        "source": source,
-        "columns": columns,
-        "watermark": watermark_of(wanted.get("watermark"), names, ("watermark",), diagnostics),
-    }
+    names = [column.name for column in columns] if columns else None
+    stream = StreamDefinition(
+        source=source,
+        columns=tuple(columns),
+        watermark=watermark_of(wanted.get("watermark"), names, ("watermark",), diagnostics),
+    )
+    attributes: Attributes = encode(stream)
+    return attributes
 
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     """The folder whose files it reads."""
-    source = attributes.get("source") or {}
-    return (folder_of_pattern(source["path"], project),) if source.get("kind") == "files" else ()
+    source = StreamDefinition.of(attributes).source
+    return (folder_of_pattern(source.path, project),) if isinstance(source, FilesSource) else ()
 
 
-def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",)) -> list[Attributes]:
+def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",)) -> list[Column]:
     """Declared columns with normal types, in order; those whose type is wrong are left out."""
-    found: list[Attributes] = []
+    found: list[Column] = []
     for name, column in (declared or {}).items():
         try:
             kind, required = (
@@ -57,14 +67,14 @@ def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",))
                 codes.COLUMN_TYPE_OF_FILES, f"Column {name}: {problem}", attribute=(*at, name, "type")
             )
             continue
-        found.append({"name": name, "type": kind, "required": required})
+        found.append(Column(name=name, type=kind, required=required))
     return found
 
 
 def watermark_of(
     watermark: Data, columns: list[str] | None, at: Path, diagnostics: Diagnostics
-) -> Attributes | None:
-    """``column`` and ``delay_ms``; ``columns`` None: they are not known."""
+) -> Watermark | None:
+    """``columns`` None: they are not known."""
     if watermark is None or watermark is UNKNOWN:
         return None
     column, delay = watermark.get("column"), watermark.get("delay")
@@ -85,10 +95,10 @@ def watermark_of(
             attribute=at,
         )
         return None
-    return {"column": column, "delay_ms": milliseconds}
+    return Watermark(column=column, delay_ms=milliseconds)
 
 
-def table_columns(reference: Data, references: References) -> list[Attributes]:
+def table_columns(reference: Data, references: References) -> list[Column]:
     """The top-level columns of a table with whole types; none where its schema is not managed here."""
     table = references.get(reference.address) if isinstance(reference, Reference) else None
     if table is None or not table.attributes.get("columns"):
@@ -113,11 +123,11 @@ def files_place(path: Data, at: Path, project: Project, diagnostics: Diagnostics
 
 def _source(
     wanted: Attributes,
-    declared: list[Attributes],
+    declared: list[Column],
     references: References,
     project: Project,
     diagnostics: Diagnostics,
-) -> tuple[Attributes, list[Attributes]]:
+) -> tuple[Source, list[Column]]:
     if files := wanted.get("files"):
         return _files(files, declared, references, project, diagnostics)
     if declared:
@@ -128,35 +138,34 @@ def _source(
         diagnostics.error(codes.COLUMNS_NOT_OF_FILES, why, attribute=("column",))
     if table := wanted.get("table"):
         return _table(table, diagnostics), table_columns(table["table"], references)
-    return _rate(wanted.get("rate") or {}, diagnostics), [dict(column) for column in RATE_COLUMNS]
+    return _rate(wanted.get("rate") or {}, diagnostics), list(RATE_COLUMNS)
 
 
 def _files(
     files: Attributes,
-    declared: list[Attributes],
+    declared: list[Column],
     references: References,
     project: Project,
     diagnostics: Diagnostics,
-) -> tuple[Attributes, list[Attributes]]:
+) -> tuple[Source, list[Column]]:
     if not declared and files["format"] == "text":
-        declared = [{"name": "value", "type": "string", "required": False}]
+        declared = [VALUE]
     if not declared:
         diagnostics.error(
             codes.FILE_COLUMNS_MISSING,
             'Spark does not look into files to find out. Write column "name" { type = "..." } for each.',
             attribute=("files",),
         )
-    source = {
-        "kind": "files",
-        "path": files_place(files["path"], ("files", "path"), project, diagnostics),
-        "format": files["format"],
-        "options": checked_settings(files.get("options"), ("files", "options"), references, diagnostics),
-        "max_files_per_trigger": files.get("max_files_per_trigger"),
-    }
+    source = FilesSource(
+        path=files_place(files["path"], ("files", "path"), project, diagnostics),
+        format=files["format"],
+        options=checked_settings(files.get("options"), ("files", "options"), references, diagnostics),
+        max_files_per_trigger=files.get("max_files_per_trigger"),
+    )
     return source, declared
 
 
-def _rate(rate: Attributes, diagnostics: Diagnostics) -> Attributes:
+def _rate(rate: Attributes, diagnostics: Diagnostics) -> RateSource:
     ramp_up = rate.get("ramp_up")
     if ramp_up is not None and parse_duration(ramp_up) is None:
         diagnostics.error(
@@ -164,15 +173,12 @@ def _rate(rate: Attributes, diagnostics: Diagnostics) -> Attributes:
             f'{ramp_up!r} is not a duration. Write for example "10s".',
             attribute=("rate", "ramp_up"),
         )
-    return {
-        "kind": "rate",
-        "rows_per_second": rate.get("rows_per_second") or 1,
-        "ramp_up": ramp_up,
-        "partitions": rate.get("partitions"),
-    }
+    return RateSource(
+        rows_per_second=rate.get("rows_per_second") or 1, ramp_up=ramp_up, partitions=rate.get("partitions")
+    )
 
 
-def _table(table: Attributes, diagnostics: Diagnostics) -> Attributes:
+def _table(table: Attributes, diagnostics: Diagnostics) -> TableSource:
     start = table.get("start_from") or "earliest"
     if start not in ("earliest", "oldest_snapshot", "latest") and not _is_time(start):
         diagnostics.error(
@@ -181,14 +187,13 @@ def _table(table: Attributes, diagnostics: Diagnostics) -> Attributes:
             'offset, such as "2026-01-31T00:00:00Z".',
             attribute=("table", "start_from"),
         )
-    return {
-        "kind": "table",
-        "table": table["table"],
-        "start_from": start,
-        "max_files_per_trigger": table.get("max_files_per_trigger"),
-        "skip_deletes": bool(table.get("skip_deletes")),
-        "skip_overwrites": bool(table.get("skip_overwrites")),
-    }
+    return TableSource(
+        table=table["table"],
+        start_from=start,
+        max_files_per_trigger=table.get("max_files_per_trigger"),
+        skip_deletes=bool(table.get("skip_deletes")),
+        skip_overwrites=bool(table.get("skip_overwrites")),
+    )
 
 
 def _is_time(text: Data) -> bool:

@@ -17,6 +17,7 @@ from flareiac.sdk.results import Present, Recorded
 from flareiac_spark.change.changes import JobChange, Live, Noted
 from flareiac_spark.change.diff import changes
 from flareiac_spark.definition.build import digest_of, spec_of
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.observation.job import JobFacts
 from tests.spark.declared import LAKE, Loaded, loaded, running
 
@@ -123,9 +124,8 @@ def test_the_verdict_on_an_edit_is_that_of_comparing_it_with_what_runs(seed: int
             text = text.replace(*edit)
         wanted = loaded(text, tmp_path)
         assert not wanted.diagnostics
-        assert told(changes(world.recorded, wanted.attributes(), facts)) == told(
-            changes(world.runs, wanted.attributes(), facts)
-        )
+        recorded, runs, new = map(JobDefinition.of, (world.recorded, world.runs, wanted.attributes()))
+        assert told(changes(recorded, new, facts)) == told(changes(runs, new, facts))
         found = planned(asked(wanted, world, facts, disturbed=chance.random() < 0.2))
         if found.blockers:
             continue

@@ -3,6 +3,7 @@ any other needs a word.
 """
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flareiac.kernel.data import Reference
+from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Effect
 from flareiac_spark.change.changes import JobChange, Mixed, Pinned, Restarted
 from flareiac_spark.change.diff import changes
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.settings import (
     INPUT_SETTINGS,
     OUTPUT_OPTIONS,
     READER_OPTIONS,
     SETTINGS,
     VALUES,
-    Harmless,
     harmless,
 )
+from flareiac_spark.stream.stream_definition import FilesSource, TableSource
 from tests.spark.declared import LAKE, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)
@@ -45,7 +49,9 @@ def stateful(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def judged(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[JobChange]:
-    return list(changes(dict(old), dict(new), running(operators=AGGREGATES)))
+    return list(
+        changes(JobDefinition.of(dict(old)), JobDefinition.of(dict(new)), running(operators=AGGREGATES))
+    )
 
 
 def right(found: list[JobChange], listed: bool) -> bool:
@@ -96,27 +102,44 @@ def test_the_same_setting_moved_from_the_job_to_its_engine_is_not_taken_for_harm
     assert any(isinstance(change, Mixed) for change in found)
 
 
-@pytest.mark.parametrize("table", [READER_OPTIONS, INPUT_SETTINGS])
 @given(
-    name=st.one_of(
-        st.sampled_from([item.name for item in (*READER_OPTIONS, *INPUT_SETTINGS)]),
-        st.text(min_size=1, max_size=12),
-    )
+    name=st.one_of(st.sampled_from([item.name for item in READER_OPTIONS]), st.text(min_size=1, max_size=12))
 )
-def test_what_a_stream_reads_by_never_just_restarts(
-    stateful: Mapping[str, Any], table: tuple[Harmless, ...], name: str
+def test_a_reader_option_without_an_entry_never_just_restarts(stateful: Mapping[str, Any], name: str) -> None:
+    source = stateful["inputs"]["orders"]["source"]
+    found = judged(stateful, _reading(stateful, {**source, "options": {**source["options"], name: "9"}}))
+    assert right(found, harmless(name, READER_OPTIONS) is not None)
+
+
+SOURCES = (
+    FilesSource(path="landing", format="json", options={}, max_files_per_trigger=None),
+    TableSource(
+        table=Reference("table.orders"),
+        start_from="earliest",
+        max_files_per_trigger=None,
+        skip_deletes=False,
+        skip_overwrites=False,
+    ),
+)
+ELSEWHERE = ("kind", "path", "format", "options", "table", "start_from")
+"""Judged by rules of their own."""
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [(source, field.name) for source in SOURCES for field in fields(source) if field.name not in ELSEWHERE],
+)
+def test_an_attribute_of_a_source_without_an_entry_never_just_restarts(
+    stateful: Mapping[str, Any], source: FilesSource | TableSource, name: str
 ) -> None:
-    stream = stateful["inputs"]["orders"]
-    if name in ("kind", "path", "format", "options", "start_from"):
-        return
-    source = stream["source"]
-    source = (
-        {**source, name: "9"}
-        if table is INPUT_SETTINGS
-        else {**source, "options": {**source["options"], name: "9"}}
-    )
-    found = judged(stateful, {**stateful, "inputs": {"orders": {**stream, "source": source}}})
-    assert right(found, harmless(name, table) is not None)
+    before = encode(source)
+    after = {**before, name: 9 if before[name] is None else not before[name]}
+    found = judged(_reading(stateful, before), _reading(stateful, after))
+    assert right(found, harmless(name, INPUT_SETTINGS) is not None)
+
+
+def _reading(job: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
+    return {**job, "inputs": {"orders": {**job["inputs"]["orders"], "source": source}}}
 
 
 @given(

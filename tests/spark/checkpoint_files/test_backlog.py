@@ -3,8 +3,8 @@ runs.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,8 +14,11 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.backlog import files_waiting
 from flareiac_spark.control import QueryStatus
+from flareiac_spark.definition.job_definition import Output, StreamInput
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.inspect import _lag, inspect_job
+from flareiac_spark.stream.stream_definition import FilesSource
+from tests.spark.declared import EMPTY
 
 
 def note(log: Path, name: str, *files: Path, at_ms: int = 0) -> None:
@@ -109,21 +112,28 @@ def test_a_job_that_does_not_run_shows_what_its_checkpoint_keeps(tmp_path: Path,
     header = {"batchWatermarkMs": 1_767_225_600_000, "batchTimestampMs": 1, "conf": {}}
     (folder / "offsets" / "0").write_text(f'v1\n{json.dumps(header)}\n{{"logOffset": 0}}')
     (folder / "commits" / "0").write_text('v1\n{"nextBatchWatermarkMs": 0}')
-    source = {"kind": "files", "path": "landing", "options": {}}
-    attributes: dict[str, Any] = {
-        "mode": "stream",
-        "trigger": {"kind": "default"},
-        "foreach_batch": False,
-        "application": {"runtime_location": "runtime"},
-        "checkpoint": Reference("checkpoint.c"),
-        "checkpoint_location": "checkpoints/c",
-        "generation": 1,
-        "inputs": {"raw": {"kind": "stream", "source": source}},
-        "outputs": {"t": {}},
-    }
+    source = FilesSource(path="landing", format="json", options={}, max_files_per_trigger=None)
+    raw = StreamInput(stream=Reference("stream.raw"), source=source, columns={}, watermark=None)
+    output = Output(
+        table=Reference("table.t"),
+        source="raw",
+        mode="append",
+        merge=None,
+        branch=None,
+        rebuild="keep",
+        options={},
+        columns={},
+    )
+    job = replace(
+        EMPTY,
+        checkpoint=Reference("checkpoint.c"),
+        checkpoint_location="checkpoints/c",
+        inputs={"raw": raw},
+        outputs={"t": output},
+    )
     references = {"checkpoint.c": Resolved(address="checkpoint.c", type="checkpoint", attributes={})}
     found = inspect_job(
-        "job.x", Recorded(attributes=attributes), references, Applications(Project(root=tmp_path))
+        "job.x", Recorded(attributes=job.attributes), references, Applications(Project(root=tmp_path))
     )
     assert (found["batch"], found["lag"], found["watermark"]) == (0, "3 files", "2026-01-01T00:00:00.000Z")
     assert found["last_commit"] == (folder / "commits" / "0").stat().st_mtime

@@ -26,4 +26,4 @@ CASES = [
 
 @pytest.mark.parametrize(("sql", "expected"), CASES, ids=[sql for sql, _ in CASES])
 def test_only_what_is_certain_is_named(sql: str, expected: tuple[str, ...]) -> None:
-    assert columns_read({"step_order": ["s"], "steps": {"s": {"sql": sql}}}, "t") == expected
+    assert columns_read([sql], "t") == expected

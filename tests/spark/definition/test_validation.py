@@ -8,7 +8,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Severity
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.references import Resolved
-from flareiac_spark.column_types import NotAType, normal_type, whole_columns
+from flareiac_spark.column_types import Column, NotAType, normal_type, whole_columns
 from flareiac_spark.definition.claims import claims
 from tests.spark.declared import BATCH, LAKE, STATEFUL, STATELESS, loaded
 
@@ -258,6 +258,6 @@ def test_flat_columns_become_whole_ones() -> None:
         "m.value": {"type": "long", "required": False},
     }
     assert whole_columns(flat, list(flat)) == [
-        {"name": "a", "type": "struct<b: list<int not null>>", "required": True},
-        {"name": "m", "type": "map<string, long>", "required": False},
+        Column(name="a", type="struct<b: list<int not null>>", required=True),
+        Column(name="m", type="map<string, long>"),
     ]

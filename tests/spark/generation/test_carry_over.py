@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.carry_over import Copied, Positions, Query, Refusal, Stream, decide
 from flareiac_spark.generation.query_streams import query_streams
 from tests.spark.declared import LAKE, STATEFUL, STATELESS, loaded
@@ -72,10 +73,10 @@ def test_nothing_read_yet_means_from_the_start() -> None:
 def test_what_a_declared_job_reads(tmp_path: Path) -> None:
     """Streams in the order of the offsets, and whether state is kept."""
     plain = loaded(LAKE + STATELESS, tmp_path)
-    found = query_streams(plain.attributes(), "orders")
+    found = query_streams(JobDefinition.of(plain.attributes()), "orders")
     assert found == query(Stream(name="orders", kind="files", place="landing"))
     grouped = loaded(LAKE + STATEFUL, tmp_path)
-    assert query_streams(grouped.attributes(), "hourly").stateful
+    assert query_streams(JobDefinition.of(grouped.attributes()), "hourly").stateful
 
 
 TWO = """
@@ -105,5 +106,5 @@ job "x" {
 def test_the_order_of_several_streams(tmp_path: Path, sql: str, names: list[str] | None) -> None:
     """None: a stream at two places has two positions, and what is not readable tells no order."""
     found = loaded(LAKE + TWO.replace("@", sql), tmp_path)
-    streams = query_streams(found.attributes(), "orders").streams
+    streams = query_streams(JobDefinition.of(found.attributes()), "orders").streams
     assert (None if streams is None else [stream.name for stream in streams]) == names

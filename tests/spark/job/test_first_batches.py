@@ -5,7 +5,6 @@ nothing to roll back to.
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,27 +22,13 @@ from flareiac_spark.control import (
     moment,
     this_process,
 )
+from flareiac_spark.definition.job_definition import Stability
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.driver import JobDriver
+from tests.spark.declared import EMPTY
 
-ENGINE: dict[str, Any] = {
-    "type": "local",
-    "master": "local[1]",
-    "conf": {},
-    "packages": [],
-    "driver": {"memory": "1g", "cores": 1},
-    "log_level": "WARN",
-    "runtime_location": "runtime",
-    "idle_shutdown_ms": 120_000,
-    "graceful_stop_ms": 1_000,
-}
-ATTRIBUTES: dict[str, Any] = {
-    "mode": "stream",
-    "generation": 1,
-    "trigger": {"kind": "default", "interval_ms": None},
-    "application": ENGINE,
-    "stability": {"within_ms": 200, "on_failure": "rollback"},
-}
+ATTRIBUTES = replace(EMPTY, stability=Stability(within_ms=200, on_failure="rollback")).attributes
+ENGINE = ATTRIBUTES["application"]
 AT_WORK = QueryStatus(output="t", id="q", run_id="r", running_seconds=5.0)
 WAITING = replace(AT_WORK, running_seconds=None)
 FAILURE = ErrorSummary(error_class="X", message="y", permanent=False)

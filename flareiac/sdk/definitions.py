@@ -1,0 +1,57 @@
+"""Definitions: records that canonical attributes are read as, and the types of their leaves. Pure.
+
+While planning a leaf may be UNKNOWN; a record carries it in the place of its value. Code that compares or
+prints a leaf need not mind, and an apply asks again once every value is known.
+"""
+
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from flareiac.kernel.codes import Code
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.records import Form, Mismatch, decode
+
+D = TypeVar("D")
+
+
+def definition_of(kind: type[D], attributes: Attributes, code: Code, address: str | None = None) -> D:
+    """The record that attributes say. Raises ``Failure`` for attributes of another shape: of a state or a
+    plan that was damaged.
+    """
+    try:
+        return decode(kind, attributes, "", complete=True)
+    except Mismatch as mismatch:
+        raise damaged(mismatch, code, address) from None
+
+
+def damaged(mismatch: Mismatch, code: Code, address: str | None) -> Failure:
+    """What is wrong with attributes, and what to do."""
+    why = (
+        f"{mismatch.path.removeprefix('.') or 'The definition'} {mismatch.why}. It was changed outside of "
+        "FlareIaC, or damaged: restore the state, or make the plan again."
+    )
+    return Failure(error(code, why, address=address))
+
+
+def _as_it_is(value: Data) -> Data:
+    return value
+
+
+def _leaf(what: str, *kinds: type, known: bool = False) -> Form:
+    def decode_leaf(value: Data) -> Data:
+        fits = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+        if not fits and (known or value is not UNKNOWN):
+            raise Mismatch("", f"is {value!r:.60}, expected {what}")
+        return value
+
+    return Form(_as_it_is, decode_leaf)
+
+
+Text: TypeAlias = Annotated[str, _leaf("a text", str)]
+Number: TypeAlias = Annotated[int, _leaf("a number", int, float)]
+"""As it is written; a fraction is kept where the schema admits it."""
+Flag: TypeAlias = Annotated[bool, _leaf("true or false", bool)]
+Ref: TypeAlias = Annotated[Reference, _leaf("a reference", Reference, known=True)]
+"""Another resource; always known."""
+Plain: TypeAlias = Annotated[Any, Form(_as_it_is, _as_it_is)]
+"""Plain data that is not read by its parts."""

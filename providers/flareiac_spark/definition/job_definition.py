@@ -1,0 +1,263 @@
+"""What a job block means, as records: the one place that knows the shape of its canonical attributes.
+Pure.
+
+Attributes stay what the core compares, records and shows. ``JobDefinition.of`` reads them, ``attributes``
+writes the same ones. Durations are milliseconds; columns are types as Iceberg writes them, with ``not null``
+where a value is required, by name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, TypeAlias
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.records import OPTIONAL, Form, Mismatch, decode, encode, named
+from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, damaged, definition_of
+from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark.stream.stream_definition import Source, Watermark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationDefinition(EngineDefinition):
+    """The engine that the job runs in, and digests of the settings of its catalogs, by name."""
+
+    catalogs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """``processing_time``: each ``interval_ms``."""
+
+    kind: Literal["default", "processing_time", "available_now", "once"]
+    interval_ms: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamInput:
+    """``columns`` are those that steps read; ``column_order`` names all of the stream, where their order
+    counts.
+    """
+
+    kind: Literal["stream"] = "stream"
+    stream: Ref
+    source: Source
+    columns: Mapping[str, str]
+    watermark: Watermark | None
+    column_order: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInput:
+    """A table as it is at each batch. ``columns`` and ``column_order`` as in ``StreamInput``."""
+
+    kind: Literal["table"] = "table"
+    table: Ref
+    columns: Mapping[str, str]
+    column_order: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesInput:
+    """Files as they are when the job runs, with all their columns."""
+
+    kind: Literal["files"] = "files"
+    path: str
+    format: Text
+    options: Mapping[str, Text]
+    columns: Mapping[str, str]
+    column_order: tuple[str, ...]
+
+
+Input: TypeAlias = StreamInput | TableInput | FilesInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dedup:
+    """One row for each value of the keys. ``within_watermark``: keys that the watermark has passed are
+    forgotten.
+    """
+
+    keys: tuple[Text, ...]
+    within_watermark: Flag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stateful:
+    """A Python function keeps state; the version is raised with its shape. ``ttl`` is always None."""
+
+    state_version: int
+    ttl: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """In SQL, or in Python (``module:function``): then ``sql`` is empty, which reads as a query of which
+    nothing can be determined.
+    """
+
+    sql: str
+    python: Text | None
+    params: Plain
+    stateful: Stateful | None
+    dedup: Dedup | None
+    watermark: Watermark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Rows meet by ``on``. Of rows with equal keys in a batch the greatest by ``latest_by`` counts."""
+
+    on: tuple[Text, ...]
+    latest_by: Text | None
+    update_if: Text | None
+    delete_if: Text | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """``source`` names the step or input whose rows are written; ``columns`` are those of the table that it
+    fills. ``branch`` None means main. ``rebuild`` (``keep``, ``truncate``): what a new generation does with
+    rows that are there.
+    """
+
+    table: Ref
+    source: Text = field(metadata=named("from"))
+    mode: Literal["append", "complete", "overwrite", "overwrite_partitions", "merge"]
+    merge: Merge | None
+    branch: Text | None
+    rebuild: Text
+    options: Mapping[str, Text]
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeFolder:
+    """``path`` as it is recorded, empty for the root; ``digest`` of its modules, None where they cannot be
+    read.
+    """
+
+    path: str
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    max_failures: Number
+    within_ms: int
+    backoff_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stability:
+    """``on_failure``: ``leave`` or ``rollback``."""
+
+    within_ms: int
+    on_failure: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """Limits; None: not checked."""
+
+    max_lag_ms: int | None
+    max_batch_duration_ms: int | None
+    max_idle_ms: int | None
+
+
+def _encode_application(application: ApplicationDefinition | None) -> Attributes:
+    return {} if application is None else encode(application)
+
+
+def _decode_application(data: Data) -> ApplicationDefinition | None:
+    return None if data == {} else decode(ApplicationDefinition, data, "", complete=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDefinition:
+    """Everything that runs, and what is said about it. ``application`` None: its engine is not declared.
+
+    ``checkpoint_location`` and ``generation`` are those of ``checkpoint``,
+    None for a batch. ``step_order`` names the steps as they are written.
+    """
+
+    engine: Ref | None
+    application: Annotated[ApplicationDefinition | None, Form(_encode_application, _decode_application)]
+    checkpoint: Ref | None
+    checkpoint_location: str | None
+    generation: Number | None
+    mode: Literal["stream", "batch"]
+    trigger: Trigger
+    inputs: Mapping[str, Input]
+    steps: Mapping[str, Step]
+    step_order: tuple[str, ...]
+    code: CodeFolder | None
+    outputs: Mapping[str, Output]
+    conf: Mapping[str, Text]
+    restart: Restart
+    stability: Stability
+    health: Health | None
+    foreach_batch: bool
+    accept_result_change: Text | None
+    run: Text
+    stopped: bool
+    restart_nonce: Number
+    comment: Text | None
+    tags: Plain
+
+    @classmethod
+    def of(cls, attributes: Attributes, address: str | None = None) -> "JobDefinition":
+        """The definition that attributes say. Raises ``Failure`` for attributes of another shape."""
+        definition = definition_of(cls, attributes, codes.DEFINITION_DAMAGED, address)
+        if sorted(definition.step_order) != sorted(definition.steps):
+            mismatch = Mismatch("step_order", "names other steps than there are")
+            raise damaged(mismatch, codes.DEFINITION_DAMAGED, address)
+        return definition
+
+    @property
+    def attributes(self) -> Attributes:
+        """The canonical attributes."""
+        found: Attributes = encode(self)
+        return found
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the job ends by itself."""
+        return self.mode == "batch" or self.trigger.kind in ("once", "available_now")
+
+    @property
+    def starts_by_itself(self) -> bool:
+        """Whether it is to run, and not only to be declared."""
+        return not self.stopped and not (self.is_finite and self.run == "manual")
+
+    @property
+    def query_names(self) -> list[str]:
+        """Its queries, each named like the folder of its checkpoint: one for each output, or one for all of
+        them.
+        """
+        return [ALL] if self.foreach_batch else sorted(self.outputs)
+
+    def query_of(self, output: str) -> str:
+        """The name of the query that feeds an output."""
+        return ALL if self.foreach_batch else output
+
+    @property
+    def ordered_steps(self) -> dict[str, Step]:
+        """The steps as they are written."""
+        return {name: self.steps[name] for name in self.step_order}
+
+    @property
+    def queries(self) -> dict[str, str]:
+        """The SQL of the steps, in order, without those in Python."""
+        return {name: step.sql for name, step in self.ordered_steps.items() if step.sql}
+
+    @property
+    def streams(self) -> dict[str, StreamInput]:
+        """The inputs that are streams."""
+        return {name: item for name, item in self.inputs.items() if isinstance(item, StreamInput)}
+
+    @property
+    def python_steps(self) -> list[str]:
+        """The names of the steps in Python."""
+        return [name for name, step in self.steps.items() if step.python]
