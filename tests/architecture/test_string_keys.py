@@ -13,7 +13,7 @@ CEILINGS = {
     "flareiac_iceberg/iceberg_provider.py": 3,
     "flareiac_iceberg/maintenance": 211,
     "flareiac_iceberg/namespace": 49,
-    "flareiac_iceberg/table": 256,
+    "flareiac_iceberg/table": 251,
     "flareiac_secrets/secrets_provider.py": 1,
     "flareiac_spark/application": 5,
     "flareiac_spark/change": 19,

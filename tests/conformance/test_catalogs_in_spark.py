@@ -14,16 +14,16 @@ import pytest
 
 from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Action
-from flareiac.sdk.maintenance import (
+from flareiac.sdk.maintenance import Work
+from flareiac.sdk.secrets import resolve
+from flareiac.sdk.table_tasks import (
     DeleteRows,
     ExpireSnapshots,
     RemoveOrphans,
     RewriteDataFiles,
     RewriteDeleteFiles,
     RewriteManifests,
-    Work,
 )
-from flareiac.sdk.secrets import resolve
 from flareiac_spark.control import Maintain
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.maintenance import TableLocks, maintain

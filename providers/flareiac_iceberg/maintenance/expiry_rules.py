@@ -11,7 +11,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import Mismatch
-from flareiac.sdk.maintenance import OPERATION
+from flareiac.sdk.table_tasks import OPERATION
 
 MAIN: Final = "main"
 

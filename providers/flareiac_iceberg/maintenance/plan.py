@@ -10,15 +10,8 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.records import decode
 from flareiac.sdk.locations import is_within
-from flareiac.sdk.maintenance import (
-    DeleteRows,
-    DutiesRequest,
-    Duty,
-    ExpireSnapshots,
-    Judgement,
-    Neighbour,
-    RemoveOrphans,
-)
+from flareiac.sdk.maintenance import DutiesRequest, Duty, Judgement, Neighbour
+from flareiac.sdk.table_tasks import DeleteRows, ExpireSnapshots, RemoveOrphans
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.maintenance.expiry import Reach, reach

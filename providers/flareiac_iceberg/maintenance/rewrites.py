@@ -7,7 +7,8 @@ from typing import Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
-from flareiac.sdk.maintenance import Duty, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
+from flareiac.sdk.maintenance import Duty
+from flareiac.sdk.table_tasks import RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.canonical import misfits
 from flareiac_iceberg.maintenance.figures import FileGroups, ManifestSizes, RewriteFigures

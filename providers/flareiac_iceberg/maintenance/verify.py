@@ -12,14 +12,8 @@ from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, error, warning
-from flareiac.sdk.maintenance import (
-    Duty,
-    ExpireSnapshots,
-    Judgement,
-    RewriteDataFiles,
-    RewriteDeleteFiles,
-    RewriteManifests,
-)
+from flareiac.sdk.maintenance import Duty, Judgement
+from flareiac.sdk.table_tasks import ExpireSnapshots, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.humanize import size
 

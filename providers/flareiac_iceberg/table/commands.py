@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource
 from flareiac.sdk.command_options import AutoApprove, Json
@@ -15,7 +15,7 @@ from flareiac.sdk.results import Outcome
 from flareiac.sdk.text_table import Column, TextTable
 from flareiac_iceberg import codes
 from flareiac_iceberg.table.driver import TableDriver
-from flareiac_iceberg.table.rollback import clock
+from flareiac_iceberg.table.rollback import HistoryRow, clock
 
 Address = Annotated[str, typer.Argument(help="The address of a table.", metavar="ADDRESS")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="How many, from the newest on.")]
@@ -43,7 +43,11 @@ def snapshots(line: CommandLine, address: Address, as_json: Json = False, limit:
         table = project.resource(address)
         rows = _driver(project, table).history(table.recorded, table.references)
     if as_json:
-        document = {"format_version": _FORMAT_VERSION, "address": address, "snapshots": rows[:limit]}
+        document = {
+            "format_version": _FORMAT_VERSION,
+            "address": address,
+            "snapshots": [encode(row) for row in rows[:limit]],
+        }
         line.out_json(document)
     elif not rows:
         line.out(f"{address} has no snapshots: nothing was ever written into it.")
@@ -53,14 +57,14 @@ def snapshots(line: CommandLine, address: Address, as_json: Json = False, limit:
             line.out(f"({len(rows) - limit} older ones are not shown; -limit shows more)")
 
 
-def _cells(row: Attributes) -> tuple[str, ...]:
-    names = ", ".join(map(str, row["names"]))
+def _cells(row: HistoryRow) -> tuple[str, ...]:
+    names = ", ".join(row.names)
     return (
-        str(row["id"]),
-        clock(row["at"]),
-        str(row["operation"] or "-"),
-        *("-" if row[name] is None else str(row[name]) for name in ("added", "deleted", "total")),
-        str(row["writer"]) + (f"  ({names})" if names else ""),
+        str(row.id),
+        clock(row.at),
+        row.operation or "-",
+        *("-" if count is None else str(count) for count in (row.added, row.deleted, row.total)),
+        row.writer + (f"  ({names})" if names else ""),
     )
 
 

@@ -56,6 +56,7 @@ from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import group, key_of, observe, observe_moving, requested
 from flareiac_iceberg.table.requirements import requirements
 from flareiac_iceberg.table.rollback import (
+    HistoryRow,
     RollbackPreview,
     decode_way,
     encode_way,
@@ -240,7 +241,7 @@ class TableDriver:
         )
         return found
 
-    def history(self, recorded: Recorded, references: References) -> Sequence[Attributes]:
+    def history(self, recorded: Recorded, references: References) -> Sequence[HistoryRow]:
         """The snapshots of the recorded table, newest first (see ``rows``). Raises ``Failure``."""
         target = target_of(recorded.attributes, references)
         return rows(self._own(target, recorded)[1])

@@ -40,7 +40,24 @@ class Return:
         return f"flareiac-before-rollback-{self.head}"
 
 
-def rows(metadata: Attributes) -> list[Attributes]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRow:
+    """One snapshot as ``table snapshots`` shows it: ``at`` in ms since 1970, ``writer`` in words, counts of
+    rows (None where not known), ``names`` of tags and branches.
+    """
+
+    id: int
+    at: int
+    operation: str
+    writer: str
+    added: int | None
+    deleted: int | None
+    total: int | None
+    current: bool
+    names: tuple[str, ...]
+
+
+def rows(metadata: Attributes) -> list[HistoryRow]:
     """The states of main and of what has a name, newest first."""
     names: dict[int, list[str]] = {}
     for name, snapshot in sorted(heads(metadata).items()):
@@ -52,17 +69,17 @@ def rows(metadata: Attributes) -> list[Attributes]:
             found.setdefault(snapshot, held)
     head = heads(metadata).get(MAIN)
     return [
-        {
-            "id": item.id,
-            "at": item.at,
-            "operation": item.operation,
-            "writer": told(item),
-            "added": item.added,
-            "deleted": item.deleted,
-            "total": item.total,
-            "current": item.id == head,
-            "names": names.get(item.id, []),
-        }
+        HistoryRow(
+            id=item.id,
+            at=item.at,
+            operation=item.operation,
+            writer=told(item),
+            added=item.added,
+            deleted=item.deleted,
+            total=item.total,
+            current=item.id == head,
+            names=tuple(names.get(item.id, ())),
+        )
         for item in sorted(found.values(), key=lambda item: item.at, reverse=True)
     ]
 

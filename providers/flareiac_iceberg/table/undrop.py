@@ -23,6 +23,7 @@ from flareiac_iceberg.catalogs.metadata_files import later, load, load_entry, ve
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.manifests import read_entries, read_list
 from flareiac_iceberg.format.snapshots import current
 
@@ -41,7 +42,7 @@ class Last:
 
 def remains(identity: Attributes) -> Remains:
     """What the state knows of a dropped table."""
-    location = identity.get("metadata_location")
+    location = identity_of(identity).metadata_location
     return Remains(
         trace=f"its last metadata file is {location}" if location else "",
         fate="Its files stay until orphan removal of a table in the same place finds them.",

@@ -61,7 +61,7 @@ class Finish:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maintain:
     """Does one piece of work on a table's files or snapshots, once for each ``key``. ``task`` is a
-    ``flareiac.sdk.maintenance.Work``.
+    ``flareiac.sdk.table_tasks.TableTask``.
     """
 
     key: str

@@ -13,14 +13,14 @@ from logging import Logger
 from typing import Any, Final, TypeAlias, assert_never
 
 from flareiac.kernel.records import decode
-from flareiac.sdk.maintenance import (
+from flareiac.sdk.table_tasks import (
     DeleteRows,
     ExpireSnapshots,
     RemoveOrphans,
     RewriteDataFiles,
     RewriteDeleteFiles,
     RewriteManifests,
-    Work,
+    TableTask,
 )
 from flareiac_spark.control import Maintain, Maintained
 from flareiac_spark.driver import kill_points, tables
@@ -64,7 +64,7 @@ def maintain(
     new_session: Callable[[], Any], work: Maintain, locks: TableLocks, pause: Pause, log: Logger
 ) -> Maintained:
     """Does the work, or finds it done. Raises ``Refusal``, and what Spark and Iceberg raise."""
-    task: Work = decode(Work, dict(work.task))
+    task: TableTask = decode(TableTask, dict(work.task))
     shown = ".".join(work.identifier)
     with locks.alone(work.uuid):
         log.info("%s of %s begins (%s)", task.kind, shown, work.key)
@@ -76,7 +76,7 @@ def maintain(
         return done
 
 
-def _until_committed(session: Any, work: Maintain, task: Work, pause: Pause, log: Logger) -> Maintained:
+def _until_committed(session: Any, work: Maintain, task: TableTask, pause: Pause, log: Logger) -> Maintained:
     """Streams commit all the time: what they came in the way of is begun again on what is there now."""
     for seconds in (*_PAUSES, None):
         bench = TableWork(
@@ -108,7 +108,7 @@ def _until_committed(session: Any, work: Maintain, task: Work, pause: Pause, log
     raise AssertionError("the last attempt returns or raises")
 
 
-def _do(bench: TableWork, task: Work) -> Maintained:
+def _do(bench: TableWork, task: TableTask) -> Maintained:
     match task:
         case RewriteDataFiles():
             return rewrite_data_files(bench, task)

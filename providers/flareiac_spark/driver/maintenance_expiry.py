@@ -4,7 +4,7 @@ before and after.
 
 import time
 
-from flareiac.sdk.maintenance import ExpireSnapshots
+from flareiac.sdk.table_tasks import ExpireSnapshots
 from flareiac_spark.driver.maintenance_marks import TableWork, snapshots
 from flareiac_spark.driver.refusal import Refusal
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flareiac.sdk.maintenance import OPERATION
+from flareiac.sdk.table_tasks import OPERATION
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.commit_marks import commits
 

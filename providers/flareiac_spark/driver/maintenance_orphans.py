@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from flareiac.sdk.maintenance import RemoveOrphans
+from flareiac.sdk.table_tasks import RemoveOrphans
 from flareiac_spark.driver.maintenance_expiry import refuse_without_gc
 from flareiac_spark.driver.maintenance_marks import TableWork
 from flareiac_spark.driver.orphan_proof import (

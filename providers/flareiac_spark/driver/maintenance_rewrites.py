@@ -5,7 +5,7 @@ with our mark.
 import re
 from typing import Any
 
-from flareiac.sdk.maintenance import OPERATION, RewriteDataFiles, RewriteDeleteFiles
+from flareiac.sdk.table_tasks import OPERATION, RewriteDataFiles, RewriteDeleteFiles
 from flareiac_spark.control import Maintained
 from flareiac_spark.driver.maintenance_marks import Step, TableWork, outcome, steps, total
 

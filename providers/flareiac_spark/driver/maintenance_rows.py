@@ -5,7 +5,7 @@ metadata.
 from datetime import UTC, datetime
 from typing import Any
 
-from flareiac.sdk.maintenance import OPERATION, DeleteRows
+from flareiac.sdk.table_tasks import OPERATION, DeleteRows
 from flareiac_spark.control import Maintained
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.commit_marks import carried

@@ -10,7 +10,8 @@ import pytest
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.maintenance import Duty, Hold, Neighbour, RemoveOrphans, RewriteDataFiles, Work
+from flareiac.sdk.maintenance import Duty, Hold, Neighbour, Work
+from flareiac.sdk.table_tasks import RemoveOrphans, RewriteDataFiles
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, declared, duties, measured

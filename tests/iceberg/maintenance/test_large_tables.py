@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.records import encode
-from flareiac.sdk.maintenance import DutiesRequest, Duty, ExpireSnapshots
+from flareiac.sdk.maintenance import DutiesRequest, Duty
+from flareiac.sdk.table_tasks import ExpireSnapshots
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.maintenance.measure import Table, measure
 from flareiac_iceberg.maintenance.plan import TableMaintainer

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac.sdk.maintenance import DeleteRows, ExpireSnapshots, RewriteDataFiles, RewriteManifests
+from flareiac.sdk.table_tasks import DeleteRows, ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from flareiac_iceberg.maintenance.figures import RewriteFigures
 from flareiac_iceberg.maintenance.rewrites import _reason
 from flareiac_iceberg.maintenance.settings import Compaction

@@ -12,14 +12,14 @@ from uuid import uuid4
 
 import pytest
 
-from flareiac.sdk.maintenance import (
+from flareiac.sdk.maintenance import Work
+from flareiac.sdk.table_tasks import (
     DeleteRows,
     ExpireSnapshots,
     RemoveOrphans,
     RewriteDataFiles,
     RewriteDeleteFiles,
     RewriteManifests,
-    Work,
 )
 from tests.spark.maintained import Kept, now_ms, row
 

@@ -9,15 +9,8 @@ from typing import Any
 
 import pytest
 
-from flareiac.sdk.maintenance import (
-    ExpireSnapshots,
-    Hold,
-    Performed,
-    RemoveOrphans,
-    RewriteDataFiles,
-    RewriteManifests,
-    Work,
-)
+from flareiac.sdk.maintenance import Hold, Performed, Work
+from flareiac.sdk.table_tasks import ExpireSnapshots, RemoveOrphans, RewriteDataFiles, RewriteManifests
 from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import batches
 from flareiac_spark.generation.snapshot_holds import holds

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.maintenance import DeleteRows, ExpireSnapshots, RewriteDataFiles, Work
+from flareiac.sdk.maintenance import Work
+from flareiac.sdk.table_tasks import DeleteRows, ExpireSnapshots, RewriteDataFiles
 from flareiac_spark.driver.maintenance import TableLocks
 from tests.spark.maintained import Kept, now_ms, row
 

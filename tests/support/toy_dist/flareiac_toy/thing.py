@@ -14,14 +14,7 @@ from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
 from flareiac.sdk.changes import Action, Claim, Effect, Origin, Proposal, Relation, Stage, Step, blocker
 from flareiac.sdk.classify import classify
-from flareiac.sdk.maintenance import (
-    DutiesRequest,
-    Duty,
-    Hold,
-    Judgement,
-    MeasureRequest,
-    RewriteManifests,
-)
+from flareiac.sdk.maintenance import CustomWork, DutiesRequest, Duty, Hold, Judgement, MeasureRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
@@ -341,7 +334,7 @@ class ThingMaintainer:
                 held=held,
                 diagnostics=(warning(DUSTY, "More than 100 grains."),) if dust > 100 else (),
                 performer=request.attributes["broom"],
-                work=RewriteManifests(),
+                work=CustomWork(task="sweep", settings={"grains": dust}),
             ),
         )
 

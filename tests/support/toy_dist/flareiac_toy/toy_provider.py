@@ -10,7 +10,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import STRING
 from flareiac.sdk.driver import Driver
-from flareiac.sdk.maintenance import Performed, PerformRequest
+from flareiac.sdk.maintenance import CustomWork, Performed, PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function
 from flareiac.sdk.resource_type import Kind, ResourceType
@@ -40,6 +40,8 @@ class ToySession:
 
     def perform(self, request: PerformRequest) -> Performed:
         """Takes the dust away; a worn broom takes none, a broken one fails."""
+        assert isinstance(request.work, CustomWork)
+        assert request.work.task == "sweep"
         strength = request.performer.attributes.get("strength") or "good"
         if strength == "broken":
             raise Failure(error(BROOM_BROKEN, "Declare another."))
