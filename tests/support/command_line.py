@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,16 @@ from tests.support.forks import Forks
 
 _TIMEOUT: Final = 900.0
 _TOY: Final = Path(__file__).parent / "toy_dist"
+_NOT_IMPORTED: Final = {
+    "FLAREIAC_FAIL_AT",
+    "PYTEST_CURRENT_TEST",
+    "SPARK_AUTH_SOCKET_TIMEOUT",
+    "SPARK_BUFFER_SIZE",
+}
+"""Variables that no import reads: a driver's, pytest's, and those that a Spark of this process leaves."""
+
+_keeping: Final = threading.Lock()
+_kept: Final[dict[frozenset[tuple[str, str]], Forks]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +62,10 @@ def flareiac(root: Path, *words: str, **extra: str) -> Ended:
     The command is a fork of a process that has imported the program. With variables of its own, which may be
     read by what is imported, it is started from the very beginning.
     """
-    variables = environment(**extra)
-    if not _imports_the_same(variables):
+    if extra.keys() - _NOT_IMPORTED:
         return started(root, *words, **extra)
-    code, out, err = _forks().run(root, words, variables, timeout=_TIMEOUT)
+    variables = environment(**extra)
+    code, out, err = _forks(variables).run(root, words, variables, timeout=_TIMEOUT)
     return Ended(code=code, out=_text(out), err=_text(err))
 
 
@@ -72,22 +82,16 @@ def started(root: Path, *words: str, **extra: str) -> Ended:
     return Ended(code=done.returncode, out=_text(done.stdout), err=_text(done.stderr))
 
 
-def _imports_the_same(variables: Mapping[str, str]) -> bool:
-    """Whether a process with these variables is after its imports what one is with those of this session."""
-    return {**variables, **_NOT_IMPORTED} == {**_OF_THE_SESSION, **_NOT_IMPORTED}
-
-
-@cache
-def _forks() -> Forks:
-    return Forks(_OF_THE_SESSION)
+def _forks(variables: Mapping[str, str]) -> Forks:
+    """The process that has imported the program with these variables. The two used last are kept."""
+    imported = frozenset(item for item in variables.items() if item[0] not in _NOT_IMPORTED)
+    with _keeping:
+        found = _kept.pop(imported, None) or Forks(variables)
+        if len(_kept) == 2:
+            _kept.pop(next(iter(_kept))).end()
+        _kept[imported] = found
+        return found
 
 
 def _text(printed: bytes) -> str:
     return printed.decode().replace("\r\n", "\n").replace("\r", "\n")
-
-
-_OF_THE_SESSION: Final = environment()
-_NOT_IMPORTED: Final = dict.fromkeys(
-    ("FLAREIAC_FAIL_AT", "PYTEST_CURRENT_TEST", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"), ""
-)
-"""Variables that no import reads: a driver's, pytest's, and those that a Spark of this process leaves."""

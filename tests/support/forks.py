@@ -63,6 +63,7 @@ class Forks:
 
     def end(self) -> None:
         """Ends the process and the commands that run."""
+        atexit.unregister(self.end)
         with self._process:
             self._requests.close()
 

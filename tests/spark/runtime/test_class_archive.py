@@ -29,7 +29,10 @@ def test_each_java_each_order_and_each_change_of_a_jar_has_its_own(two_jars: lis
     assert archive_path(_JAVA, two_jars) != before
 
 
-def test_none_is_used_before_it_is_made_or_when_switched_off(two_jars: list[Path], empty_cache: Path) -> None:
+def test_none_is_used_before_it_is_made_or_when_switched_off(
+    two_jars: list[Path], empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FLAREIAC_CLASS_ARCHIVE", raising=False)
     assert usable_archive(_JAVA, two_jars) is None
     path = archive_path(_JAVA, two_jars)
     path.parent.mkdir(parents=True)
