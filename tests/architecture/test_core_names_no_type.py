@@ -14,6 +14,8 @@ from flareiac.app.discovery import installed
 _CORE: Final = Path(__file__).parents[2] / "flareiac"
 _GENERAL: Final = {"data", "secret"}
 """Words of the core too: data blocks are its own, and references to secrets belong to the sdk."""
+_INNER: Final = {"compaction", "orphan", "rebuild"}
+"""Words for what is inside of their resources."""
 _TOY: Final = {"broom", "shine", "polish", "dust"}
 """Words of the toy provider in the tests."""
 
@@ -60,7 +62,7 @@ EXCEPTIONS: Final[dict[str, dict[str, set[str]]]] = {
     "to stream is a relation, as to write is": {"sdk/changes.py": {"stream"}},
     "two providers that never import each other share this": {
         "sdk/lakehouse.py": {"engine", "table"},
-        "sdk/table_tasks.py": {"table"},
+        "sdk/table_tasks.py": {"orphan", "table"},
         "sdk/secret_settings.py": {"catalog", "engine", "iceberg", "job", "spark"},
     },
 }
@@ -70,7 +72,7 @@ def names() -> set[str]:
     """The words that belong to providers."""
     found = installed()
     words = {word for name in found.registry.types for word in name.split(".")}
-    return (words | set(found.providers) | _TOY) - _GENERAL - {"secrets"}
+    return (words | {"iceberg", "spark"} | _INNER | _TOY) - _GENERAL
 
 
 def words_in(text: str) -> set[str]:
