@@ -35,16 +35,8 @@ def checkpoint_text(
 
 
 def _holder(name: str, row: Attributes) -> str:
-    return f"{name} is {row.get('phase') or 'unknown'}, lag {_lag(row.get('lag'))}"
-
-
-def _lag(lag: Data) -> str:
-    """One number as it is; a lag for each source with its name."""
-    if lag in (None, {}, []):
-        return "unknown"
-    if isinstance(lag, Mapping):
-        return f"{{ {', '.join(f'{source} = {count}' for source, count in lag.items())} }}"
-    return str(lag)
+    lag = f'"{row["lag"]}"' if row.get("lag") else "unknown"
+    return f"{name} is {row.get('phase') or 'unknown'}, lag {lag}"
 
 
 def _query(query: Attributes, now: float) -> Iterator[str]:
