@@ -35,8 +35,9 @@ def checkpoint_text(
 
 
 def _holder(name: str, row: Attributes) -> str:
-    lag = f'"{row["lag"]}"' if row.get("lag") else "unknown"
-    return f"{name} is {row.get('phase') or 'unknown'}, lag {lag}"
+    lag = row.get("lag")
+    behind = f'"{lag}"' if lag else "unknown"
+    return f"{name} is {row.get('phase') or 'unknown'}, lag {behind}"
 
 
 def _query(query: Attributes, now: float) -> Iterator[str]:

@@ -106,14 +106,14 @@ def test_an_unused_checkpoint_says_so() -> None:
     empty = {**inside(), "queries": [], "generations": []}
     text = checkpoint_text("checkpoint.x", empty, {}, now=NOW)
     assert "no recorded job uses it" in text
+    assert "no query has run in this generation" in text
+    assert "none on disk" in text
 
 
 def test_a_job_that_uses_it_is_shown_with_its_lag() -> None:
     jobs = {"job.x": {"phase": "running", "lag": "behind, 3 files"}}
     text = checkpoint_text("checkpoint.x", inside(), jobs, now=NOW)
     assert 'job.x is running, lag "behind, 3 files"' in text
-    assert "no query has run in this generation" in text
-    assert "none on disk" in text
 
 
 def test_a_program_reads_everything() -> None:
