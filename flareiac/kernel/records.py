@@ -81,8 +81,9 @@ def decode(kind: Any, data: Any, where: str | None = None, *, complete: bool = F
     """The record (or member of a union of records) that JSON data spells. Raises ``Mismatch``, and what a
     ``Form`` raises; ``where`` begins the path, the record's name by default.
 
-    ``complete``: a field may be missing only where it is sparse; otherwise wherever it has a default, as in
-    what an older version wrote.
+    ``where`` begins the path that a mismatch tells; by default it is the record's name. A ``Form`` passes
+    what leads to its part. ``complete``: a field may be missing only where it is sparse; otherwise wherever
+    it has a default, as in what an older version wrote.
     """
     try:
         return _decoder(kind, complete)(data)

@@ -2,10 +2,21 @@
 
 import json
 
-from flareiac.kernel.records import MissingField
+from flareiac.kernel.records import Mismatch
 
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What decoding raises when bytes are not what was once encoded."""
+
+
+def misshapen(problem: Exception) -> str:
+    """What reading a part of a wrong shape raised, in one line."""
+    match problem:
+        case Mismatch():
+            return " ".join(str(problem).split())
+        case KeyError():
+            return f"{problem.args[0]} is missing"
+        case _:
+            return " ".join(f"{type(problem).__name__}: {problem}".split())
 
 
 def damage(problem: Exception, expected: str) -> str:
@@ -19,8 +30,8 @@ def damage(problem: Exception, expected: str) -> str:
             return (
                 f"it is not {expected}: the byte at offset {problem.start} does not belong to any character"
             )
-        case MissingField(path=path):
-            return f"it is not {expected}: {path.rpartition('.')[2]} is missing"
+        case Mismatch(path=path, why=why):
+            return f"it is not {expected}: {path.partition('.')[2] or 'the document'} {why}"
         case KeyError():
             return f"it is not {expected}: {problem.args[0]} is missing"
         case _:

@@ -147,7 +147,7 @@ def _decode_planned_duty(data: Data) -> PlannedDuty:
     address = duty.pop("address")
     if not isinstance(address, str):
         raise TypeError(f"expected an address, found {address!r:.60}")
-    return PlannedDuty(address=address, duty=decode(Duty, duty, complete=True))
+    return PlannedDuty(address=address, duty=decode(Duty, duty, "", complete=True))
 
 
 StoredPlannedDuty: TypeAlias = Annotated[PlannedDuty, Form(_encode_planned_duty, _decode_planned_duty)]

@@ -100,8 +100,16 @@ def _encode_resources(resources: Mapping[str, ResourceRecord]) -> Data:
 
 
 def _decode_resources(data: Data) -> dict[str, ResourceRecord]:
-    records = [decode(ResourceRecord, item, complete=True) for item in data]
+    records = [
+        decode(ResourceRecord, item, f"[{_name_of(item, number)}]", complete=True)
+        for number, item in enumerate(data)
+    ]
     return {record.address: record for record in records}
+
+
+def _name_of(item: Data, number: int) -> str:
+    address = item.get("address") if isinstance(item, dict) else None
+    return address if isinstance(address, str) else str(number)
 
 
 StoredResources: TypeAlias = Annotated[

@@ -7,10 +7,15 @@ import traceback
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.records import Mismatch
 
 
 def provider_crashed(address: str, bug: Exception) -> Diagnostic:
-    """What is said of a resource when its provider fails where it never should."""
+    """What is said of a resource when its provider fails where it never should, or cannot read what is
+    recorded of it.
+    """
+    if isinstance(bug, Mismatch):
+        return _misshapen_record(address, bug)
     what = (
         "".join(traceback.format_exception(bug))
         if os.environ.get("FLAREIAC_DEBUG")
@@ -21,6 +26,15 @@ def provider_crashed(address: str, bug: Exception) -> Diagnostic:
         f"Reading {address} raised {what.strip()}. Either what the state holds of it was changed by hand "
         "(restore it from the history directory beside the snapshot), or this is a bug of the provider; "
         "please report it then together with the output under FLAREIAC_DEBUG=1.",
+        address=address,
+    )
+
+
+def _misshapen_record(address: str, problem: Mismatch) -> Diagnostic:
+    return error(
+        codes.STATE_UNREADABLE,
+        f"What the state holds of {address} has the wrong shape: {problem}. Nothing was changed. Put back "
+        "the newest intact snapshot from the history directory beside it, or restore it from a backup.",
         address=address,
     )
 

@@ -39,7 +39,7 @@ def _encode_references(references: References) -> dict[str, Any]:
 
 def _decode_references(data: Any) -> References:
     return {
-        address: decode(Resolved, {**item, "address": address}, complete=True)
+        address: decode(Resolved, {**item, "address": address}, f"[{address}]", complete=True)
         for address, item in data.items()
     }
 

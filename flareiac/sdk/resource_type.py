@@ -14,6 +14,7 @@ from flareiac.sdk.maintenance import Hold, Maintainer
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Recorded
 from flareiac.sdk.schema import Block
 from flareiac.sdk.statistics import StatisticsSheet
 
@@ -85,6 +86,8 @@ class ResourceType:
     project)``: folders with files that it needs and others write. ``earlier_states(address, identity)`` tells
     what a recorded resource noted of others before it emptied them. ``sheet``: how its statistics are shown,
     where its driver reports some. ``remains(identity)`` tells what is left of one that was dropped.
+    ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
+    asked once something has failed.
     """
 
     name: str
@@ -107,3 +110,4 @@ class ResourceType:
     earlier_states: Callable[[str, Attributes], tuple[EarlierState, ...]] = lambda *_nothing: ()
     sheet: StatisticsSheet | None = None
     remains: Callable[[Attributes], Remains] = lambda _identity: Remains()
+    examine: Callable[[Recorded], object] = lambda _recorded: None

@@ -28,9 +28,11 @@ from flareiac_iceberg.maintenance.statistics_text import SHEET
 from flareiac_iceberg.namespace import schema as namespace_schema
 from flareiac_iceberg.namespace.driver import NamespaceDriver
 from flareiac_iceberg.namespace.plan import NamespacePlanner
+from flareiac_iceberg.namespace.plan import identity_of as namespace_identity
 from flareiac_iceberg.table import canonical as table_canonical
 from flareiac_iceberg.table import schema as table_schema
 from flareiac_iceberg.table.driver import TableDriver
+from flareiac_iceberg.table.examine import examine
 from flareiac_iceberg.table.plan import TablePlanner
 from flareiac_iceberg.table.undrop import remains
 
@@ -51,6 +53,7 @@ _TYPES: Final = (
         canonical=namespace_schema.canonical,
         planner=NamespacePlanner(),
         claims=namespace_schema.claims,
+        examine=lambda recorded: namespace_identity(recorded.identity),
     ),
     ResourceType(
         name="table",
@@ -62,6 +65,7 @@ _TYPES: Final = (
         claims=table_canonical.claims,
         places=places,
         maintainer=TableMaintainer(),
+        examine=examine,
         sheet=SHEET,
         remains=remains,
         computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},

@@ -22,6 +22,7 @@ from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
+from flareiac.sdk.results import Recorded
 from flareiac_spark import codes
 from flareiac_spark.checkpoint import canonical as checkpoint_canonical
 from flareiac_spark.checkpoint import schema as checkpoint_schema
@@ -160,6 +161,12 @@ class _JobPlanner:
         return JobPlanner().fingerprint(request)
 
 
+def _checkpoint_examine(recorded: Recorded) -> object:
+    from flareiac_spark.checkpoint_files.layout import recorded_layout
+
+    return recorded_layout(recorded.identity)
+
+
 def _job_canonical(
     decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics
 ) -> Attributes:
@@ -224,6 +231,7 @@ _CHECKPOINT = ResourceType(
     description="The offsets and state of a streaming job.",
     canonical=checkpoint_canonical.canonical,
     planner=_CheckpointPlanner(),
+    examine=_checkpoint_examine,
     claims=checkpoint_canonical.claims,
     places=checkpoint_canonical.places,
 )

@@ -2,6 +2,7 @@
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.records import encode
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
@@ -11,9 +12,10 @@ from flareiac_iceberg.catalogs.outcomes import NotEmpty
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.target import catalog_of
-from flareiac_iceberg.namespace.plan import NamespaceFacts
+from flareiac_iceberg.namespace.plan import NamespaceFacts, NamespaceIdentity
 
-_MARKS = ("exists", "flareiac.created-by")
+_CREATED_BY = "flareiac.created-by"
+_MARKS = ("exists", _CREATED_BY)
 _BY_OTHERS = ("location", "owner")
 """Properties that engines and servers write by themselves."""
 
@@ -46,7 +48,7 @@ class NamespaceDriver:
         }
         return Present(
             attributes=dict(frame) | {"properties": properties},
-            identity={"created_by": found.get("flareiac.created-by")},
+            identity=encode(NamespaceIdentity(created_by=found.get(_CREATED_BY))),
             facts=NamespaceFacts(tables=tables),
             unmanaged=tuple(
                 f'property "{name}"'
@@ -73,7 +75,9 @@ class NamespaceDriver:
             writer.set_namespace_properties(name, put, request.payload["remove"])
         return Applied(
             attributes=planned,
-            identity={"created_by": (namespace_properties(spec, name) or {}).get("flareiac.created-by")},
+            identity=encode(
+                NamespaceIdentity(created_by=(namespace_properties(spec, name) or {}).get(_CREATED_BY))
+            ),
         )
 
     def delete(self, request: ApplyRequest) -> Outcome:
@@ -115,7 +119,9 @@ class NamespaceDriver:
         )
         if not done or found is None or any(name in found for name in request.payload["remove"]):
             return None
-        return Applied(attributes=frame, identity={"created_by": found.get("flareiac.created-by")})
+        return Applied(
+            attributes=frame, identity=encode(NamespaceIdentity(created_by=found.get(_CREATED_BY)))
+        )
 
 
 def _catalog(attributes: Attributes, references: References) -> CatalogSpec:

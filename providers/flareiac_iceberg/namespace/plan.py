@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import ABSENT, Attributes, Data, Reference
+from flareiac.kernel.records import decode
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.requests import PlanRequest
@@ -11,6 +12,19 @@ from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg import codes
 
 _SHOWN: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceIdentity:
+    """``created_by``: the key of the operation that made it, where FlareIaC did."""
+
+    created_by: str | None = None
+
+
+def identity_of(data: Attributes) -> NamespaceIdentity:
+    """A namespace's identity as it was recorded or observed; release 0.1.0 recorded its tables, too."""
+    lasting = {name: value for name, value in data.items() if name != "tables"}
+    return decode(NamespaceIdentity, lasting, "identity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +181,7 @@ def _foreign(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
     """A namespace that a table brought along is taken over silently; another one only when an import asks for
     it.
     """
-    if request.recorded is not None or request.importing or observed.identity.get("created_by"):
+    if request.recorded is not None or request.importing or identity_of(observed.identity).created_by:
         return ()
     assert request.desired is not None, "only a declared namespace can be foreign"
     name = _import_id(request.desired)

@@ -11,6 +11,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.file_log import noted_files
 from flareiac_spark.checkpoint_files.generations import Generation, contents
+from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.checkpoint_files.reader import (
     CheckpointOnDisk,
     Damaged,
@@ -30,7 +31,7 @@ def describe(recorded: Recorded, project: Project) -> Attributes:
     """``generations``: one entry for each folder, oldest first; ``queries``: what is in those in use. Raises
     ``Damaged``, ``OSError``.
     """
-    attributes, layout = recorded.attributes, recorded.identity
+    attributes, layout = recorded.attributes, recorded_layout(recorded.identity)
     location, generation = absolute_place(attributes["location"], project), attributes["generation"]
     found = contents(location)
     items = found.generations if found is not None else ()

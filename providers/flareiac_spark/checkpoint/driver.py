@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present, Recorded, Unreadable
@@ -13,7 +14,7 @@ from flareiac_spark import codes
 from flareiac_spark.checkpoint.describe import describe
 from flareiac_spark.checkpoint.retention import delete_unused_generations
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
-from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE
+from flareiac_spark.checkpoint_files.layout import SINGLE, CheckpointLayout, recorded_layout
 from flareiac_spark.checkpoint_files.reader import Damaged
 from flareiac_spark.observation.checkpoint import facts_of, number_in_use
 from flareiac_spark.places import absolute_place, recorded_place
@@ -35,7 +36,7 @@ class CheckpointDriver:
             return Unreadable(diagnostic=damage(request.address, trouble))
         if found is None or (request.recorded is None and not found.used):
             return Missing(reason=f"there is no checkpoint in {location}")
-        layout = _layout(found, attributes, request.recorded.identity if request.recorded else {})
+        layout = _layout(found, attributes, request.recorded)
         for item in found.generations:
             if (
                 item.damage is not None
@@ -43,7 +44,7 @@ class CheckpointDriver:
             ):
                 return Unreadable(diagnostic=damage(request.address, item.damage))
         facts = facts_of(found, layout, attributes["generation"], now=time.time())
-        return Present(attributes={**attributes, "location": location}, identity=layout, facts=facts)
+        return Present(attributes={**attributes, "location": location}, identity=encode(layout), facts=facts)
 
     def apply(self, request: ApplyRequest) -> Outcome:
         planned = request.planned
@@ -61,8 +62,7 @@ class CheckpointDriver:
         except Damaged as trouble:
             raise Failure(damage(request.address, trouble)) from trouble
         assert found is not None, "it was just made"
-        recorded = request.recorded.identity if request.recorded else {}
-        return Applied(attributes=planned, identity=_layout(found, planned, recorded))
+        return Applied(attributes=planned, identity=encode(_layout(found, planned, request.recorded)))
 
     def delete(self, request: ApplyRequest) -> Outcome:
         recorded = request.recorded
@@ -133,15 +133,16 @@ class CheckpointDriver:
         return location
 
 
-def _layout(found: Contents, attributes: Attributes, recorded: Attributes) -> Attributes:
+def _layout(found: Contents, attributes: Attributes, recorded: Recorded | None) -> CheckpointLayout:
     """The layout is fixed when a checkpoint is first recorded: an imported folder stays the generation that
     it was imported as.
     """
-    if "layout" in recorded:
-        return {key: recorded[key] for key in ("layout", "layout_generation")}
+    known = recorded_layout(recorded.identity) if recorded is not None else CheckpointLayout()
+    if known.layout is not None:
+        return known
     if found.layout == SINGLE:
-        return {"layout": SINGLE, "layout_generation": attributes["generation"]}
-    return {"layout": GENERATIONS, "layout_generation": None}
+        return CheckpointLayout(layout="single", layout_generation=attributes["generation"])
+    return CheckpointLayout(layout="generations")
 
 
 def _unreachable(address: str, recorded: Recorded, trouble: OSError) -> Diagnostic:

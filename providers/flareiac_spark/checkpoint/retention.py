@@ -12,6 +12,7 @@ from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint.describe import size_of
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Generation, contents
+from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.checkpoint_files.reader import note_of, preparation_note
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
@@ -28,7 +29,8 @@ def delete_unused_generations(
     location = absolute_place(attributes["location"], project)
     found = contents(location)
     items = found.generations if found is not None else ()
-    numbered = [(item, number_in_use(item, recorded.identity, attributes["generation"])) for item in items]
+    layout = recorded_layout(recorded.identity)
+    numbered = [(item, number_in_use(item, layout, attributes["generation"])) for item in items]
     # A job whose apply failed may still run on an older generation than the checkpoint's own.
     in_use = min(
         [

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
-from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE
+from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE, CheckpointLayout
 from flareiac_spark.checkpoint_files.reader import (
     CheckpointOnDisk,
     Damaged,
@@ -73,13 +72,13 @@ def contents(location: Path) -> Contents | None:
     return Contents(layout=SINGLE if single else GENERATIONS, generations=tuple(generations))
 
 
-def layout_of(location: Path, generation: int, identity: Attributes) -> Attributes:
+def layout_of(location: Path, generation: int, recorded: CheckpointLayout) -> CheckpointLayout:
     """The layout as it is recorded, or as it will be when the checkpoint is recorded first. Raises
     ``Damaged``.
     """
-    if "layout" in identity or not is_begun(location):
-        return identity
-    return {"layout": SINGLE, "layout_generation": generation}
+    if recorded.layout is not None or not is_begun(location):
+        return recorded
+    return CheckpointLayout(layout="single", layout_generation=generation)
 
 
 def _refuse_half_a_copy(location: Path) -> None:

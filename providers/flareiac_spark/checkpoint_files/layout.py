@@ -1,9 +1,11 @@
 """Where the folder of one query stands below the location of a checkpoint. Pure."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import decode
 from flareiac.sdk.project import Project
 from flareiac_spark.places import absolute_place
 
@@ -16,9 +18,32 @@ ALL: Final = "all"
 """The folder's name where one query feeds all outputs of a job."""
 
 
-def folder_of(attributes: Attributes, identity: Attributes, output: str, project: Project) -> Path:
+_MOMENTARY: Final = frozenset({"used", "observed"})
+"""What release 0.1.0 recorded of a single observation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointLayout:
+    """The identity of a checkpoint: how its folders are laid out, None where that was never recorded."""
+
+    layout: Literal["single", "generations"] | None = None
+    layout_generation: int | None = None
+
+    @property
+    def single(self) -> int | None:
+        """The generation that is the imported folder itself."""
+        return self.layout_generation if self.layout == SINGLE else None
+
+
+def recorded_layout(identity: Attributes) -> CheckpointLayout:
+    """The layout that was recorded."""
+    lasting = {name: value for name, value in identity.items() if name not in _MOMENTARY}
+    return decode(CheckpointLayout, lasting, "identity")
+
+
+def folder_of(attributes: Attributes, layout: CheckpointLayout, output: str, project: Project) -> Path:
     """The folder of one query in the generation in use."""
     location = absolute_place(attributes["location"], project)
-    if identity.get("layout") == SINGLE and identity.get("layout_generation") == attributes["generation"]:
+    if layout.single == attributes["generation"]:
         return location
     return location / output / f"g{attributes['generation']:04d}"

@@ -10,7 +10,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_files.layout import ALL, folder_of
+from flareiac_spark.checkpoint_files.layout import ALL, folder_of, recorded_layout
 from flareiac_spark.column_types import Column
 from flareiac_spark.control import (
     Dedup,
@@ -211,7 +211,8 @@ class _Build:
         checkpoint = self._references.get(reference.address) if reference is not None else None
         if checkpoint is None:
             return None
-        return str(folder_of(checkpoint.attributes, checkpoint.identity, output, self._project))
+        layout = recorded_layout(checkpoint.identity)
+        return str(folder_of(checkpoint.attributes, layout, output, self._project))
 
     def _table(self, reference: Reference) -> tuple[tuple[str, ...], str | None]:
         table = self._references[reference.address]

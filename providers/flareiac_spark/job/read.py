@@ -23,7 +23,7 @@ from flareiac_spark.application import (
 from flareiac_spark.change.diff import read_in_order
 from flareiac_spark.change.source_folders import WILDCARDS, read_paths
 from flareiac_spark.checkpoint_files.generations import damage, layout_of
-from flareiac_spark.checkpoint_files.layout import folder_of
+from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
 from flareiac_spark.checkpoint_files.overwritten import NEWEST, overwritten
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions, read_positions
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
@@ -182,7 +182,9 @@ def query_folders(
         return
     place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
     layout = layout_of(
-        absolute_place(place["location"], applications.project), place["generation"], checkpoint.identity
+        absolute_place(place["location"], applications.project),
+        place["generation"],
+        recorded_layout(checkpoint.identity),
     )
     for output in names:
         yield output, folder_of(place, layout, output, applications.project)

@@ -1,13 +1,13 @@
 """The facts of a checkpoint: what was observed of it, as its planner reads it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from flareiac.sdk.results import Observation, Present
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Contents, Generation
-from flareiac_spark.checkpoint_files.layout import SINGLE
+from flareiac_spark.checkpoint_files.layout import CheckpointLayout
 
 _FRESH_SECONDS: Final = 60.0
 
@@ -43,15 +43,14 @@ class CheckpointFacts:
     queries: tuple[QueryFacts, ...] = ()
 
 
-def number_in_use(found: Generation, layout: Mapping[str, object], generation: int) -> int:
+def number_in_use(found: Generation, layout: CheckpointLayout, generation: int) -> int:
     """An imported folder counts as the generation that it was imported as."""
-    known = layout.get("layout_generation") if layout.get("layout") == SINGLE else None
-    return (known if isinstance(known, int) else generation) if found.number == 0 else found.number
+    if found.number != 0:
+        return found.number
+    return generation if layout.single is None else layout.single
 
 
-def facts_of(
-    found: Contents, layout: Mapping[str, object], generation: int, *, now: float
-) -> CheckpointFacts:
+def facts_of(found: Contents, layout: CheckpointLayout, generation: int, *, now: float) -> CheckpointFacts:
     """The facts of a checkpoint on disk; what is in a generation only for the one in use. ``now`` in UTC
     seconds.
     """
