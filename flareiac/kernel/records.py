@@ -193,7 +193,7 @@ def _decoder(kind: Any, complete: bool) -> Callable[[Any], Any]:
         return partial(_decode_values, _decoder(parts[1], complete))
     if dataclasses.is_dataclass(kind):
         return partial(_decode_record, kind, complete)
-    return partial(_decode_enum, kind) if issubclass(kind, Enum) else partial(_decode_leaf, (kind,))
+    return partial(_decode_enum, kind) if issubclass(kind, Enum) else _leaf_decoder((kind,))
 
 
 def _as_it_is(data: Any) -> Any:
@@ -208,7 +208,7 @@ def _union_decoder(parts: tuple[Any, ...], complete: bool) -> Callable[[Any], An
         kinds = {name: member for member in rest for name in get_args(_fields(member)["kind"].kind)}
         inner = partial(_decode_member, kinds, complete)
     else:
-        inner = partial(_decode_leaf, rest)
+        inner = _leaf_decoder(rest)
     return inner if len(rest) == len(parts) else partial(_encode_optional, inner)
 
 
@@ -250,24 +250,32 @@ def _decode_values(inner: Callable[[Any], Any], data: Any) -> dict[str, Any]:
 
 def _decode_record(record: Any, complete: bool, data: Any) -> Any:
     _expect(isinstance(data, dict), "an object", data)
-    fields, values = _fields(record), {}
-    for name in data:
-        if name not in fields:
+    decoders, values = _field_decoders(record, complete), {}
+    for name, item in data.items():
+        if name not in decoders:
             raise Mismatch(f".{name}", "is not known")
-    for field, decoder in _field_decoders(record, complete):
-        if field.json_name in data:
-            try:
-                values[field.name] = decoder(data[field.json_name])
-            except Mismatch as mismatch:
-                raise mismatch.within(f".{field.json_name}") from None
-        elif field.required or (complete and not field.sparse and not field.optional):
-            raise MissingField(f".{field.json_name}", "is missing")
+        field_name, decoder = decoders[name]
+        try:
+            values[field_name] = decoder(item)
+        except Mismatch as mismatch:
+            raise mismatch.within(f".{name}") from None
+    if len(values) < len(decoders):
+        _expect_required(record, complete, data)
     return record(**values)
 
 
+def _expect_required(record: Any, complete: bool, data: Any) -> None:
+    for field in _fields(record).values():
+        if field.json_name not in data and (
+            field.required or (complete and not field.sparse and not field.optional)
+        ):
+            raise MissingField(f".{field.json_name}", "is missing")
+
+
 @cache
-def _field_decoders(record: Any, complete: bool) -> tuple[tuple[_Field, Callable[[Any], Any]], ...]:
-    return tuple((field, _decoder(field.kind, complete)) for field in _fields(record).values())
+def _field_decoders(record: Any, complete: bool) -> Mapping[str, tuple[str, Callable[[Any], Any]]]:
+    """The names of fields and the decoders of their values, by their JSON names."""
+    return {name: (field.name, _decoder(field.kind, complete)) for name, field in _fields(record).items()}
 
 
 def _decode_enum(kind: type[Enum], data: Any) -> Enum:
@@ -279,14 +287,14 @@ def _decode_enum(kind: type[Enum], data: Any) -> Enum:
         ) from None
 
 
-def _decode_leaf(kinds: tuple[type, ...], data: Any) -> Any:
-    names = " or ".join(kind.__name__ for kind in kinds)
+def _leaf_decoder(kinds: tuple[type, ...]) -> Callable[[Any], Any]:
+    what = f"a value of type {' or '.join(kind.__name__ for kind in kinds)}"
     accepted = (*kinds, int) if float in kinds else kinds
-    _expect(
-        isinstance(data, accepted) and (bool in kinds or not isinstance(data, bool)),
-        f"a value of type {names}",
-        data,
-    )
+    return partial(_decode_leaf, accepted, bool in kinds, what)
+
+
+def _decode_leaf(accepted: tuple[type, ...], with_bool: bool, what: str, data: Any) -> Any:
+    _expect(isinstance(data, accepted) and (with_bool or not isinstance(data, bool)), what, data)
     return data
 
 

@@ -86,6 +86,8 @@ class _Comparison:
             yield Restarted(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
 
     def _application(self) -> Iterator[JobChange]:
+        if not self._differs("engine") and not self._differs("application"):
+            return
         before, after = (
             encode(side.application) if side.application is not None else {}
             for side in (self._old, self._new)
