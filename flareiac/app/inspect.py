@@ -3,29 +3,24 @@
 from flareiac.app.recorded import recorded
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.capabilities import Inspecting
+from flareiac.sdk.run_status import RunStatus
 
 
-def status(workspace: Workspace, snapshot: Snapshot) -> list[Attributes]:
-    """One row for each recorded resource that runs, by address."""
-    rows: list[Attributes] = []
+def status(workspace: Workspace, snapshot: Snapshot) -> dict[str, RunStatus]:
+    """Each recorded resource that runs, by address."""
+    found: dict[str, RunStatus] = {}
     for address, record in sorted(snapshot.resources.items()):
         driver = workspace.driver(record.provider, record.type)
         if isinstance(driver, Inspecting):
-            rows.append(
-                {
-                    "address": address,
-                    **driver.inspect(address, record.recorded(), recorded_references(snapshot, record)),
-                }
-            )
-    return rows
+            found[address] = driver.inspect(address, record.recorded(), recorded_references(snapshot, record))
+    return found
 
 
-def row(workspace: Workspace, snapshot: Snapshot, address: str) -> Attributes:
+def status_of(workspace: Workspace, snapshot: Snapshot, address: str) -> RunStatus:
     """What one resource is doing. Raises ``Failure`` for what does not run."""
     record = recorded(snapshot, address)
     driver = workspace.driver(record.provider, record.type)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from flareiac.app.recorded import recorded
 from flareiac.app.single_operation import LockedState, carry_out, locked_state
 from flareiac.app.workspace import Workspace
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Data
 from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import ResourceRecord, Snapshot
@@ -22,6 +22,7 @@ from flareiac.sdk.driver import Driver
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Outcome
+from flareiac.sdk.run_status import RunStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class RecordedView:
                         found[holder] = relation
         return [(self.resource(holder), relation) for holder, relation in sorted(found.items())]
 
-    def running(self, resource: RecordedResource) -> Attributes | None:
+    def running(self, resource: RecordedResource) -> RunStatus | None:
         """What it is doing; None where it does not run. Raises ``Failure``."""
         driver = self.driver(resource)
         if not isinstance(driver, Inspecting):

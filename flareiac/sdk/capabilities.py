@@ -14,6 +14,7 @@ from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import NotApplied, Observation, Outcome, Recorded, StageDone
+from flareiac.sdk.run_status import RunStatus
 
 
 @runtime_checkable
@@ -76,11 +77,8 @@ class Foreseeing(Protocol):
 class Inspecting(Protocol):
     """A driver whose resources run: what one of them is doing now."""
 
-    def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
-        """``phase``, ``run_id``, ``batch``, ``last_commit`` (UTC seconds), ``lag``,
-        ``input_rows_per_second``, ``processed_rows_per_second``, ``watermark``, ``failures``, ``last_error``,
-        ``log``; None where nothing is known.
-        """
+    def inspect(self, address: str, recorded: Recorded, references: References) -> RunStatus:
+        """Its status. Raises ``Failure``."""
         ...
 
 

@@ -8,13 +8,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Data
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Outcome, Recorded
+from flareiac.sdk.run_status import RunStatus
 from flareiac.sdk.text_table import TextTable
 
 
@@ -51,10 +52,8 @@ class RecordedProject(Protocol):
         """Who writes this address or streams from it, by address; who does both writes."""
         ...
 
-    def running(self, resource: RecordedResource) -> Attributes | None:
-        """What a resource is doing (see ``flareiac.sdk.capabilities.Inspecting``); None for one that does not
-        run.
-        """
+    def running(self, resource: RecordedResource) -> RunStatus | None:
+        """What a resource is doing; None for one that does not run."""
         ...
 
     def earlier_states(self, address: str) -> Sequence[EarlierState]:

@@ -8,6 +8,7 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.render.state_text import outputs_json, outputs_text, record_text, show_json, state_text
 from flareiac.render.status_text import status_json, status_text
+from flareiac.sdk.run_status import RunStatus
 from flareiac.sdk.schema import Attribute, Block
 
 RECORD = ResourceRecord(
@@ -84,37 +85,37 @@ def test_outputs_are_shown_alone_or_together() -> None:
 
 
 def test_status_is_a_table_with_the_last_errors_below() -> None:
-    rows = [
-        {
-            "address": "job.flights",
-            "phase": "running",
-            "run_id": "0a1b2c3d-0000-4000-8000-000000000000",
-            "batch": 12,
-            "last_commit": 940.0,
-            "lag": 3,
-            "input_rows_per_second": 120.04,
-            "processed_rows_per_second": 1000,
-            "watermark": "2013-01-02T00:00:00Z",
-            "failures": 0,
-            "last_error": None,
-        },
-        {
-            "address": "job.b",
-            "phase": "failed",
-            "lag": {"orders": 2, "x": None},
-            "failures": 3,
-            "last_error": "No such table\n  at line 1\n",
-        },
-    ]
+    rows = {
+        "job.flights": RunStatus(
+            phase="running",
+            run_id="0a1b2c3d-0000-4000-8000-000000000000",
+            batch=12,
+            last_commit=940.0,
+            lag="3 files",
+            input_rows_per_second=120.04,
+            processed_rows_per_second=1000,
+            watermark="2013-01-02T00:00:00Z",
+        ),
+        "job.b": RunStatus(
+            phase="failed",
+            lag="behind, 2 files",
+            failures=3,
+            last_error="No such table\n  at line 1\n",
+            health=("failed: it gave up", "no batch for 5m"),
+        ),
+    }
     assert status_text(rows, now=1000.0) == (
         """\
-JOB          PHASE    RUN       BATCH           LAG   IN/S   OUT/S  WATERMARK             LAST COMMIT  FAILURES
-job.flights  running  0a1b2c3d     12             3  120.0  1000.0  2013-01-02T00:00:00Z  1m00s ago           0
-job.b        failed   -             -  orders=2 x=-      -       -  -                     -                   3
+JOB          PHASE    RUN       BATCH              LAG   IN/S   OUT/S  WATERMARK             LAST COMMIT  FAILURES
+job.flights  running  0a1b2c3d     12          3 files  120.0  1000.0  2013-01-02T00:00:00Z  1m00s ago           0
+job.b        failed   -             -  behind, 2 files      -       -  -                     -                   3
 
 job.b: last error
     No such table
       at line 1
+
+job.b: unhealthy
+    no batch for 5m
 """
     )
     data = status_json(rows)
@@ -123,4 +124,4 @@ job.b: last error
         "1.0",
         ["job.flights", "job.b"],
     )
-    assert status_text([], now=0.0) == "No jobs are recorded.\n"
+    assert status_text({}, now=0.0) == "No jobs are recorded.\n"

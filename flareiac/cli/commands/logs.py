@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.inspect import row
+from flareiac.app.inspect import status_of
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
@@ -17,11 +17,11 @@ Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on printing wha
 def logs(invocation: Invocation, address: Address, follow: Follow = False) -> int:
     """Prints the log of a job, and what is added to it until it is interrupted."""
     with opened(invocation) as workspace:
-        found = row(workspace, workspace.load_state().snapshot, address).get("log")
-    if not found or not Path(found).is_file():
+        log = status_of(workspace, workspace.load_state().snapshot, address).log
+    if not log or not Path(log).is_file():
         invocation.terminal.say(f"{address} has written no log yet.")
         return ExitCode.DONE
-    with Path(found).open(encoding="utf-8", errors="replace") as stream:
+    with Path(log).open(encoding="utf-8", errors="replace") as stream:
         while True:
             if text := stream.read():
                 invocation.terminal.out(text)

@@ -119,7 +119,7 @@ def _refuse_running(project: RecordedProject, address: str, users: Users) -> Non
 def _running(project: RecordedProject, address: str, users: Users) -> Iterator[Diagnostic]:
     for user, relation in users:
         doing = project.running(user)
-        if doing is None or doing["phase"] in _AT_REST:
+        if doing is None or doing.phase in _AT_REST:
             continue
         why = (
             "What it writes meanwhile would be lost or stand beside the old rows."
@@ -128,7 +128,7 @@ def _running(project: RecordedProject, address: str, users: Users) -> Iterator[D
         )
         yield error(
             codes.TABLE_IN_USE,
-            f"{user.address} {relation} {address} and has not stopped ({doing['phase']}). {why} Nothing was "
+            f"{user.address} {relation} {address} and has not stopped ({doing.phase}). {why} Nothing was "
             f"changed. Stop it first: flareiac stop {user.address}, or stopped = true in its block and an "
             "apply.",
             address=user.address,

@@ -5,18 +5,23 @@ from datetime import UTC, datetime
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.elapsed import elapsed_text
+from flareiac.kernel.records import encode
+from flareiac.sdk.run_status import RunStatus
 
 FORMAT_VERSION = "1.0"
 
 
-def checkpoint_json(address: str, inside: Attributes, holders: Mapping[str, Attributes]) -> dict[str, Data]:
+def checkpoint_json(address: str, inside: Attributes, holders: Mapping[str, RunStatus]) -> dict[str, Data]:
     """Everything as it is, versioned."""
-    return {"format_version": FORMAT_VERSION, "address": address, **inside, "jobs": dict(holders)}
+    return {
+        "format_version": FORMAT_VERSION,
+        "address": address,
+        **inside,
+        "jobs": {job: encode(row) for job, row in holders.items()},
+    }
 
 
-def checkpoint_text(
-    address: str, inside: Attributes, holders: Mapping[str, Attributes], *, now: float
-) -> str:
+def checkpoint_text(address: str, inside: Attributes, holders: Mapping[str, RunStatus], *, now: float) -> str:
     """``now`` in UTC seconds."""
     lines = [f"{address}: {inside['location']}", f"generation {inside['generation']} is in use"]
     lines += [_holder(name, row) for name, row in holders.items()] or ["no recorded job uses it"]
@@ -34,10 +39,9 @@ def checkpoint_text(
     return "\n".join(lines) + "\n"
 
 
-def _holder(name: str, row: Attributes) -> str:
-    lag = row.get("lag")
-    behind = f'"{lag}"' if lag else "unknown"
-    return f"{name} is {row.get('phase') or 'unknown'}, lag {behind}"
+def _holder(name: str, row: RunStatus) -> str:
+    lag = f'"{row.lag}"' if row.lag else "unknown"
+    return f"{name} is {row.phase or 'unknown'}, lag {lag}"
 
 
 def _query(query: Attributes, now: float) -> Iterator[str]:

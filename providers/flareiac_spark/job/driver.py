@@ -15,6 +15,7 @@ from flareiac.sdk.capabilities import RunCommand
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, Unreadable
+from flareiac.sdk.run_status import RunStatus
 from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
@@ -213,7 +214,7 @@ class JobDriver:
             self._noted(request, target),
         )
 
-    def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
+    def inspect(self, address: str, recorded: Recorded, references: References) -> RunStatus:
         """See ``flareiac.sdk.capabilities.Inspecting``."""
         return inspect_job(address, recorded, references, self._applications)
 

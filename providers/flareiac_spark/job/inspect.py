@@ -10,6 +10,7 @@ from pathlib import Path
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.run_status import QueryRun, RunStatus
 from flareiac_spark.application import Liveness, liveness, why_unknown
 from flareiac_spark.checkpoint_files.backlog import files_waiting
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, read_checkpoint
@@ -23,10 +24,8 @@ from flareiac_spark.places import absolute_place
 
 def inspect_job(
     address: str, recorded: Recorded, references: References, applications: Applications
-) -> Attributes:
-    """The keys of ``flareiac.sdk.capabilities.Inspecting``, and ``queries`` for a job with several outputs.
-    Raises ``Failure``.
-    """
+) -> RunStatus:
+    """Of a job with several outputs, the figures of its first query. Raises ``Failure``."""
     control = applications.control(recorded.attributes["application"])
     status, desired = read_status(control), read_desired(control)
     job = status.jobs.get(address) if status else None
@@ -41,31 +40,26 @@ def inspect_job(
     kept = _kept(recorded.attributes, references, applications)
     reports = job.queries if job else ()
     phase = _phase(recorded, job, lives, wanted.state if wanted else None)
-    return {
-        "phase": phase,
-        "run_id": first.run_id if first else None,
-        "batch": first.batch if first and first.batch is not None else kept.batch,
-        "last_commit": max(
+    return RunStatus(
+        phase=phase,
+        run_id=first.run_id if first else None,
+        batch=first.batch if first and first.batch is not None else kept.batch,
+        last_commit=max(
             (query.last_commit for query in reports if query.last_commit), default=kept.last_commit
         ),
-        "lag": _lag(reports, kept.files_waiting),
-        "input_rows_per_second": first.input_rows_per_second if first else None,
-        "processed_rows_per_second": first.processed_rows_per_second if first else None,
-        "watermark": (first.watermark if first else None) or kept.watermark,
-        "state_rows": first.state_rows if first else None,
-        "failures": job.failures if job else 0,
-        "last_error": last_error(job),
-        "health": list(complaints(recorded.attributes, job, silent=silent))
-        if lives is not Liveness.GONE
-        else [],
-        "log": str(control.job_log(address)),
-        "queries": {
-            query.output: {"id": query.id, "run_id": query.run_id, "batch": query.batch}
-            for query in job.queries
-        }
-        if job
-        else {},
-    }
+        lag=_lag(reports, kept.files_waiting),
+        input_rows_per_second=first.input_rows_per_second if first else None,
+        processed_rows_per_second=first.processed_rows_per_second if first else None,
+        watermark=(first.watermark if first else None) or kept.watermark,
+        state_rows=first.state_rows if first else None,
+        failures=job.failures if job else 0,
+        last_error=last_error(job),
+        health=complaints(recorded.attributes, job, silent=silent) if lives is not Liveness.GONE else (),
+        log=str(control.job_log(address)),
+        queries={
+            query.output: QueryRun(id=query.id, run_id=query.run_id, batch=query.batch) for query in reports
+        },
+    )
 
 
 def _phase(recorded: Recorded, job: JobStatus | None, lives: Liveness, state: str | None) -> str:

@@ -3,6 +3,8 @@
 import json
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import encode
+from flareiac.sdk.run_status import RunStatus
 from flareiac_spark.checkpoint.text import checkpoint_json, checkpoint_text
 
 NOW = 1_700_000_100.0
@@ -74,7 +76,7 @@ def inside() -> Attributes:
 
 def test_a_person_reads_what_was_read_and_what_is_open() -> None:
     lines = checkpoint_text(
-        "checkpoint.x", inside(), {"job.x": {"phase": "idle", "lag": {}}}, now=NOW
+        "checkpoint.x", inside(), {"job.x": RunStatus(phase="idle")}, now=NOW
     ).splitlines()
     assert lines == [
         "checkpoint.x: /data/x",
@@ -111,16 +113,17 @@ def test_an_unused_checkpoint_says_so() -> None:
 
 
 def test_a_job_that_uses_it_is_shown_with_its_lag() -> None:
-    jobs = {"job.x": {"phase": "running", "lag": "behind, 3 files"}}
+    jobs = {"job.x": RunStatus(phase="running", lag="behind, 3 files")}
     text = checkpoint_text("checkpoint.x", inside(), jobs, now=NOW)
     assert 'job.x is running, lag "behind, 3 files"' in text
 
 
 def test_a_program_reads_everything() -> None:
-    found = json.loads(json.dumps(checkpoint_json("checkpoint.x", inside(), {"job.x": {"phase": "idle"}})))
+    idle = RunStatus(phase="idle")
+    found = json.loads(json.dumps(checkpoint_json("checkpoint.x", inside(), {"job.x": idle})))
     assert (found["format_version"], found["address"], found["jobs"]) == (
         "1.0",
         "checkpoint.x",
-        {"job.x": {"phase": "idle"}},
+        {"job.x": encode(idle)},
     )
     assert found["queries"][0]["sources"][0]["offset"] == "{}"

@@ -135,5 +135,5 @@ def test_a_job_that_does_not_run_shows_what_its_checkpoint_keeps(tmp_path: Path,
     found = inspect_job(
         "job.x", Recorded(attributes=job.attributes), references, Applications(Project(root=tmp_path))
     )
-    assert (found["batch"], found["lag"], found["watermark"]) == (0, "3 files", "2026-01-01T00:00:00.000Z")
-    assert found["last_commit"] == (folder / "commits" / "0").stat().st_mtime
+    assert (found.batch, found.lag, found.watermark) == (0, "3 files", "2026-01-01T00:00:00.000Z")
+    assert found.last_commit == (folder / "commits" / "0").stat().st_mtime

@@ -1,0 +1,39 @@
+"""What a resource that runs is doing, as ``status`` and ``logs`` print it. Records; None where nothing is
+known.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryRun:
+    """One of the queries of a resource, and its last run."""
+
+    id: str | None
+    run_id: str | None
+    batch: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStatus:
+    """The fields and their order are the JSON of ``status``, a contract.
+
+    ``last_commit`` in UTC seconds. ``lag`` in words. ``health``: what is wrong with it while it runs.
+    ``log``: the path of its log. ``queries`` by output.
+    """
+
+    phase: str
+    run_id: str | None = None
+    batch: int | None = None
+    last_commit: float | None = None
+    lag: str | None = None
+    input_rows_per_second: float | None = None
+    processed_rows_per_second: float | None = None
+    watermark: str | None = None
+    state_rows: int | None = None
+    failures: int = 0
+    last_error: str | None = None
+    health: tuple[str, ...] = ()
+    log: str = ""
+    queries: Mapping[str, QueryRun] = field(default_factory=dict)
