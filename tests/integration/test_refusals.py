@@ -147,19 +147,19 @@ def test_by_hand(running: Project) -> None:
     assert "job.rides" in unknown.err
 
 
-@pytest.mark.parametrize("name", ["status.json", "desired.json"])
-def test_a_damaged_control_file(own_project: Project, name: str) -> None:
+def test_a_damaged_control_file(own_project: Project) -> None:
     own_project.write(rides=rides("rides").replace('"200ms" }', '"200ms" }\n  stopped = true'))
     own_project.apply()
-    own_project.close()  # a living driver writes its status anew
-    (own_project.control / name).write_text('{"version": 1, "jobs": {"job.ri')
-    for words in (["plan"], ["drift"], ["status"], ["apply", "-auto-approve"]):
-        done = own_project.run(*words, code=1)
-        assert f"runtime/{name}" in done.err
-        assert "Move the file away" in done.err
-    (own_project.control / name).unlink()
-    own_project.apply()
-    own_project.run("drift")
+    for name in ("status.json", "desired.json"):
+        own_project.close()  # a living driver writes its status again
+        (own_project.control / name).write_text('{"version": 1, "jobs": {"job.ri')
+        for words in (["plan"], ["drift"], ["status"], ["apply", "-auto-approve"]):
+            done = own_project.run(*words, code=1)
+            assert f"runtime/{name}" in done.err
+            assert "Move the file away" in done.err
+        (own_project.control / name).unlink()
+        own_project.apply()
+        own_project.run("drift")
 
 
 def test_a_damaged_checkpoint(running: Project) -> None:

@@ -90,7 +90,7 @@ def stream(lake: Lake, name: str, uuid: str, **more: Any) -> dict[str, Any]:
     return {
         "address": f"job.{name}",
         "mode": "stream",
-        "trigger": {"kind": "processing_time", "interval_ms": 0},
+        "trigger": {"kind": "processing_time", "interval_ms": 100},
         "inputs": [lake.flights_input(name, source={"max_files_per_trigger": 1})],
         "steps": [{"name": "clean", "sql": "SELECT * FROM raw"}],
         "outputs": [lake.output(name, "clean", uuid, COLUMNS, **more.pop("output", {}))],
