@@ -185,7 +185,7 @@ def _carry_out(
         parallelism=conduct.parallelism,
         stop_on_error=conduct.stop_on_error,
     )
-    end = _end(report)
+    end = _end(report, chosen)
     configuration = _configuration_of(workspace, planned, chosen) if report.diagnostics else None
     if configuration is not None:
         placed = tuple(with_span(item, configuration.desired) for item in report.diagnostics)
@@ -209,14 +209,16 @@ def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -
     )
 
 
-def _end(report: Report) -> ApplyOutcome:
-    tally = report.tally
+def _end(report: Report, plan: Plan) -> ApplyOutcome:
+    """A change of which only stages are done has failed; no other one is partly applied by it."""
+    tally, stages = report.tally, {operation.id for operation in plan.operations if operation.stage}
     if report.stale:
         return ApplyOutcome.STALE
     if tally.cancelled:
         return ApplyOutcome.CANCELLED
     if tally.failed:
-        return ApplyOutcome.PARTLY if tally.done or tally.restored else ApplyOutcome.FAILED
+        changed = not stages.issuperset(tally.done)
+        return ApplyOutcome.PARTLY if changed or tally.restored else ApplyOutcome.FAILED
     return ApplyOutcome.FAILED if report.snapshot is None else ApplyOutcome.DONE
 
 

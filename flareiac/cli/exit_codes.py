@@ -26,7 +26,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.BLOCKED: "the plan holds a blocked action",
     ExitCode.LOCKED: "the state lock was not obtained",
     ExitCode.STALE: "the saved plan is stale, or names places of another folder",
-    ExitCode.PARTLY: "partly applied: at least one operation done and one failed",
+    ExitCode.PARTLY: "partly applied: at least one change done and one failed",
     ExitCode.CANCELLED: "cancelled, also by a declined prompt",
     ExitCode.USAGE: "usage",
 }

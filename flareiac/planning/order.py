@@ -105,7 +105,9 @@ def _stage(draft: _Draft, address: str, stage: Stage) -> str:
 
 
 def _early_stages(draft: _Draft) -> None:
-    """What must find the world as it was is over before anything that the resource refers to changes."""
+    """What must find the world as it was is over before anything that the resource refers to changes. After
+    the changes that would kill a running query, whose reason says more.
+    """
     for address, last in draft.early.items():
         resource = draft.resources[address]
         for needed in dict.fromkeys([*resource.dependencies, *references(resource.recorded)]):
@@ -229,11 +231,11 @@ def _maintenance(draft: _Draft) -> None:
 PASSES: tuple[Callable[[_Draft], None], ...] = (
     _operations,
     _stages,
-    _early_stages,
     _references,
     _replacements,
     _removals,
     _quiescing,
+    _early_stages,
     _feeding,
     _maintenance,
 )

@@ -134,6 +134,7 @@ BATCH_UNCERTAIN: Final = Code("FIK084", "Whether a batch was written is not know
 BATCH_NOT_FINISHED: Final = Code("FIK186", "A batch that some outputs have cannot be finished")
 TABLE_NOT_EMPTIED: Final = Code("FIK085", "The table cannot be emptied")
 JVM_OUTLIVES_DRIVER: Final = Code("FIK088", "The previous Spark application has not ended")
+STAGE_NOT_PLANNED: Final = Code("FIK189", "The plan lacks an operation that is needed now")
 TABLE_NOT_IDENTIFIED: Final = Code("FIK051", "The state does not say which table it is")
 
 # Maintenance

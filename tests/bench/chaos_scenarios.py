@@ -237,8 +237,8 @@ APPLY: Final = (
     "apply.before-snapshot",
     "apply.snapshot",
 )
-RENEW: Final = (*APPLY, "apply.settled", "apply.seeded")
-REBUILD: Final = (*RENEW, "apply.truncated")
+RENEW: Final = (*APPLY, "finish.after", "prepare.after", "start.after")
+REBUILD: Final = (*APPLY, "empty.within", "empty.after", "prepare.after")
 
 
 def _points(points: Iterable[str], name: str, *outputs: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs
 from flareiac.sdk.maintenance import Duty, Performed, PerformRequest
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
-from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome
+from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, StageDone
 from flareiac.state.places import encode_state
 from tests.golden.observed import identity
 from tests.state.memory_store import MemoryStore
@@ -39,6 +39,9 @@ class Double:
                 diagnostics=(error(_REFUSED, "The double refuses it.", address=request.address),)
             )
         return Applied(attributes=request.planned, identity=self._identity(request.address, request.planned))
+
+    def perform(self, request: ApplyRequest) -> StageDone:
+        return StageDone(note={"stage": request.stage})
 
     def delete(self, request: ApplyRequest) -> Outcome:
         return Applied(attributes={}, identity={})

@@ -114,7 +114,7 @@ def test_state_is_left_behind_and_the_position_is_not(project: Project) -> None:
     assert "No changes." in project.quiet()
 
 
-@pytest.mark.parametrize("point", ["", "apply.settled", "apply.truncated", "apply.seeded"])
+@pytest.mark.parametrize("point", ["", "empty.within", "empty.after", "prepare.after"])
 def test_a_table_is_rebuilt(project: Project, point: str) -> None:
     """Emptied once, and read again from the beginning; the snapshot before is known."""
     name = f"rebuilt_{point.replace('.', '_')}"

@@ -2,6 +2,7 @@
 repeated.
 """
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -10,14 +11,15 @@ from tests.integration.project import Project, rides
 
 pytestmark = pytest.mark.jvm
 
-POINTS = ("apply.intent", "apply.before-result", "apply.result")
-NAMES = {point: point.replace("apply.", "at_").replace("-", "_") for point in POINTS}
+POINTS = ("apply.intent", "apply.before-result", "apply.result", "apply.before-result:2")
+"""Before its first stage, while that is at work and when it is done; and when the job runs as it should."""
+NAMES = {point: re.sub(r"\W", "_", point.replace("apply.", "at_")) for point in POINTS}
 
 
 @pytest.fixture(scope="module")
 def tables(project: Project) -> Iterator[Project]:
-    """Tables and checkpoints of the jobs to come, so that a job is the only operation of an apply; one job
-    runs on, untouched.
+    """Tables and checkpoints of the jobs to come, so that a job is the only change of an apply; one job runs
+    on, untouched.
     """
     project.land(30)
     project.write(steady=rides("steady"), **{name: rides(name, job=False) for name in NAMES.values()})

@@ -231,6 +231,15 @@ class JobDefinition:
         """Whether it is to run, and not only to be declared."""
         return not self.stopped and not (self.is_finite and self.run == "manual")
 
+    def moves_to(self, other: "JobDefinition") -> bool:
+        """Whether another application runs that one."""
+        return _location(self) != _location(other)
+
+    @property
+    def catalogs(self) -> Mapping[str, str] | None:
+        """Digests of the settings of its catalogs, by name."""
+        return self.application.catalogs if self.application is not None else None
+
     @property
     def query_names(self) -> list[str]:
         """Its queries, each named like the folder of its checkpoint: one for each output, or one for all of
@@ -261,3 +270,7 @@ class JobDefinition:
     def python_steps(self) -> list[str]:
         """The names of the steps in Python."""
         return [name for name, step in self.steps.items() if step.python]
+
+
+def _location(job: JobDefinition) -> str | None:
+    return job.application.runtime_location if job.application is not None else None

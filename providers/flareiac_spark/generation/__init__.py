@@ -1,3 +1,3 @@
-"""Generations of a checkpoint: what a new one begins with, how it is prepared, how a job moves to it and
-back.
+"""Generations of a checkpoint: what is on disk is read, how each query begins is decided, and stages carry it
+out. Beside it what can be put back.
 """

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
@@ -17,42 +16,34 @@ from flareiac_spark.start_from import CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
 
 
 def blockers(
-    request: PlanRequest, desired: Attributes, facts: JobFacts, start: str, again: str
+    request: PlanRequest, desired: JobDefinition, facts: JobFacts, start: str, again: str
 ) -> Iterator[Blocker]:
     """Why queries of this job cannot begin a raised generation with ``start_from = start``.
 
     ``again``: how all that is left can be read.
     """
-    recorded = request.recorded.attributes if request.recorded else None
+    recorded = JobDefinition.of(request.recorded.attributes) if request.recorded else None
     if recorded is None or start == EARLIEST:
         return
-    others = sorted(
-        {
-            kind
-            for item in desired["inputs"].values()
-            if item["kind"] == "stream" and (kind := item["source"]["kind"]) != TABLE
-        }
-    )
+    kinds = {item.source.kind for item in desired.streams.values()}
     if start != CARRY_OVER:
-        tables = any(
-            item["source"]["kind"] == TABLE for item in desired["inputs"].values() if item["kind"] == "stream"
-        )
-        if others and not (start == OLDEST_SNAPSHOT and tables):
+        others = sorted(kinds - {TABLE})
+        if others and not (start == OLDEST_SNAPSHOT and TABLE in kinds):
             yield only_tables(desired, start, others, again)
         return
-    for name in [ALL] if desired["foreach_batch"] else sorted(desired["outputs"]):
-        new = query_streams(JobDefinition.of(desired), name)
+    for name in desired.query_names:
+        new = query_streams(desired, name)
         on_disk = facts.checkpoints.get(name)
-        if on_disk is None or not (name == ALL or name in recorded["outputs"]):
+        if on_disk is None or not (name == ALL or name in recorded.outputs):
             found = decide(new, new, [])
         else:
-            old = replace(query_streams(JobDefinition.of(recorded), name), stateful=bool(on_disk.operators))
+            old = replace(query_streams(recorded, name), stateful=bool(on_disk.operators))
             found = decide(old, new, [kind for kind, _folders in on_disk.sources])
         if isinstance(found, Refusal):
             yield cannot_carry_over(desired, name, found, again)
 
 
-def cannot_carry_over(desired: Attributes, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
+def cannot_carry_over(desired: JobDefinition, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
     """``carry_over`` is not possible."""
     return blocker(
         codes.CANNOT_CARRY_OVER,
@@ -64,21 +55,21 @@ def cannot_carry_over(desired: Attributes, name: str, refusal: Refusal, again: s
     )
 
 
-def only_tables(desired: Attributes, start: str, kinds: Sequence[str], again: str = EARLIEST) -> Blocker:
+def only_tables(desired: JobDefinition, start: str, kinds: Sequence[str], again: str = EARLIEST) -> Blocker:
     """A moment is no beginning for these kinds of sources."""
-    place = desired["checkpoint"]
+    place = desired.checkpoint
     carry = f"go on where the last generation stands, in {place}:\n  {line(place, 'start_from', CARRY_OVER)}"
     read = " and ".join("files" if kind == FILES else f"a {kind} stream" for kind in kinds)
     return blocker(
         codes.START_DOES_NOT_FIT,
         why=(
-            f"{desired['checkpoint']} cannot start from {start}, since the job reads {read}. Only tables "
+            f"{place} cannot start from {start}, since the job reads {read}. Only tables "
             "know which rows came when."
         ),
         ways_out=(carry, _read_again(desired, again)),
     )
 
 
-def _read_again(desired: Attributes, again: str) -> str:
-    place = desired["checkpoint"]
+def _read_again(desired: JobDefinition, again: str) -> str:
+    place = desired.checkpoint
     return f"read again all that can be read, in {place}:\n  {line(place, 'start_from', again)}"

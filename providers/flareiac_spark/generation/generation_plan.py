@@ -4,13 +4,12 @@ Pure."""
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step, blocker
 from flareiac.sdk.lakehouse import TableWriters, writers_of
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
-from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_definition import JobDefinition, Output
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import readable
 from flareiac_spark.instance_lines import line
@@ -21,18 +20,39 @@ _REWRITES: Final = ("complete", "overwrite")
 """Output modes whose next batch replaces everything that is there."""
 
 
-def start_of(attributes: Attributes, references: References) -> str:
+def start_of(job: JobDefinition, references: References) -> str:
     """What the next generation starts from: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or
     a time.
     """
-    reference = attributes["checkpoint"]
-    checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
+    checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
     return str((checkpoint.attributes.get("start_from") if checkpoint else None) or CARRY_OVER)
 
 
 def reads_again(start: str) -> bool:
     """Whether a generation reads what an earlier one has read."""
     return start not in (CARRY_OVER, LATEST)
+
+
+def is_emptied(output: Output, start_from: str) -> bool:
+    """Whether the rows that an output has written are taken out before a generation starts from there."""
+    return reads_again(start_from) and output.mode not in _REWRITES and output.rebuild == "truncate"
+
+
+def begins(recorded: JobDefinition | None, planned: JobDefinition) -> bool:
+    """Whether a definition takes a job to another generation of its checkpoint, or makes it in one that is
+    not the first.
+    """
+    if planned.generation is None:
+        return False
+    before = on_same_checkpoint(recorded, planned)
+    return planned.generation > 1 if before is None else planned.generation != before.generation
+
+
+def on_same_checkpoint(recorded: JobDefinition | None, planned: JobDefinition) -> JobDefinition | None:
+    """The definition that was recorded on the same checkpoint; on another one a job is new."""
+    if recorded is None or recorded.generation is None:
+        return None
+    return recorded if recorded.checkpoint_location == planned.checkpoint_location else None
 
 
 def carries_over(job: JobDefinition, recorded: JobDefinition | None = None) -> bool:
@@ -56,7 +76,7 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
     """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are
     there.
     """
-    start = start_of(desired.attributes, request.references)
+    start = start_of(desired, request.references)
     lost = readable.missed(desired, request.references)
     yield _begins(start, desired, facts, lost)
     if facts.operators:
@@ -70,15 +90,14 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
         yield from _rows(desired, lost)
 
 
-def blockers(request: PlanRequest, desired: Attributes) -> list[Blocker]:
+def blockers(request: PlanRequest, desired: JobDefinition) -> list[Blocker]:
     """Why a table cannot be emptied for a rebuild."""
-    if not reads_again(start_of(desired, request.references)):
-        return []
+    start = start_of(desired, request.references)
     found: list[Blocker] = []
-    for name, output in desired["outputs"].items():
-        if output["rebuild"] == "truncate" and output["mode"] not in _REWRITES:
-            claims = [claim for claim in request.claims if claim.subject == output["table"].address]
-            emptying = readable.emptying(request, JobDefinition.of(desired), name)
+    for name, output in desired.outputs.items():
+        if is_emptied(output, start):
+            claims = [claim for claim in request.claims if claim.subject == output.table.address]
+            emptying = readable.emptying(request, desired, name)
             found.extend([emptying] if emptying is not None else _in_the_way(name, output, claims, request))
     return found
 
@@ -165,9 +184,9 @@ def _rows(desired: JobDefinition, lost: list[readable.Missed]) -> Iterator[Step]
 
 
 def _in_the_way(
-    name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest
+    name: str, output: Output, claims: Sequence[Claim], request: PlanRequest
 ) -> Iterator[Blocker]:
-    table = output["table"]
+    table = output.table
     keep = f'keep the rows, in output "{name}":\n  rebuild = "keep"'
     for claim in claims:
         if claim.relation is Relation.WRITES:
@@ -197,10 +216,8 @@ def _in_the_way(
     yield from _foreign(name, output, claims, request)
 
 
-def _foreign(
-    name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest
-) -> Iterator[Blocker]:
-    strange = foreign_writers(output["table"].address, claims, request)
+def _foreign(name: str, output: Output, claims: Sequence[Claim], request: PlanRequest) -> Iterator[Blocker]:
+    strange = foreign_writers(output.table.address, claims, request)
     if strange:
         yield blocker(
             codes.EMPTIED_TABLE_HAS_FOREIGN_WRITER,

@@ -25,6 +25,10 @@ class OperationClient:
         self._request, self._engine, self._applications = request, engine, applications
         self._up = False
 
+    def tell(self, text: str) -> None:
+        """Says what is in progress."""
+        self._request.progress(text)
+
     def ask(self, work: Question, patience: float) -> Result:
         """The answer. Raises ``Failure``."""
         engine, request = self._engine, self._request

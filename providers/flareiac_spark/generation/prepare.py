@@ -49,7 +49,7 @@ class StartPositions:
     told: Mapping[str, Any] = field(default_factory=dict)
 
 
-def prepare(folder: Path, beginning: StartPositions) -> None:
+def prepare_folder(folder: Path, beginning: StartPositions) -> None:
     """Prepares a folder that is absent or was prepared before. Raises ``Damaged`` for the old one,
     ``OSError`` and ``ControlError``.
     """
@@ -73,19 +73,19 @@ def prepare(folder: Path, beginning: StartPositions) -> None:
     _sync(folder.parent)
 
 
-def positions_at(settled: LastBatch) -> tuple[str | None, ...]:
-    """The position of each source after the settled batch; none if there is no such batch. Raises
+def positions_at(last: LastBatch) -> tuple[str | None, ...]:
+    """The position of each source after the last batch; none if there is no such batch. Raises
     ``Damaged``.
     """
-    return () if settled.batch is None else read_offsets(settled.folder, settled.batch).positions
+    return () if last.batch is None else read_offsets(last.folder, last.batch).positions
 
 
-def times_at(settled: LastBatch) -> Mapping[str, int | None]:
+def times_at(last: LastBatch) -> Mapping[str, int | None]:
     """When the old generation's streams of tables began, by input. Raises ``Damaged``."""
     try:
-        note = read_json(note_of(settled.folder))
+        note = read_json(note_of(last.folder))
     except ControlError as trouble:
-        raise Damaged(note_of(settled.folder), trouble.why) from None
+        raise Damaged(note_of(last.folder), trouble.why) from None
     times = (note or {}).get("times")
     return (
         {str(name): at if isinstance(at, int) else None for name, at in times.items()}

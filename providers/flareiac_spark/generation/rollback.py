@@ -31,49 +31,67 @@ from flareiac_spark.control import (
     job_spec_to_json,
 )
 from flareiac_spark.definition.build import digest_of, spec_of
-from flareiac_spark.definition.canonical import is_finite
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.stream.canonical import table_columns
 
 _UNREADABLE: Final = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenBatch:
+    """A batch in flight that an output has: what another definition makes of it would not reach that."""
+
+    folder: str
+    batch: int
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fallback:
     """What to put back. ``committed``: the newest batch of each query before the new definition starts, by
-    folder; ``written``: the outputs that have its batch in flight, as (folder, batch, output).
+    folder; ``written``: what its outputs have of the batches in flight.
     """
 
     entry: DesiredJob
     committed: Mapping[str, int | None] = field(default_factory=dict)
-    written: frozenset[tuple[str, int, str]] = frozenset()
+    written: tuple[WrittenBatch, ...] = ()
 
 
-def is_asked_for(request: ApplyRequest) -> bool:
-    planned = request.planned
-    return planned is not None and planned["stability"]["on_failure"] == "rollback"
+def is_asked_for(planned: JobDefinition) -> bool:
+    """Whether a definition that does not become stable gives way to the one before."""
+    return planned.stability.on_failure == "rollback"
+
+
+def never(was: JobDefinition | None, planned: JobDefinition) -> str:
+    """Why no failure of the new definition can bring the old one back; empty where one may. Pure."""
+    if was is None:
+        return "it is new, so that there is no definition before"
+    if planned.is_finite or was.is_finite:
+        return "the run before it has ended, so that there is nothing to go on with"
+    if was.generation != planned.generation:
+        return (
+            f"generation {planned.generation} of its checkpoint has begun, and the old definition "
+            "stands in the one before"
+        )
+    if was.moves_to(planned):
+        return "it moved to another application"
+    if was.catalogs != planned.catalogs:
+        return "the settings of its catalogs changed with it"
+    return ""
 
 
 def fallback(
-    request: ApplyRequest, entry: DesiredJob | None, target: JobSpec, digest: str, project: Project
-) -> Fallback | str:
-    """What would be put back, or why nothing can be. ``entry`` is what should run at the moment. Ask it once
-    the old one has stopped.
+    request: ApplyRequest, entry: DesiredJob | None, digest: str, project: Project
+) -> DesiredJob | str:
+    """What would be put back in place of the definition of this digest, or why nothing can be. ``entry`` is
+    what should run at the moment.
     """
-    recorded, planned = request.recorded, request.planned
-    assert planned is not None, "a removal is not put back"
-    if recorded is None:
-        return "it is new, so that there is no definition before"
-    if is_finite(planned) or is_finite(recorded.attributes):
-        return "the run before it has ended, so that there is nothing to go on with"
-    if recorded.attributes["generation"] != planned["generation"]:
-        return (
-            f"generation {planned['generation']} of its checkpoint has begun, and the old definition "
-            "stands in the one before"
-        )
-    if recorded.attributes["application"]["runtime_location"] != planned["application"]["runtime_location"]:
-        return "it moved to another application"
-    if recorded.attributes["application"].get("catalogs") != planned["application"].get("catalogs"):
-        return "the settings of its catalogs changed with it"
+    recorded = request.recorded
+    assert request.planned is not None, "a removal is not put back"
+    was = JobDefinition.of(recorded.attributes) if recorded is not None else None
+    why = never(was, JobDefinition.of(request.planned))
+    if recorded is None or why:
+        return why
     if entry is not None and entry.digest != recorded.identity.get("digest"):
         return (
             "a definition that was not recorded has run since, and the recorded one would go on after "
@@ -84,8 +102,7 @@ def fallback(
         return "the definition that was stable last is no longer known as it ran"
     if stable.digest == digest:
         return "what runs is the same as before: only its surroundings changed"
-    unfit = next(_unfit(stable, request), None)
-    return unfit or Fallback(entry=stable, committed=committed(target))
+    return next(_unfit(stable, request), None) or stable
 
 
 def committed(spec: JobSpec) -> dict[str, int | None]:

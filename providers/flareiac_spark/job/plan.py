@@ -1,6 +1,7 @@
 """The planner of jobs. Pure: the observation carries everything that was read."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes, Data, canonical, digest
@@ -22,6 +23,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation import carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import health
+from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts
 from flareiac_spark.start_from import CARRY_OVER
 from flareiac_spark.stream.canonical import table_columns
@@ -35,12 +37,10 @@ class JobPlanner:
     def plan(self, request: PlanRequest) -> Proposal:
         if request.desired is None:
             return _removed(request)
-        if request.recorded is None or isinstance(request.observed, Missing) or request.replace:
-            return _created(request, JobDefinition.of(request.desired, request.address))
-        desired, recorded = request.desired, request.recorded.attributes
-        return _updated(
-            request, JobDefinition.of(desired, request.address), JobDefinition.of(recorded, request.address)
-        )
+        desired, recorded = JobDefinition.of(request.desired, request.address), _recorded(request)
+        if recorded is None or isinstance(request.observed, Missing) or request.replace:
+            return _staged(request, desired, _created(request, desired))
+        return _staged(request, desired, _updated(request, desired, recorded))
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """Who runs there, on which checkpoint. Never offsets or batches: they move all the time."""
@@ -53,6 +53,21 @@ class JobPlanner:
             "pinned settings": {key: facts.pinned[key] for key in sorted(facts.pinned)},
             "out of reach": _out_of_reach(request, facts),
         }
+
+
+def _staged(request: PlanRequest, desired: JobDefinition, proposal: Proposal) -> Proposal:
+    """With the operations that carry it out, where anything is to be carried out."""
+    if proposal.action not in (Action.CREATE, Action.UPDATE) or proposal.blockers:
+        return proposal
+    update = JobUpdate(
+        request=request,
+        desired=desired,
+        recorded=_recorded(request),
+        facts=_facts(request),
+        changed=proposal.payload["analyse"],
+        live=proposal.payload.get("live", False),
+    )
+    return replace(proposal, stages=stages_of(update), closing=closing_of(update))
 
 
 def _removed(request: PlanRequest) -> Proposal:
@@ -116,7 +131,7 @@ def _refused_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts
             blocking.moved_back(request, desired, facts),
         ]
         begins = _begins_one(request, desired, facts)
-        emptied = generation_plan.blockers(request, desired.attributes) if begins else []
+        emptied = generation_plan.blockers(request, desired) if begins else []
         reads = (
             readable.of_generation(request, desired, facts)
             if begins
@@ -136,14 +151,14 @@ def _blockers(
     starts: bool,
 ) -> list[Blocker]:
     if is_fresh(recorded, desired):
-        start = generation_plan.start_of(desired.attributes, request.references)
+        start = generation_plan.start_of(desired, request.references)
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
         reads = [] if lost else readable.of_generation(request, desired, facts)
         again = readable.start_again(desired, request.references)[0]
         return [
             *lost,
-            *carry_over_blockers.blockers(request, desired.attributes, facts, start, again),
-            *generation_plan.blockers(request, desired.attributes),
+            *carry_over_blockers.blockers(request, desired, facts, start, again),
+            *generation_plan.blockers(request, desired),
             *reads,
         ]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]

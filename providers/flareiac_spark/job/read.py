@@ -32,6 +32,7 @@ from flareiac_spark.control import (
     ControlError,
     Desired,
     DesiredJob,
+    JobSpec,
     JobStatus,
     Status,
     job_spec_from_json,
@@ -209,6 +210,7 @@ def _facts(
     stands: Mapping[str, QueryPositions],
 ) -> JobFacts:
     wanted = desired.jobs.get(address) if desired else None
+    spec = _spec(wanted)
     job = status.jobs.get(address) if status else None
     lives = liveness(status)
     alive = lives is Liveness.ALIVE
@@ -219,7 +221,8 @@ def _facts(
     )
     return JobFacts(
         digest=wanted.digest if wanted else None,
-        query=_query(wanted),
+        spec=spec,
+        query=query_digest(spec) if spec is not None else None,
         state=wanted.state if wanted else None,
         nonce=wanted.nonce if wanted else 0,
         alive=alive,
@@ -240,9 +243,9 @@ def _process(status: Status | None) -> str:
     return f"process {status.application.pid} on {status.application.host}" if status is not None else ""
 
 
-def _query(wanted: DesiredJob | None) -> str | None:
+def _spec(wanted: DesiredJob | None) -> JobSpec | None:
     try:
-        return query_digest(job_spec_from_json(dict(wanted.spec))) if wanted is not None else None
+        return job_spec_from_json(dict(wanted.spec)) if wanted is not None else None
     except ControlError:
         return None  # of another release
 

@@ -7,6 +7,7 @@ from typing import Final
 from flareiac.sdk.results import Missing, Observation, Present
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
+from flareiac_spark.control import JobSpec
 
 ENDED: Final = ("stopped", "completed", "failed")
 """Phases in which nothing of a job runs."""
@@ -26,8 +27,9 @@ class OutputFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFacts:
-    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``query`` is a
-    digest of what it computes alone; ``alive`` and ``phase`` are the application's.
+    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``spec`` is its
+    definition there (None also where it is of another release), ``query`` a digest of what it computes alone;
+    ``alive`` and ``phase`` are the application's.
 
     ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why
     it is neither known to live nor to be gone; ``elsewhere`` names its process where that is on another host,
@@ -38,6 +40,7 @@ class JobFacts:
     """
 
     digest: str | None = None
+    spec: JobSpec | None = None
     query: str | None = None
     state: str | None = None
     nonce: int = 0

@@ -8,7 +8,7 @@ import pytest
 
 from flareiac.sdk.changes import Action, Effect, Impact, Proposal, Reaction, Relation
 from flareiac_spark.definition.build import query_digest, spec_of
-from flareiac_spark.job.driver import left_behind
+from flareiac_spark.job.identity import left_behind
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from tests.spark.declared import (
     BATCH,

@@ -29,11 +29,12 @@ from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.source_start_times import start_times
 from flareiac_spark.engine.application import read_desired
 from flareiac_spark.generation import operation_client, rollback
-from flareiac_spark.job import driver
+from flareiac_spark.job import confirm, put_back
 from flareiac_spark.job.driver import JobDriver
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded
 from tests.spark.generation.test_switch_generation import FILES, PAIR, Driver, Offline, _applied
+from tests.spark.staged import carry_out
 
 ENGINES = 'engine "one" { runtime_location = "one" }\nengine "two" { runtime_location = "two" }\n'
 
@@ -65,7 +66,7 @@ def request(after: Loaded, before: Recorded | None) -> ApplyRequest:
 
 @pytest.fixture
 def never_stable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "wait_until_settled", lambda *_args: None)
+    monkeypatch.setattr(confirm, "wait_until_settled", lambda *_args: None)
 
 
 @pytest.mark.usefixtures("never_stable")
@@ -74,8 +75,9 @@ def test_a_job_that_is_not_stable_in_its_new_application_is_known_to_be_there(tm
     one, two = declared(tmp_path, "one"), declared(tmp_path, "two")
     applications = Offline(one.project)
     jobs = JobDriver(applications)
-    jobs.apply(request(one, None))
-    moved = jobs.apply(request(two, Recorded(attributes=one.attributes(), identity={"digest": "d"})))
+    carry_out(jobs, request(one, None), "start")
+    recorded = Recorded(attributes=one.attributes(), identity={"digest": "d"})
+    moved = carry_out(jobs, request(two, recorded), "quiesce", "start")
     assert isinstance(moved, NotApplied)
     assert moved.attributes is not None
     assert moved.attributes == {
@@ -83,7 +85,8 @@ def test_a_job_that_is_not_stable_in_its_new_application_is_known_to_be_there(tm
         "application": two.attributes()["application"],
         "engine": two.attributes()["engine"],
     }
-    jobs.apply(request(one, Recorded(attributes=moved.attributes, identity=moved.identity or {})))
+    there = Recorded(attributes=moved.attributes, identity=moved.identity or {})
+    carry_out(jobs, request(one, there), "quiesce", "start")
     places = [read_desired(applications.control(item.attributes()["application"])) for item in (one, two)]
     assert [list(place.jobs) for place in places if place is not None] == [["job.x"], []]
 
@@ -96,7 +99,7 @@ def test_stopping_a_job_leaves_the_settings_of_its_application(tmp_path: Path) -
     one = declared(tmp_path, "one")
     applications = Offline(one.project)
     jobs = JobDriver(applications)
-    jobs.apply(request(one, None))
+    carry_out(jobs, request(one, None), "start")
     old = one.attributes()["application"]
     newer = {**old, "conf": {**old["conf"], "spark.sql.x": "1"}}
     wanted = applications.want(newer, {}, lambda current: current).application
@@ -115,7 +118,7 @@ def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -
     before = declared(tmp_path, "one")
     applications = Offline(before.project)
     jobs = JobDriver(applications)
-    first = jobs.apply(request(before, None))
+    first = carry_out(jobs, request(before, None), "start")
     engine = before.attributes()["application"]
     there = read_desired(applications.control(engine))
     assert there is not None
@@ -129,7 +132,7 @@ def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -
         tmp_path,
     )
     recorded = Recorded(attributes=before.attributes(), identity=first.identity or {})
-    jobs.apply(replace(request(after, recorded), payload={"nonce": 0, "live": True}))
+    carry_out(jobs, replace(request(after, recorded), payload={"nonce": 0, "live": True}), "settings")
     now = read_desired(applications.control(engine))
     assert now is not None
     assert now.jobs["job.x"].digest == there.jobs["job.x"].digest
@@ -166,13 +169,14 @@ def test_what_a_failed_definition_wrote_of_a_batch_is_not_mixed_with_the_one_bef
     answers = Driver()
     monkeypatch.setattr(operation_client, "run_operation", answers.run)
     jobs = JobDriver(Offline(before.project))
-    stable = jobs.apply(request(before, None))
+    stable = carry_out(jobs, request(before, None), "start")
     assert stable.identity is not None
     folder = sample(tmp_path / ".flareiac" / "checkpoints" / "default" / "x" / "all" / "g0001", committed=2)
     assert folder.is_dir()
-    monkeypatch.setattr(JobDriver, "_started", lambda *_args: _failed(answers, marked))
-    monkeypatch.setattr(JobDriver, "_runs_again", lambda *_args: (rollback.restored("job.x"),))
-    outcome = jobs.apply(request(after, Recorded(attributes=before.attributes(), identity=stable.identity)))
+    monkeypatch.setattr(confirm, "await_settled", lambda *_args: _failed(answers, marked))
+    monkeypatch.setattr(put_back, "_runs_again", lambda *_args: (rollback.restored("job.x"),))
+    recorded = Recorded(attributes=before.attributes(), identity=stable.identity)
+    outcome = carry_out(jobs, request(after, recorded), "quiesce", "rollback-point", "start")
     assert isinstance(outcome, NotApplied)
     assert [item.code for item in outcome.diagnostics] == [code]
 

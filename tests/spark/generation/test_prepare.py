@@ -7,7 +7,13 @@ import pytest
 
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.reader import Damaged, files_in, note_of, read_checkpoint, read_offsets
-from flareiac_spark.generation.prepare import LastBatch, StartPositions, positions_at, prepare, times_at
+from flareiac_spark.generation.prepare import (
+    LastBatch,
+    StartPositions,
+    positions_at,
+    prepare_folder,
+    times_at,
+)
 from tests.spark.checkpoint_sample import QUERY, compact, sample, table
 
 ME = "lineage/checkpoint.x"
@@ -22,7 +28,7 @@ def test_logs_are_taken_over_up_to_the_settled_batch(tmp_path: Path) -> None:
     does the query id.
     """
     old, new = sample(tmp_path / "g0001", committed=2), tmp_path / "g0002"
-    prepare(new, StartPositions(by=ME, copied=settled(old, 2)))
+    prepare_folder(new, StartPositions(by=ME, copied=settled(old, 2)))
     assert sorted(path.name for path in (new / "offsets").iterdir()) == ["0", "1", "2"]
     assert sorted(path.name for path in (new / "commits").iterdir()) == ["0", "1", "2"]
     assert sorted(path.name for path in (new / "sources" / "0").iterdir()) == ["0", "1", "2"]
@@ -33,14 +39,14 @@ def test_logs_are_taken_over_up_to_the_settled_batch(tmp_path: Path) -> None:
 
 def test_a_batch_that_was_written_counts_as_committed(tmp_path: Path) -> None:
     old, new = sample(tmp_path / "g0001", committed=2), tmp_path / "g0002"
-    prepare(new, StartPositions(by=ME, copied=settled(old, 3)))
+    prepare_folder(new, StartPositions(by=ME, copied=settled(old, 3)))
     assert (new / "commits" / "3").read_text().startswith("v1\n{")
     assert (new / "sources" / "0" / "3").exists()
 
 
 def test_settings_of_the_new_definition_are_pinned(tmp_path: Path) -> None:
     old, new = sample(tmp_path / "g0001"), tmp_path / "g0002"
-    prepare(
+    prepare_folder(
         new,
         StartPositions(
             by=ME, copied=settled(old, 3), conf={"spark.sql.shuffle.partitions": "9", "other": "x"}
@@ -60,7 +66,7 @@ def test_a_compacted_log_of_files_is_taken_over(tmp_path: Path, folded: tuple[in
         compact(log, at)
         if kept is not None:
             (log / f"{folded[0]}.compact").write_text(kept)
-    prepare(new, StartPositions(by=ME, copied=settled(old, last)))
+    prepare_folder(new, StartPositions(by=ME, copied=settled(old, last)))
     entries = [entry["batchId"] for path in (new / "sources" / "0").iterdir() for entry in files_in(path)]
     assert sorted(entries) == list(range(last + 1))
 
@@ -72,26 +78,26 @@ def test_a_table_begins_at_its_position(tmp_path: Path) -> None:
     old, new = sample(tmp_path / "g0001", ("table",)), tmp_path / "g0002"
     (position,) = positions_at(settled(old, 2))
     assert position == table(2)
-    prepare(new, StartPositions(by=ME, positions={0: position}, times={"orders": None}))
+    prepare_folder(new, StartPositions(by=ME, positions={0: position}, times={"orders": None}))
     assert [str(path.relative_to(new)) for path in new.rglob("*") if path.is_file()] == [
         "sources/0/offsets/0"
     ]
     assert json.loads((new / "sources" / "0" / "offsets" / "0").read_text()) == json.loads(table(2))
-    prepare(new, StartPositions(by=ME, positions={0: position}, alone=True))
+    prepare_folder(new, StartPositions(by=ME, positions={0: position}, alone=True))
     assert (new / "sources" / "1" / "offsets" / "0").read_text() == position
 
 
 def test_the_moments_of_the_old_generation_are_known(tmp_path: Path) -> None:
     old, new = sample(tmp_path / "g0001", ("table",)), tmp_path / "g0002"
     assert times_at(settled(old, 1)) == {}
-    prepare(new, StartPositions(by=ME, times={"orders": 17, "others": None}))
+    prepare_folder(new, StartPositions(by=ME, times={"orders": 17, "others": None}))
     assert times_at(settled(new, None)) == {"orders": 17, "others": None}
 
 
 def test_preparing_again_discards_what_nobody_used(tmp_path: Path) -> None:
     old, new = sample(tmp_path / "g0001"), tmp_path / "g0002"
-    prepare(new, StartPositions(by=ME, copied=settled(old, 3)))
-    prepare(new, StartPositions(by=ME))
+    prepare_folder(new, StartPositions(by=ME, copied=settled(old, 3)))
+    prepare_folder(new, StartPositions(by=ME))
     assert list(new.iterdir()) == []
     assert folder_state(new, ME) is FolderState.PREPARED
     assert folder_state(new, "somebody/else") is FolderState.UNKNOWN
@@ -100,7 +106,7 @@ def test_preparing_again_discards_what_nobody_used(tmp_path: Path) -> None:
 def test_what_a_query_has_used_is_used(tmp_path: Path) -> None:
     new = tmp_path / "g0002"
     assert folder_state(new) is FolderState.ABSENT
-    prepare(new, StartPositions(by=ME))
+    prepare_folder(new, StartPositions(by=ME))
     (new / "metadata").write_text("{}")
     assert folder_state(new, ME) is FolderState.USED
 
@@ -124,5 +130,5 @@ def test_a_log_with_a_hole_is_refused(tmp_path: Path) -> None:
     old, new = sample(tmp_path / "g0001"), tmp_path / "g0002"
     (old / "sources" / "0" / "1").unlink()
     with pytest.raises(Damaged):
-        prepare(new, StartPositions(by=ME, copied=settled(old, 3)))
+        prepare_folder(new, StartPositions(by=ME, copied=settled(old, 3)))
     assert folder_state(new, ME) is FolderState.ABSENT

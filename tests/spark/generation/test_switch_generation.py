@@ -30,15 +30,15 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.engine.application import Applications
-from flareiac_spark.generation import operation_client, switch_generation
-from flareiac_spark.generation.switch_generation import (
-    GenerationSwitch,
-    begins_generation,
-    old_spec,
-    refusals,
-)
+from flareiac_spark.generation import operation_client
+from flareiac_spark.generation import perform as generation
+from flareiac_spark.generation.checkpoint_state import emptied_for
+from flareiac_spark.generation.switch import begins_generation
+from flareiac_spark.job.driver import JobDriver
+from flareiac_spark.job.preflight import refusals
 from tests.spark.checkpoint_sample import QUERY, sample, table
 from tests.spark.declared import LAKE, Loaded, loaded
+from tests.spark.staged import performed
 
 FILES = """
 job "x" {
@@ -141,10 +141,17 @@ class Setting:
         assert request.planned is not None
         return spec_of("job.x", request.planned, request.references, self.applications.project)
 
-    def renew(self) -> GenerationSwitch:
-        return switch_generation.switch_generation(
-            self.request, old_spec(self.request, self.applications), self.new(), self.applications
-        )
+    def renew(self) -> "Renewed":
+        """Every stage that a plan may have between the old query's end and the new one's start."""
+        return self.performed_for(self.request)
+
+    def performed_for(self, request: ApplyRequest) -> "Renewed":
+        emptied = [f"empty.{name}" for name in (request.planned or {})["outputs"]]
+        finishes = ["finish"] if request.recorded is not None else []
+        stages = (*finishes, *emptied, "prepare")
+        notes, messages = performed(JobDriver(self.applications), request, stages)
+        told = [text for stage in stages if stage != "finish" and notes[stage] for text in messages[stage]]
+        return Renewed(messages=tuple(told), rebuilds=emptied_for(self.new()))
 
     def folder(self, generation: int, output: str = "orders") -> Path:
         return self.root / ".flareiac" / "checkpoints" / "default" / "x" / output / f"g{generation:04d}"
@@ -156,6 +163,14 @@ class Setting:
         control.update_desired(
             lambda current: replace(current, jobs={"job.x": job}), lineage="test", workspace="default"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewed:
+    """What the stages said, and what is noted as emptied."""
+
+    messages: tuple[str, ...]
+    rebuilds: dict[str, Attributes]
 
 
 def _applied(item: Resolved) -> Resolved:
@@ -292,7 +307,7 @@ def test_a_table_is_emptied_under_a_mark_and_the_snapshot_is_kept(tmp_path: Path
         rebuilt["generation"],
         rebuilt["generation_before"],
     ) == ("table.orders", 77, 2, 1)
-    assert "flareiac table rollback table.orders" in done.messages[-1]
+    assert "flareiac table rollback table.orders" in done.messages[0]
 
 
 def test_carry_over_empties_nothing(tmp_path: Path, driver: Driver) -> None:
@@ -335,7 +350,7 @@ def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(
     again = setting(tmp_path, driver, FILES, rebuild, start="earliest")
     sample(again.folder(1))
     with monkeypatch.context() as patched:
-        patched.setattr(switch_generation, "prepare", lambda *_given: (_ for _ in ()).throw(Failure()))
+        patched.setattr(generation, "prepare_folder", lambda *_given: (_ for _ in ()).throw(Failure()))
         with pytest.raises(Failure):
             again.renew()
     carried = setting(tmp_path, driver, FILES, rebuild)
@@ -449,8 +464,7 @@ def test_a_new_job_from_a_moment_leaves_a_stranger_s_batch_alone(tmp_path: Path,
     case = setting(tmp_path, driver, TABLES, start="2026-06-01T00:00:00Z")
     sample(case.folder(1), ("table",), committed=2)
     request = replace(case.request, recorded=None)
-    switched = switch_generation.switch_generation(request, None, case.new(), case.applications)
-    assert switched.messages == ("generation 2 starts from 2026-06-01T00:00:00Z",)
+    assert case.performed_for(request).messages == ("generation 2 starts from 2026-06-01T00:00:00Z",)
     assert driver.asked == []
 
 

@@ -1,0 +1,164 @@
+"""What is on disk for the queries of a job that begins a generation, read once. Touches the disk and the
+control directory, by reading only.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
+from flareiac_spark.checkpoint_files.generations import damage
+from flareiac_spark.checkpoint_files.reader import (
+    CheckpointOnDisk,
+    Damaged,
+    is_begun,
+    preparation_note,
+    read_checkpoint,
+)
+from flareiac_spark.control import JobSpec, Output
+from flareiac_spark.engine.application import Applications, read_desired
+from flareiac_spark.generation.switch import GenerationSwitch
+from flareiac_spark.generation.targets import folders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastQuery:
+    """What a query goes on after: its folder, and what it left there (None: no query has begun)."""
+
+    folder: Path
+    found: CheckpointOnDisk | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryState:
+    """One query of the new definition. ``last`` None: nothing came before it. ``emptied``: what was emptied
+    for a generation in which no query has begun, by output, also by an apply that was given up.
+    """
+
+    name: str
+    folder: Path
+    state: FolderState
+    outputs: tuple[Output, ...]
+    old_outputs: tuple[Output, ...] = ()
+    last: LastQuery | None = None
+    emptied: Mapping[str, Attributes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointState:
+    """``in_use``: an earlier apply has given the generation to the application. ``keeps_state``: a query that
+    has begun in it keeps state. ``queries``: those that begin; none where it is in use, and none of a new job
+    that takes a folder over as it stands.
+    """
+
+    in_use: bool
+    keeps_state: bool = False
+    queries: tuple[QueryState, ...] = ()
+
+
+def read_state(switch: GenerationSwitch, applications: Applications) -> CheckpointState:
+    """Raises ``Failure`` where a checkpoint is damaged."""
+    try:
+        if _is_in_use(switch, applications):
+            return CheckpointState(in_use=True, keeps_state=_keeps_state(switch.new))
+        return CheckpointState(in_use=False, queries=tuple(_queries(switch)))
+    except Damaged as trouble:
+        raise Failure(damage(switch.address, trouble)) from None
+
+
+def emptied_for(spec: JobSpec) -> dict[str, Attributes]:
+    """What was emptied for the generation of a definition, by output; it is noted beside the folders."""
+    found: dict[str, Attributes] = {}
+    for folder, _outputs in folders(spec).values():
+        found |= _emptied_in(folder)
+    return found
+
+
+def _is_in_use(switch: GenerationSwitch, applications: Applications) -> bool:
+    desired = read_desired(applications.control(switch.engine))
+    entry = desired.jobs.get(switch.address) if desired is not None else None
+    outputs = entry.spec.get("outputs") if entry is not None else None
+    given = (
+        {item.get("checkpoint") for item in outputs if isinstance(item, dict)}
+        if isinstance(outputs, list)
+        else set()
+    )
+    return bool(given & {output.checkpoint for output in switch.new.outputs})
+
+
+def _keeps_state(spec: JobSpec) -> bool:
+    on_disk = (read_checkpoint(folder) for folder, _outputs in folders(spec).values())
+    return any(found is not None and found.started is not None and found.operators for found in on_disk)
+
+
+def _queries(switch: GenerationSwitch) -> list[QueryState]:
+    before = folders(switch.old) if switch.old is not None else {}
+    found = []
+    for name, (folder, outputs) in folders(switch.new).items():
+        if switch.before is None and is_begun(folder):
+            continue  # a new job takes it over as it stands
+        old_folder, old_outputs = before.get(name, (None, ()))
+        found.append(
+            QueryState(
+                name=name,
+                folder=folder,
+                state=folder_state(folder, switch.by),
+                outputs=outputs,
+                old_outputs=old_outputs,
+                last=_last(_begun_since(switch, folder) or old_folder),
+                emptied=_emptied_since(switch, folder),
+            )
+        )
+    return found
+
+
+def _begun_since(switch: GenerationSwitch, folder: Path) -> Path | None:
+    """A newer generation than the recorded one in which a query has run for this checkpoint: of an apply that
+    was forgotten.
+    """
+    for number in range(switch.number - 1, switch.number_before or 0, -1):
+        older = folder.with_name(f"g{number:04d}")
+        if is_begun(older) and (switch.before is None or _prepared_by(older) == switch.by):
+            return older
+    return None
+
+
+def _prepared_by(folder: Path) -> object:
+    return (preparation_note(folder) or {}).get("by")
+
+
+def _last(newest: Path | None) -> LastQuery | None:
+    """The folder that counts. One that was only prepared to go on after another stands for that one. Raises
+    ``Damaged``.
+    """
+    folder = newest
+    while folder is not None:
+        found = read_checkpoint(folder)
+        note = None if found is not None else preparation_note(folder)
+        earlier = note.get("after") if note is not None else None
+        if not isinstance(earlier, str):
+            return LastQuery(folder=folder, found=found)
+        folder = Path(earlier)
+        if note is not None and note.get("batch") is not None and not is_begun(folder):
+            raise Damaged(
+                folder,
+                f"it is gone, and {newest} was prepared to go on after batch {note['batch']} of it",
+            )
+    return None
+
+
+def _emptied_since(switch: GenerationSwitch, folder: Path) -> dict[str, Attributes]:
+    found: dict[str, Attributes] = {}
+    for number in range((switch.number_before or 0) + 1, switch.number + 1):
+        found |= _emptied_in(folder.with_name(f"g{number:04d}"))
+    return found
+
+
+def _emptied_in(folder: Path) -> dict[str, Attributes]:
+    try:
+        noted = (preparation_note(folder) or {}).get("rebuilds")
+    except Damaged:
+        return {}
+    return noted if isinstance(noted, dict) else {}

@@ -1,0 +1,166 @@
+"""How each query of a job begins a generation, or why it cannot. Pure: what is declared, and what was read of
+the checkpoint.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.folder_state import FolderState
+from flareiac_spark.control import JobSpec, Output, StreamInput
+from flareiac_spark.generation import carry_over
+from flareiac_spark.generation.carry_over import Copied, Positions, Refusal
+from flareiac_spark.generation.carry_over_blockers import cannot_carry_over, only_tables
+from flareiac_spark.generation.checkpoint_state import CheckpointState, QueryState
+from flareiac_spark.generation.query_streams import query_streams
+from flareiac_spark.generation.switch import GenerationSwitch
+from flareiac_spark.generation.targets import streamed_tables
+from flareiac_spark.instance_lines import line
+from flareiac_spark.start_from import CARRY_OVER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """How one query begins. ``carried``: what it takes over of the one before; None where it begins at
+    ``start_from``. ``settles``: the batch of the old definition that is in flight, and must be in all of its
+    outputs or in none. ``empties``: the outputs that are emptied for it.
+    """
+
+    query: QueryState
+    carried: Positions | Copied | None = None
+    settles: int | None = None
+    empties: tuple[Output, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """``refusals``: why the generation cannot begin as asked; one for each query at most."""
+
+    beginnings: tuple[Beginning, ...]
+    refusals: tuple[Diagnostic, ...]
+
+
+def decide(switch: GenerationSwitch, state: CheckpointState) -> Decision:
+    """What begins how. Nothing begins where the generation is in use."""
+    if state.in_use:
+        mixed = state.keeps_state and switch.old is not None and _meaning(switch.old) != _meaning(switch.new)
+        return Decision(beginnings=(), refusals=(_other_state(switch),) if mixed else ())
+    found = [_decided(switch, query) for query in state.queries]
+    return Decision(
+        beginnings=tuple(item for item in found if isinstance(item, Beginning)),
+        refusals=tuple(item for item in found if isinstance(item, Diagnostic)),
+    )
+
+
+def _decided(switch: GenerationSwitch, query: QueryState) -> Beginning | Diagnostic:
+    refusal = next(_refusals(switch, query), None)
+    if refusal is not None:
+        return refusal
+    carried = _carried(switch, query) if switch.start_from == CARRY_OVER else None
+    if isinstance(carried, Refusal):
+        return refused(switch.address, cannot_carry_over(switch.after, query.name, carried))
+    return Beginning(
+        query=query,
+        carried=carried,
+        settles=_in_flight(switch, query),
+        empties=tuple(output for output in query.outputs if switch.empties(output)),
+    )
+
+
+def _refusals(switch: GenerationSwitch, query: QueryState) -> Iterator[Diagnostic]:
+    if query.state not in (FolderState.ABSENT, FolderState.PREPARED):
+        yield _in_the_way(switch.address, query.folder, query.state)
+    if not switch.reads_from_the_start:
+        for output in query.outputs:
+            if output.name in query.emptied and not switch.empties(output):
+                yield _emptied_before(switch.address, query.emptied[output.name], switch.start_from)
+    if switch.start_from != CARRY_OVER and not switch.reads_from_the_start:
+        kinds = {item.source.kind for item in switch.new.inputs if isinstance(item, StreamInput)}
+        if others := sorted(kinds - {"table"}):
+            yield refused(switch.address, only_tables(switch.after, switch.start_from, others))
+
+
+def _in_flight(switch: GenerationSwitch, query: QueryState) -> int | None:
+    if switch.reads_from_the_start or switch.old is None or query.last is None or query.last.found is None:
+        return None
+    return query.last.found.in_flight
+
+
+def _carried(switch: GenerationSwitch, query: QueryState) -> Positions | Copied | Refusal:
+    before, after = switch.before, switch.after
+    found = query.last.found if query.last is not None else None
+    if found is not None and before is None:
+        return Refusal(why="the job is new, and the query that ran there is not known")
+    new = query_streams(after, query.name, _uuids(switch.new))
+    old = (
+        query_streams(before, query.name, _uuids(switch.old))
+        if before is not None and query.old_outputs
+        else new
+    )
+    if found is not None and found.started is not None:
+        old = replace(old, stateful=bool(found.operators))  # the disk knows better than the text
+    kinds = tuple(source.kind for source in found.sources) if found is not None else ()
+    return carry_over.decide(old, new, kinds)
+
+
+def _uuids(spec: JobSpec | None) -> dict[str, str | None]:
+    return {} if spec is None else {name: item.uuid for name, item in streamed_tables(spec).items()}
+
+
+def _meaning(spec: JobSpec) -> object:
+    reads = [(item.name, item.watermark) for item in spec.inputs if isinstance(item, StreamInput)]
+    return spec.steps, spec.code, reads, [(item.name, item.source, item.mode) for item in spec.outputs]
+
+
+def _other_state(switch: GenerationSwitch) -> Diagnostic:
+    """An apply that failed may have begun the generation with another definition; its state is there."""
+    why = (
+        f"Generation {switch.number} was begun by an apply that was not recorded, and its state is there. "
+        "This definition would continue from that state, and results would mix."
+    )
+    again = line(switch.after.checkpoint, "generation", switch.number + 1, switch.number)
+    ways = (
+        "write the definition again that began it",
+        f"begin another one, in {switch.checkpoint}:\n  {again}",
+    )
+    return refused(switch.address, blocker(codes.GENERATION_OF_OTHER_DEFINITION, why, ways))
+
+
+def refused(address: str, found: Blocker) -> Diagnostic:
+    """What a plan would have blocked."""
+    ways = "".join(f"\n- {way}" for way in found.ways_out)
+    return found.as_error(f"{found.why} Nothing was stopped or changed.{ways}", address=address)
+
+
+def _emptied_before(address: str, lost: Attributes, start: str) -> Diagnostic:
+    """An earlier apply was given up after it had emptied a table."""
+    to = f" -to={lost['snapshot_id']}" if lost["snapshot_id"] is not None else ""
+    detail = (
+        f"An apply that did not finish emptied {lost['table']} for generation {lost['generation']}, and "
+        f"start_from = {start} "
+        "reads none of those rows again. Nothing was stopped or changed.\n- finish that apply: write its "
+        "definition again"
+        '\n- read all again: start_from = "earliest"\n- put the rows back (flareiac table rollback '
+        f"{lost['table']}{to}), delete the note "
+        f"beside the folders of generation {lost['generation']} (.g{lost['generation']:04d}.starts.json), "
+        "and apply again"
+    )
+    return error(codes.EMPTIED_ROWS_LOST, detail, address=address)
+
+
+def _in_the_way(address: str, folder: Path, state: FolderState) -> Diagnostic:
+    """An unknown folder is never used."""
+    what = (
+        f"A query has run in {folder}"
+        if state is FolderState.USED
+        else f"{folder} has no note that says what it is"
+    )
+    detail = (
+        f"{what}, and the state does not know it. Nothing was stopped or changed. Move it away, or "
+        "raise the generation once more."
+    )
+    return error(codes.GENERATION_EXISTS, detail, address=address)

@@ -1,0 +1,299 @@
+"""Carries out how a generation begins, stage by stage: finishes the batch in flight of the old definition,
+empties what is written again, prepares the folders.
+
+The old query has stopped by then, and the new one is not yet among what should run: only that makes a
+prepared folder the one in use. Each stage finds what it has done before, and completes it.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.kill_points import reach
+from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.generations import damage
+from flareiac_spark.checkpoint_files.reader import Damaged, note_of
+from flareiac_spark.control import (
+    ControlError,
+    Finish,
+    JobSpec,
+    Marks,
+    Output,
+    Truncate,
+    Truncated,
+    job_spec_to_json,
+)
+from flareiac_spark.control.atomic_files import write_json
+from flareiac_spark.control.timestamps import start_timestamp
+from flareiac_spark.generation.carry_over import Copied, Positions
+from flareiac_spark.generation.checkpoint_state import QueryState
+from flareiac_spark.generation.decide import Beginning
+from flareiac_spark.generation.operation_client import A_BATCH, A_WHILE, OperationClient
+from flareiac_spark.generation.prepare import (
+    LastBatch,
+    StartPositions,
+    positions_at,
+    prepare_folder,
+    times_at,
+)
+from flareiac_spark.generation.query_streams import query_streams
+from flareiac_spark.generation.switch import GenerationSwitch
+from flareiac_spark.generation.targets import streamed_tables, target
+from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+
+_WORDS: Final = {
+    EARLIEST: "the beginning",
+    OLDEST_SNAPSHOT: "the oldest snapshot that is left",
+    LATEST: "what comes from now on",
+}
+
+
+# Where the old generation ends
+
+
+def finish(switch: GenerationSwitch, beginnings: Iterable[Beginning], client: OperationClient) -> Data:
+    """Where each query ended, by its name, for ``ended``. A batch that only some outputs have is finished by
+    the definition that began it. Raises ``Failure``.
+    """
+    return {
+        item.query.name: _noted(last)
+        for item in beginnings
+        if (last := _last_batch(switch, item, client, finishes=True)) is not None
+    }
+
+
+def ended(
+    switch: GenerationSwitch, beginnings: Iterable[Beginning], note: Data, client: OperationClient
+) -> dict[str, LastBatch | None]:
+    """Where each query ended: as ``finish`` noted it, else as the marks in the tables tell. Raises
+    ``Failure``.
+    """
+    if isinstance(note, Mapping):
+        return {item.query.name: _of_note(note.get(item.query.name)) for item in beginnings}
+    return {item.query.name: _last_batch(switch, item, client, finishes=False) for item in beginnings}
+
+
+def _last_batch(
+    switch: GenerationSwitch, beginning: Beginning, client: OperationClient, *, finishes: bool
+) -> LastBatch | None:
+    """The last batch whose rows are everywhere. None: nothing came before."""
+    query, batch = beginning.query, beginning.settles
+    if query.last is None:
+        return None
+    if query.last.found is None:
+        return LastBatch(folder=query.last.folder, query_id="", batch=None)
+    known = LastBatch(
+        folder=query.last.folder, query_id=query.last.found.query_id, batch=query.last.found.started
+    )
+    if batch is None:
+        return known
+    assert switch.old is not None, "a batch in flight was begun by an old definition"
+    wrote = marked(client, known.query_id, batch, query.old_outputs, switch.old)
+    if not wrote:
+        return replace(known, batch=batch - 1 if batch > 0 else None)
+    if len(wrote) < len(query.old_outputs):
+        if not finishes:
+            raise Failure(not_planned(switch.address, f"batch {batch} is in {', '.join(wrote)} only"))
+        finish_batch(
+            client, switch.old, query.old_outputs, batch, f"{', '.join(wrote)} has it, and others have not"
+        )
+    return known
+
+
+def marked(
+    client: OperationClient, query_id: str, batch: int, outputs: tuple[Output, ...], spec: JobSpec
+) -> tuple[str, ...]:
+    """The outputs that have a batch, by their marks. Raises ``Failure``."""
+    targets = tuple(target(output, spec) for output in outputs)
+    return client.ask(Marks(query_id=query_id, batch=batch, targets=targets), A_WHILE).marked
+
+
+def finish_batch(
+    client: OperationClient, old: JobSpec, outputs: tuple[Output, ...], batch: int, why: str
+) -> None:
+    """The definition that began a batch does the rest of it. Raises ``Failure``."""
+    client.tell(f"finishing batch {batch}: {why}")
+    reach("finish.within")
+    work = Finish(
+        spec=job_spec_to_json(replace(old, outputs=outputs)),
+        checkpoint=str(outputs[0].checkpoint),
+        batch=batch,
+    )
+    client.ask(work, A_BATCH)
+
+
+def _noted(last: LastBatch) -> Data:
+    return {"folder": str(last.folder), "query_id": last.query_id, "batch": last.batch}
+
+
+def _of_note(noted: Attributes | None) -> LastBatch | None:
+    if noted is None:
+        return None
+    return LastBatch(folder=Path(noted["folder"]), query_id=noted["query_id"], batch=noted["batch"])
+
+
+# Emptying
+
+
+def empty(switch: GenerationSwitch, query: QueryState, output: Output, client: OperationClient) -> Attributes:
+    """Takes the rows out of the place of one output, once for a generation, and notes it beside the folder.
+    Returns what is recorded of it. Raises ``Failure``.
+    """
+    origin = query.last.found.query_id if query.last is not None and query.last.found is not None else ""
+    work = Truncate(
+        target=target(output, switch.new),
+        mark=f"{origin or f'{switch.by}/{output.name}'}/g{switch.number:04d}",
+        asked=time.time(),
+    )
+    client.tell(f"emptying {'.'.join(output.identifier)}")
+    truncated = client.ask(work, A_WHILE).truncated or Truncated(snapshot_id=None)
+    reach("empty.within")
+    table = switch.after.outputs[output.name].table
+    emptied = {
+        "table": table.address,
+        "branch": output.branch,
+        "snapshot_id": truncated.snapshot_id,
+        "generation": switch.number,
+        "generation_before": switch.number_before,
+        "at": int(time.time()),
+    }
+    _note(switch, query, {**query.emptied, output.name: emptied})
+    return emptied
+
+
+def _note(switch: GenerationSwitch, query: QueryState, emptied: Mapping[str, Attributes]) -> None:
+    """At once: an apply that is given up here leaves an empty table, and nothing else would tell."""
+    own = {output.name for output in query.outputs}
+    seeded = {"by": switch.by, "rebuilds": {name: item for name, item in emptied.items() if name in own}}
+    try:
+        query.folder.parent.mkdir(parents=True, exist_ok=True)
+        write_json(note_of(query.folder), {"times": {}, "seeded": seeded})
+    except (OSError, ControlError) as trouble:
+        raise Failure(_not_prepared(switch.address, query.folder, trouble)) from trouble
+
+
+def emptied_text(item: Attributes) -> str:
+    """What was emptied, with the command that undoes it."""
+    where = item["table"] + (f" (branch {item['branch']})" if item["branch"] else "")
+    if item["snapshot_id"] is None:
+        return f"{where} was empty already"
+    undo = f"; to undo: flareiac table rollback {item['table']}" if item["branch"] is None else ""
+    return f"emptied {where}, which was at snapshot {item['snapshot_id']}{undo}"
+
+
+# Preparing
+
+
+def prepare(switch: GenerationSwitch, beginning: Beginning, last: LastBatch | None) -> str:
+    """Prepares the folder of one query, and says where it begins. Raises ``Failure``."""
+    query = beginning.query
+    own = {
+        output.name: query.emptied[output.name] for output in query.outputs if output.name in query.emptied
+    }
+    missing = [output for output in beginning.empties if _is_full(switch, query, output)]
+    if missing:
+        raise Failure(not_planned(switch.address, f"{'.'.join(missing[0].identifier)} is not emptied yet"))
+    try:
+        start, message = _start(switch, beginning, last)
+        prepare_folder(query.folder, replace(start, told={**start.told, "rebuilds": own}))
+    except Damaged as trouble:
+        raise Failure(damage(switch.address, trouble)) from None
+    except (OSError, ControlError) as trouble:
+        raise Failure(_not_prepared(switch.address, query.folder, trouble)) from trouble
+    return message
+
+
+def _is_full(switch: GenerationSwitch, query: QueryState, output: Output) -> bool:
+    return query.emptied.get(output.name, {}).get("generation") != switch.number
+
+
+def _start(
+    switch: GenerationSwitch, beginning: Beginning, last: LastBatch | None
+) -> tuple[StartPositions, str]:
+    start, where = switch.start_from, f"generation {switch.number}"
+    told: dict[str, Data] = {"start_from": start, "generation": switch.number}
+    tables = streamed_tables(switch.new)
+    if start != CARRY_OVER:
+        times = dict.fromkeys(tables, start_timestamp(start, now=time.time()))
+        words = _WORDS.get(start, start)
+        return StartPositions(by=switch.by, times=times, told=told), f"{where} starts from {words}"
+    if last is None:
+        times = {name: start_timestamp(source.start_from, now=time.time()) for name, source in tables.items()}
+        text = f"{where} starts where its streams say: nothing had been read"
+        return StartPositions(by=switch.by, times=times, told=told), text
+    told = {**told, "after": str(last.folder), "query_id": last.query_id, "batch": last.batch}
+    match beginning.carried:
+        case Copied():
+            return _copied(switch, last, told)
+        case Positions() as carried:
+            return _positions(switch, beginning.query, carried, last, told)
+        case None:
+            raise AssertionError("what is carried over was decided")
+
+
+def _copied(
+    switch: GenerationSwitch, last: LastBatch, told: Mapping[str, Data]
+) -> tuple[StartPositions, str]:
+    words = "starts anew" if last.batch is None else f"goes on after batch {last.batch}"
+    start = StartPositions(
+        by=switch.by, copied=last, conf=switch.new.conf, times=_times(switch, {}, last), told=told
+    )
+    return start, f"generation {switch.number} {words}"
+
+
+def _positions(
+    switch: GenerationSwitch,
+    query: QueryState,
+    carried: Positions,
+    last: LastBatch,
+    told: Mapping[str, Data],
+) -> tuple[StartPositions, str]:
+    after = query_streams(switch.after, query.name).streams
+    before = query_streams(switch.before or switch.after, query.name).streams
+    assert after is not None, "an order that is not known was refused"
+    assert before is not None, "an order that is not known was refused"
+    reached = positions_at(last)
+    positions = {
+        to: offset for at, to in carried.pairs if at < len(reached) and (offset := reached[at]) is not None
+    }
+    same = {after[to].name: before[at].name for at, to in carried.pairs}
+    begun = {after[to].name for to in positions}
+    times = {**_times(switch, same, last), **dict.fromkeys(begun)}
+    words = f"goes on after batch {last.batch}" if positions else "starts anew: nothing had been read"
+    new = f"; {', '.join(carried.anew)} starts where its stream says" if carried.anew and positions else ""
+    start = StartPositions(by=switch.by, times=times, positions=positions, alone=carried.alone, told=told)
+    return start, f"generation {switch.number} {words}{new}"
+
+
+def _times(switch: GenerationSwitch, same: Mapping[str, str], last: LastBatch) -> dict[str, int | None]:
+    """A table that nothing was read of yet begins at the moment it was to begin at; a new one where its
+    stream says.
+    """
+    known = times_at(last)
+    now = time.time()
+    return {
+        name: known[same.get(name, name)]
+        if same.get(name, name) in known
+        else start_timestamp(source.start_from, now=now)
+        for name, source in streamed_tables(switch.new).items()
+    }
+
+
+def not_planned(address: str, why: str) -> Diagnostic:
+    """The world has moved since the plan was made, and more is to be done than it says."""
+    detail = f"{address}: {why}, and the plan has no operation for it. Make a new plan and apply that."
+    return error(codes.STAGE_NOT_PLANNED, detail, address=address)
+
+
+def _not_prepared(address: str, folder: Path, trouble: Exception) -> Diagnostic:
+    """The disk refused."""
+    why = (trouble.strerror or str(trouble)) if isinstance(trouble, OSError) else str(trouble)
+    detail = (
+        f"{folder}: {why}. The job is stopped, and no row was written twice. Make room or allow this "
+        "user to write there, then apply again."
+    )
+    return error(codes.FOLDER_NOT_PREPARED, detail, address=address)

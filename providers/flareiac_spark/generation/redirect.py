@@ -1,0 +1,49 @@
+"""Batches in flight of queries whose rows go to another place from now on. Touches the application and, by
+reading only, the disk.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.checkpoint_files.generations import damage
+from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
+from flareiac_spark.control import JobSpec, Output
+from flareiac_spark.generation.operation_client import OperationClient
+from flareiac_spark.generation.perform import finish_batch, marked
+from flareiac_spark.generation.targets import folders, redirected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfDone:
+    """A batch in flight of which rows are in the tables of the old definition."""
+
+    outputs: tuple[Output, ...]
+    batch: int
+
+
+def half_done(
+    address: str, old: JobSpec, queries: Iterable[str], client: OperationClient
+) -> Iterator[HalfDone]:
+    """What a definition that redirects these queries would write once more. Raises ``Failure``."""
+    for name in queries:
+        folder, outputs = folders(old)[name]
+        try:
+            found = read_checkpoint(folder)
+        except Damaged as trouble:
+            raise Failure(damage(address, trouble)) from None
+        if (
+            found is not None
+            and found.in_flight is not None
+            and marked(client, found.query_id, found.in_flight, outputs, old)
+        ):
+            yield HalfDone(outputs=outputs, batch=found.in_flight)
+
+
+def finish_redirected(address: str, old: JobSpec, new: JobSpec, client: OperationClient) -> list[int]:
+    """Finishes them where they were begun; the numbers of the batches. Raises ``Failure``."""
+    found = []
+    for item in half_done(address, old, redirected(old, new, cautious=True), client):
+        finish_batch(client, old, item.outputs, item.batch, "its rows go elsewhere from now on")
+        found.append(item.batch)
+    return found

@@ -1,0 +1,116 @@
+"""A job on its way to another generation of its checkpoint: its definition before and after, and how the new
+one is to begin. Reads what the application was asked to run.
+"""
+
+from dataclasses import dataclass, replace
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest
+from flareiac_spark.control import ControlError, JobSpec, Output, job_spec_from_json
+from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.engine.application import Applications, read_desired
+from flareiac_spark.generation.generation_plan import begins, is_emptied, on_same_checkpoint, start_of
+from flareiac_spark.start_from import EARLIEST, OLDEST_SNAPSHOT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationSwitch:
+    """``before`` and ``old``: the recorded definition, and what was run of it last; None for a job that is
+    new on its checkpoint. ``by``: for whom folders are prepared. ``engine``: the settings of its application.
+    """
+
+    address: str
+    checkpoint: str
+    by: str
+    number: int
+    start_from: str
+    before: JobDefinition | None
+    after: JobDefinition
+    old: JobSpec | None
+    new: JobSpec
+    engine: Attributes
+
+    @property
+    def number_before(self) -> int | None:
+        return self.before.generation if self.before is not None else None
+
+    @property
+    def reads_from_the_start(self) -> bool:
+        """Whether it does not matter what the generation before has read."""
+        return self.start_from in (EARLIEST, OLDEST_SNAPSHOT)
+
+    def empties(self, output: Output) -> bool:
+        """Only where rows are read again; what replaces everything with each batch needs no emptying."""
+        return is_emptied(self.after.outputs[output.name], self.start_from)
+
+
+def begins_generation(request: ApplyRequest) -> bool:
+    """Whether an apply does."""
+    recorded = JobDefinition.of(request.recorded.attributes) if request.recorded is not None else None
+    return request.planned is not None and begins(recorded, JobDefinition.of(request.planned))
+
+
+def switch_of(request: ApplyRequest, applications: Applications, *, early: bool = False) -> GenerationSwitch:
+    """Only for what ``begins_generation``. ``early``: the tables that it refers to need not be there yet.
+    Raises ``Failure``.
+    """
+    planned, project = request.planned, applications.project
+    assert planned is not None, "a removal begins no generation"
+    after = JobDefinition.of(planned, request.address)
+    assert after.checkpoint is not None, "only what has a checkpoint has generations"
+    assert after.generation is not None, "only what has a checkpoint has generations"
+    checkpoint = request.references[after.checkpoint.address]
+    return GenerationSwitch(
+        address=request.address,
+        checkpoint=checkpoint.address,
+        by=f"{project.lineage}/{checkpoint.address}",
+        number=after.generation,
+        start_from=start_of(after, request.references),
+        before=_before(request),
+        after=after,
+        engine=planned["application"],
+        old=old_spec(request, applications),
+        new=spec_of(request.address, planned, request.references, project, analysis=early),
+    )
+
+
+def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | None:
+    """The definition before: what the application was last asked to run, which also an apply that failed may
+    have changed; else the recorded one. None for a job that is new on its checkpoint. Raises ``Failure``.
+    """
+    before = _before(request)
+    if before is None:
+        return None
+    assert request.recorded is not None, "what ran before is recorded"
+    attributes = request.recorded.attributes
+    desired = read_desired(applications.control(attributes["application"]))
+    entry = desired.jobs.get(request.address) if desired is not None else None
+    if entry is not None:
+        try:
+            return job_spec_from_json(dict(entry.spec))
+        except ControlError:
+            pass  # of another release: the recorded definition is as good
+    return spec_of(request.address, attributes, _references_before(request, before), applications.project)
+
+
+def _before(request: ApplyRequest) -> JobDefinition | None:
+    if request.recorded is None or request.planned is None:
+        return None
+    recorded = JobDefinition.of(request.recorded.attributes, request.address)
+    return on_same_checkpoint(recorded, JobDefinition.of(request.planned, request.address))
+
+
+def _references_before(request: ApplyRequest, before: JobDefinition) -> dict[str, Resolved]:
+    """The references with the checkpoint as it was."""
+    place = before.checkpoint
+    if place is None or place.address not in request.references:
+        return dict(request.references)
+    checkpoint = request.references[place.address]
+    was = {
+        **checkpoint.attributes,
+        "generation": before.generation,
+        "location": before.checkpoint_location,
+    }
+    return {**request.references, place.address: replace(checkpoint, attributes=was)}

@@ -1,0 +1,149 @@
+"""Waits until what should run is stable, has completed or has stopped, and says what is recorded of it.
+Touches the application, and what should run of a job that has completed.
+"""
+
+from dataclasses import replace
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Applied, NotApplied, Outcome
+from flareiac_spark.application import is_alive
+from flareiac_spark.control import DesiredJob
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.engine.application import read_status
+from flareiac_spark.generation.checkpoint_state import emptied_for
+from flareiac_spark.generation.switch import begins_generation
+from flareiac_spark.job.identity import UNPROVEN, first_batch, identity_of, reached
+from flareiac_spark.job.placement import engine_of
+from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.target import Target
+from flareiac_spark.job.wait import (
+    Wanted,
+    computes_its_first_batch,
+    not_stable,
+    settled,
+    wait_until_settled,
+)
+
+
+def confirm(request: ApplyRequest, target: Target, running: RunningJobs) -> Outcome:
+    """The outcome of a change whose definition is what should run. Raises ``Failure`` where one that is to
+    stop does not.
+    """
+    if not target.running:
+        running.await_stop(request.address, target.engine, request.cancel)
+        return _stopped(request, target)
+    rebuilds = _rebuilds(request, target)
+    outcome = await_settled(request, target.planned, target.job(), running, rebuilds)
+    return known(request, target, outcome.diagnostics) if isinstance(outcome, NotApplied) else outcome
+
+
+def await_settled(
+    request: ApplyRequest,
+    attributes: Attributes,
+    wanted: DesiredJob,
+    running: RunningJobs,
+    rebuilds: Attributes,
+) -> Outcome:
+    """Brings the application up and waits for its word about a definition that should run."""
+    engine, applications = engine_of(attributes), running.applications
+    try:
+        if applications.bring_up(engine, request.cancel, request.progress) is None:
+            return NotApplied(diagnostics=(not_stable(request.address, None, 0, True, ""),))
+        return _awaited(request, attributes, wanted, running, rebuilds)
+    except Failure as failure:
+        return NotApplied(diagnostics=failure.diagnostics)
+
+
+def settled_already(request: ApplyRequest, target: Target, running: RunningJobs) -> Outcome | None:
+    """How a change ended whose result was lost, by reading. None: it left nothing that must be recorded."""
+    if not target.is_wanted(running.entry(target.engine, request.address)):
+        return None
+    if not target.running:
+        return None if running.may_run(target.engine, request.address) else _stopped(request, target)
+    status = read_status(running.applications.control(target.engine))
+    finite = target.definition.is_finite
+    job = _wanted(request, target.job(), finite).of(status) if status else None
+    if (
+        job is None
+        or job.phase == "failed"
+        or not settled(job, finite=finite)
+        or not (finite or is_alive(status))
+    ):
+        unsettled = known(request, target, (not_stable(request.address, job, 0, True, ""),))
+        return unsettled if unsettled.attributes is not None else None
+    running.note_queries(request.address, target.engine, target.digest, job)
+    identity = identity_of(request, target.digest, job, _rebuilds(request, target))
+    return Applied(attributes=target.planned, identity=identity)
+
+
+def known(request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, ...]) -> NotApplied:
+    """A new job is among what should run, so it must be known, whatever became of it: removing its block
+    stops it.
+
+    A finite one is not: the next plan creates it again, and its run id tells whether its rows are there.
+    One that moved to another application must be known to be there, or it would be started in the old one
+    beside it.
+    """
+    planned, recorded = target.planned, request.recorded
+    if recorded is not None and JobDefinition.of(recorded.attributes).moves_to(target.definition):
+        there = {**recorded.attributes, "application": target.engine, "engine": target.definition.engine}
+        return NotApplied(diagnostics=diagnostics, attributes=there, identity=recorded.identity)
+    if recorded is not None or target.definition.is_finite:
+        return NotApplied(diagnostics=diagnostics)
+    identity = identity_of(request, target.digest, None, {})
+    return NotApplied(diagnostics=diagnostics, attributes=planned, identity=identity)
+
+
+def _stopped(request: ApplyRequest, target: Target) -> Applied:
+    identity = identity_of(request, target.digest, None, _rebuilds(request, target))
+    return Applied(attributes=target.planned, identity=identity)
+
+
+def _rebuilds(request: ApplyRequest, target: Target) -> Attributes:
+    return emptied_for(target.spec) if begins_generation(request) else {}
+
+
+def _wanted(request: ApplyRequest, job: DesiredJob, finite: bool) -> Wanted:
+    return Wanted(address=request.address, digest=job.digest, nonce=job.nonce, finite=finite)
+
+
+def _awaited(
+    request: ApplyRequest,
+    attributes: Attributes,
+    wanted: DesiredJob,
+    running: RunningJobs,
+    rebuilds: Attributes,
+) -> Outcome:
+    engine, control = engine_of(attributes), running.applications.control(engine_of(attributes))
+    definition = JobDefinition.of(attributes, request.address)
+    finite, within = definition.is_finite, definition.stability.within_ms
+    what = _wanted(request, wanted, finite)
+    job = wait_until_settled(control, what, within, request.cancel, request.progress)
+    unproven = False
+    if job is None or job.phase == "failed":
+        status = read_status(control)
+        seen = job or (what.of(status) if status else None)
+        unproven = not finite and not request.cancel.is_set() and computes_its_first_batch(seen)
+        job = seen if unproven else job
+    if job is None or job.phase == "failed":
+        log = str(control.job_log(request.address))
+        why = not_stable(request.address, seen, within, request.cancel.is_set(), log)
+        return NotApplied(diagnostics=(why,))
+    running.note_queries(request.address, engine, wanted.digest, job)
+    if finite:
+        _rest(request, engine, running)
+    identity = identity_of(request, wanted.digest, job, rebuilds)
+    return Applied(
+        attributes=attributes,
+        identity={**identity, UNPROVEN: True} if unproven else identity,
+        messages=(first_batch(within) if unproven else reached(job, finite),),
+    )
+
+
+def _rest(request: ApplyRequest, engine: Attributes, running: RunningJobs) -> None:
+    """A completed run is not wanted any more: another start of the application must not do it again."""
+    entry = running.entry(engine, request.address)
+    if entry is not None:
+        running.want(request, engine, replace(entry, state="stopped"))

@@ -1,0 +1,170 @@
+"""Carries out the stages of a job's change, each by itself: what it needs is read, decided and done. Asked
+again, a stage finds what it has done before, and completes it.
+
+Touches the application, checkpoints, and what should run.
+"""
+
+from dataclasses import dataclass
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.kill_points import reach
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import StageDone
+from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.code import publish
+from flareiac_spark.generation import perform as generation
+from flareiac_spark.generation.await_jvm import await_jvm
+from flareiac_spark.generation.checkpoint_state import CheckpointState, read_state
+from flareiac_spark.generation.decide import Beginning, decide
+from flareiac_spark.generation.operation_client import OperationClient
+from flareiac_spark.generation.redirect import finish_redirected, half_done
+from flareiac_spark.generation.switch import GenerationSwitch, begins_generation, old_spec, switch_of
+from flareiac_spark.generation.targets import redirected
+from flareiac_spark.job import stages
+from flareiac_spark.job.placement import engine_of
+from flareiac_spark.job.put_back import rollback_point
+from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.target import target_of
+
+
+def perform(request: ApplyRequest, running: RunningJobs) -> StageDone:
+    """Does ``request.stage``. Raises ``Failure``."""
+    kind, _, output = request.stage.partition(".")
+    running.find_out(request)
+    reach(f"{kind}.before")
+    match kind:
+        case stages.FINISH:
+            done = _finish(request, running)
+        case stages.EMPTY:
+            done = _empty(request, output, running)
+        case stages.PREPARE:
+            done = _prepare(request, running)
+        case stages.ROLLBACK_POINT:
+            _refuse_running(request, running)
+            done = StageDone(note=rollback_point(request, target_of(request, running), running))
+        case stages.START | stages.RESTART | stages.SETTINGS | stages.STOP | stages.DECLARE:
+            done = _put(request, running)
+        case _:
+            raise AssertionError(f"no plan of a job names a stage {request.stage!r}")
+    reach(f"{kind}.after")
+    return done
+
+
+# Between the old query's end and the new one's start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Switching:
+    """A generation that begins: what was read of it, and what was decided."""
+
+    switch: GenerationSwitch
+    state: CheckpointState
+    beginnings: tuple[Beginning, ...]
+    client: OperationClient
+
+
+def _switching(request: ApplyRequest, running: RunningJobs, *, early: bool = False) -> _Switching:
+    """Raises ``Failure`` where the generation cannot begin as asked, and while the old query may commit."""
+    _refuse_running(request, running)
+    await_jvm(request, running.applications)
+    switch = switch_of(request, running.applications, early=early)
+    state = read_state(switch, running.applications)
+    decision = decide(switch, state)
+    if decision.refusals:
+        raise Failure(*decision.refusals)
+    return _Switching(
+        switch=switch, state=state, beginnings=decision.beginnings, client=_client(request, running)
+    )
+
+
+def _finish(request: ApplyRequest, running: RunningJobs) -> StageDone:
+    if not begins_generation(request):
+        return _finish_redirected(request, running)
+    found = _switching(request, running, early=True)
+    note = generation.finish(found.switch, found.beginnings, found.client)
+    ends = [item["batch"] for item in note.values() if item["batch"] is not None]
+    last = " and ".join(dict.fromkeys(f"batch {batch}" for batch in ends))
+    if found.state.in_use:
+        return StageDone(messages=(_has_begun(found.switch),), note=note)
+    return StageDone(messages=(f"ends after {last}" if last else "nothing was read yet",), note=note)
+
+
+def _finish_redirected(request: ApplyRequest, running: RunningJobs) -> StageDone:
+    _refuse_running(request, running)
+    await_jvm(request, running.applications)
+    old, planned = old_spec(request, running.applications), request.planned
+    assert planned is not None, "a removal redirects nothing"
+    new = spec_of(request.address, planned, request.references, running.applications.project, analysis=True)
+    client = _client(request, running)
+    batches = [] if old is None else finish_redirected(request.address, old, new, client)
+    texts = tuple(f"finished batch {batch}" for batch in dict.fromkeys(batches))
+    return StageDone(messages=texts or ("no batch was in flight",), note={"batches": batches})
+
+
+def _empty(request: ApplyRequest, name: str, running: RunningJobs) -> StageDone:
+    found = _switching(request, running)
+    for item in found.beginnings:
+        for output in item.empties:
+            if output.name == name:
+                emptied = generation.empty(found.switch, item.query, output, found.client)
+                return StageDone(messages=(generation.emptied_text(emptied),), note=emptied)
+    return StageDone(messages=(_has_begun(found.switch),))
+
+
+def _prepare(request: ApplyRequest, running: RunningJobs) -> StageDone:
+    found = _switching(request, running)
+    note = request.notes.get(stages.FINISH)
+    ends = generation.ended(found.switch, found.beginnings, note, found.client)
+    messages = []
+    for item in found.beginnings:
+        messages.append(generation.prepare(found.switch, item, ends[item.query.name]))
+        reach(f"{stages.PREPARE}.within")
+    texts = tuple(messages) or (_has_begun(found.switch),)
+    return StageDone(messages=texts, note={"queries": [item.query.name for item in found.beginnings]})
+
+
+def _has_begun(switch: GenerationSwitch) -> str:
+    return f"generation {switch.number} had begun already"
+
+
+# What should run
+
+
+def _put(request: ApplyRequest, running: RunningJobs) -> StageDone:
+    """The definition is what should run then; an application that lives takes it from there."""
+    target = target_of(request, running)
+    publish(target.planned, running.applications.project)
+    if request.stage != stages.SETTINGS:
+        _refuse_unplanned(request, running)
+    running.leave(request, target.engine)
+    running.want(request, target.engine, target.job())
+    if not target.running:
+        running.await_stop(request.address, target.engine, request.cancel)
+    return StageDone()
+
+
+def _refuse_running(request: ApplyRequest, running: RunningJobs) -> None:
+    """What runs may begin batches at any time. Raises ``Failure``."""
+    recorded = request.recorded
+    if recorded is not None and not running.is_stopped(engine_of(recorded.attributes), request.address):
+        raise Failure(generation.not_planned(request.address, "it was started since the plan was made"))
+
+
+def _refuse_unplanned(request: ApplyRequest, running: RunningJobs) -> None:
+    """Raises ``Failure`` where something must happen first that the plan has no stage for."""
+    if begins_generation(request):
+        if stages.PREPARE not in request.notes and _switching(request, running).beginnings:
+            raise Failure(generation.not_planned(request.address, "its generation is not prepared"))
+        return
+    old = old_spec(request, running.applications)
+    if old is None or stages.FINISH in request.notes:
+        return
+    new = target_of(request, running).spec
+    item = next(half_done(request.address, old, redirected(old, new), _client(request, running)), None)
+    if item is not None:
+        why = f"batch {item.batch} is in the tables that it wrote so far, and not committed"
+        raise Failure(generation.not_planned(request.address, why))
+
+
+def _client(request: ApplyRequest, running: RunningJobs) -> OperationClient:
+    return OperationClient(request, engine_of(request.planned or {}), running.applications)

@@ -1,0 +1,130 @@
+"""Puts the definition back that was stable last, where the new one fails and has left nothing behind that it
+could contradict. Touches the application and what should run.
+"""
+
+from dataclasses import replace
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.records import decode, encode
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import NotApplied
+from flareiac_spark.checkpoint_files.generations import damage
+from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
+from flareiac_spark.control import DesiredJob
+from flareiac_spark.generation import rollback
+from flareiac_spark.generation.operation_client import OperationClient
+from flareiac_spark.generation.perform import marked
+from flareiac_spark.generation.rollback import Fallback, WrittenBatch
+from flareiac_spark.generation.targets import folders
+from flareiac_spark.job.confirm import await_settled
+from flareiac_spark.job.identity import UNPROVEN
+from flareiac_spark.job.placement import engine_of
+from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.target import Target
+
+
+def rollback_point(request: ApplyRequest, target: Target, running: RunningJobs) -> Data:
+    """What can be put back if the new definition fails, or why nothing can: a note for ``put_back``. The old
+    one has stopped: what is committed from now on is committed under the new one. Raises ``Failure``.
+    """
+    if _is_unproven(request, running):
+        return {"why": "it had not committed its first batch, so that it is not known to be stable"}
+    entry = running.entry(target.engine, request.address)
+    found = rollback.fallback(request, entry, target.digest, running.applications.project)
+    if isinstance(found, str):
+        return {"why": found}
+    point = Fallback(
+        entry=found,
+        committed=rollback.committed(target.spec),
+        written=_written(request, target, running),
+    )
+    return {"point": encode(point)}
+
+
+def put_back(
+    request: ApplyRequest, target: Target, note: Data, outcome: NotApplied, running: RunningJobs
+) -> NotApplied:
+    """The outcome of a change that failed, after the definition before was put back, or with the reason why
+    not.
+    """
+    point = _point(request, target, note, running)
+    if isinstance(point, str):
+        return _left(outcome, request, point)
+    restored = False
+    try:
+        request.progress("putting the definition before back")
+        running.want(request, target.engine, replace(target.job(), state="stopped"))
+        running.await_stop(request.address, target.engine, request.cancel)
+        if why := _contradiction(request, target, point, running):
+            running.want(request, target.engine, target.job())
+            return _left(outcome, request, why)
+        queries = {**target.queries, **point.entry.queries}
+        entry = replace(point.entry, nonce=target.nonce + 1, queries=queries)
+        running.want(request, target.engine, entry)
+        restored = True
+        again = _runs_again(request, target.engine, entry, running)
+    except Failure as failure:
+        return replace(outcome, diagnostics=(*outcome.diagnostics, *failure.diagnostics), restored=restored)
+    return replace(outcome, diagnostics=(*outcome.diagnostics, *again), restored=True)
+
+
+def _point(request: ApplyRequest, target: Target, note: Data, running: RunningJobs) -> Fallback | str:
+    if note is not None:
+        return note["why"] if "why" in note else decode(Fallback, note["point"])
+    found = rollback.fallback(request, None, target.digest, running.applications.project)
+    return found if isinstance(found, str) else "the plan did not say that its definition changes"
+
+
+def _contradiction(request: ApplyRequest, target: Target, point: Fallback, running: RunningJobs) -> str:
+    """What the new definition has done that the old one would not go on from; empty if nothing."""
+    if rollback.committed(target.spec) != point.committed:
+        return (
+            "a batch was committed under the new one before it failed, and the old one would go on after it"
+        )
+    if _written(request, target, running) != point.written:
+        return "some outputs have a batch as the new one made it, and the old one would leave it so"
+    return ""
+
+
+def _left(outcome: NotApplied, request: ApplyRequest, why: str) -> NotApplied:
+    return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, why)))
+
+
+def _written(request: ApplyRequest, target: Target, running: RunningJobs) -> tuple[WrittenBatch, ...]:
+    """What the outputs have of the batches in flight."""
+    client, found = OperationClient(request, target.engine, running.applications), []
+    for folder, outputs in folders(target.spec).values():
+        try:
+            on_disk = read_checkpoint(folder)
+        except Damaged as trouble:
+            raise Failure(damage(request.address, trouble)) from None
+        if on_disk is not None and (batch := on_disk.in_flight) is not None:
+            names = marked(client, on_disk.query_id, batch, outputs, target.spec)
+            found += [WrittenBatch(folder=str(folder), batch=batch, output=name) for name in sorted(names)]
+    return tuple(found)
+
+
+def _is_unproven(request: ApplyRequest, running: RunningJobs) -> bool:
+    """Whether the recorded definition was at work on its first batch when it was applied, and has committed
+    none since.
+    """
+    recorded = request.recorded
+    if recorded is None or not recorded.identity.get(UNPROVEN):
+        return False
+    job = running.status(engine_of(recorded.attributes), request.address)
+    runs_it = job is not None and job.digest == recorded.identity.get("digest") and bool(job.queries)
+    return not (runs_it and job is not None and all(query.batch is not None for query in job.queries))
+
+
+def _runs_again(
+    request: ApplyRequest, engine: Attributes, entry: DesiredJob, running: RunningJobs
+) -> tuple[Diagnostic, ...]:
+    recorded = request.recorded
+    assert recorded is not None, "only what was recorded is put back"
+    if entry.state == "running":
+        attributes = {**recorded.attributes, "application": engine}
+        again = await_settled(request, attributes, entry, running, {})
+        if isinstance(again, NotApplied):
+            return again.diagnostics
+    return (rollback.restored(request.address),)

@@ -1,0 +1,119 @@
+"""Jobs in their applications: what should run, whether it does, and stopping it. Touches control directories,
+and processes through ``Applications``.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Recorded
+from flareiac_spark.application import Liveness, liveness
+from flareiac_spark.control import Desired, DesiredJob, JobStatus, job_spec_from_json
+from flareiac_spark.definition.build import by_folder
+from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.job.placement import engine_of
+from flareiac_spark.job.wait import runs_no_more, still_running, wait_until_stopped
+
+
+class RunningJobs:
+    """The jobs of every engine of one project."""
+
+    def __init__(self, applications: Applications) -> None:
+        self.applications = applications
+
+    def entry(self, engine: Attributes, address: str) -> DesiredJob | None:
+        """What should run under an address."""
+        desired = read_desired(self.applications.control(engine))
+        return desired.jobs.get(address) if desired else None
+
+    def status(self, engine: Attributes, address: str) -> JobStatus | None:
+        """What the application said of a job last."""
+        status = read_status(self.applications.control(engine))
+        return status.jobs.get(address) if status else None
+
+    def want(self, request: ApplyRequest, engine: Attributes, job: DesiredJob) -> None:
+        """Puts a job among what should run, with the settings of its application."""
+        self.applications.want(engine, request.references, _with(request.address, job))
+
+    def find_out(self, request: ApplyRequest) -> None:
+        """Whether an application that is silent on another host is gone, where the job was and where it goes.
+        Raises ``Failure``.
+        """
+        known = (request.planned, request.recorded.attributes if request.recorded else None)
+        for attributes in known:
+            if attributes is not None:
+                engine = engine_of(attributes)
+                self.applications.end_if_gone(engine, request.cancel, request.progress)
+
+    def stop(self, address: str, recorded: Recorded, cancel: threading.Event) -> None:
+        """Returns when the recorded job certainly runs no more; it stays declared. Raises ``Failure``."""
+        engine = engine_of(recorded.attributes)
+        entry = self.entry(engine, address)
+        if entry is not None and entry.state == "running":
+            self.applications.revise(engine, _with(address, replace(entry, state="stopped")))
+        self.await_stop(address, engine, cancel)
+
+    def await_stop(self, address: str, engine: Attributes, cancel: threading.Event) -> None:
+        """Returns when the job certainly runs no more. Raises ``Failure`` if it may: nothing is said to have
+        stopped by assumption.
+        """
+        control, patience = self.applications.control(engine), engine["graceful_stop_ms"] / 1000 + 60
+        if liveness(read_status(control)) is Liveness.GONE:
+            return
+        try:
+            stopped = wait_until_stopped(control, address, patience, cancel)
+        except Failure:
+            if liveness(read_status(control)) is not Liveness.GONE:
+                raise
+            return
+        if not stopped:
+            raise Failure(still_running(address, patience, cancel.is_set()))
+
+    def may_run(self, engine: Attributes, address: str) -> bool:
+        """Whether a query of the job may be at work."""
+        status = read_status(self.applications.control(engine))
+        return (
+            status is not None and liveness(status) is not Liveness.GONE and not runs_no_more(status, address)
+        )
+
+    def is_stopped(self, engine: Attributes, address: str) -> bool:
+        """Whether nothing of a job runs, nor would if its application were started."""
+        entry = self.entry(engine, address)
+        return (entry is None or entry.state == "stopped") and not self.may_run(engine, address)
+
+    def leave(self, request: ApplyRequest, engine: Attributes) -> None:
+        """A job that moves to another application is taken out of the old one, once it has stopped there.
+        Raises ``Failure``.
+        """
+        old = engine_of(request.recorded.attributes) if request.recorded is not None else engine
+        if old["runtime_location"] != engine["runtime_location"]:
+            self.applications.drop(old, request.address)
+            self.await_stop(request.address, old, request.cancel)
+
+    def note_queries(self, address: str, engine: Attributes, digest: str, job: JobStatus) -> None:
+        """The driver proves by them, also one that comes after it, that a checkpoint is still the one that
+        the job ran on.
+        """
+        self.applications.revise(
+            engine, _knowing(address, digest, {query.output: query.id for query in job.queries})
+        )
+
+
+def _knowing(address: str, digest: str, queries: Mapping[str, str | None]) -> Callable[[Desired], Desired]:
+    """What should run, with the queries that a definition has started."""
+
+    def changed(current: Desired) -> Desired:
+        entry = current.jobs.get(address)
+        if entry is None or entry.digest != digest:
+            return current
+        known = by_folder(job_spec_from_json(dict(entry.spec)), queries)
+        return _with(address, replace(entry, queries={**entry.queries, **known}))(current)
+
+    return changed
+
+
+def _with(address: str, job: DesiredJob) -> Callable[[Desired], Desired]:
+    return lambda current: replace(current, jobs={**current.jobs, address: job})

@@ -1,0 +1,99 @@
+"""The definition that a change brings among what should run. Reads the control directory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.requests import ApplyRequest
+from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_from_json, job_spec_to_json
+from flareiac_spark.definition.build import by_folder, digest_of, spec_of
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.job.placement import engine_of
+from flareiac_spark.job.running import RunningJobs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One definition on its way into what should run."""
+
+    planned: Attributes
+    definition: JobDefinition
+    spec: JobSpec
+    digest: str
+    nonce: int
+    queries: Mapping[str, str]
+
+    @property
+    def engine(self) -> Attributes:
+        return engine_of(self.planned)
+
+    @property
+    def running(self) -> bool:
+        """Whether it is to run, and not only to be declared."""
+        return self.definition.starts_by_itself
+
+    def job(self) -> DesiredJob:
+        return DesiredJob(
+            digest=self.digest,
+            spec=job_spec_to_json(self.spec),
+            state="running" if self.running else "stopped",
+            nonce=self.nonce,
+            queries=self.queries,
+        )
+
+    def is_wanted(self, entry: DesiredJob | None) -> bool:
+        """Whether it is what should run."""
+        return entry is not None and (entry.digest, entry.nonce, entry.state) == (
+            self.digest,
+            self.nonce,
+            self.job().state,
+        )
+
+
+def target_of(request: ApplyRequest, running: RunningJobs) -> Target:
+    """What a request asks for. Raises ``Failure``."""
+    planned = request.planned
+    assert planned is not None, "a removal has no target"
+    spec = spec_of(request.address, planned, request.references, running.applications.project)
+    digest = digest_of(spec, planned)
+    if (request.payload or {}).get("live"):
+        spec, digest = _as_it_runs(request, spec, digest, running)
+    spec = replace(spec, run_id=digest if spec.mode == "batch" else None)
+    return Target(
+        planned=planned,
+        spec=spec,
+        digest=digest,
+        nonce=(request.payload or {}).get("nonce", 0),
+        definition=JobDefinition.of(planned, request.address),
+        queries=_queries_known(request, planned, spec),
+    )
+
+
+def _as_it_runs(
+    request: ApplyRequest, spec: JobSpec, digest: str, running: RunningJobs
+) -> tuple[JobSpec, str]:
+    """What a job is given while it runs: the definition that was recorded as started, under its digest,
+    with the new restart budget. Around it (the columns of a stream, say) something may be declared in
+    another way now, which must not restart it.
+    """
+    entry = running.entry(engine_of(request.planned or {}), request.address)
+    if entry is None or request.recorded is None or entry.digest != request.recorded.identity.get("digest"):
+        return spec, digest
+    try:
+        return replace(job_spec_from_json(dict(entry.spec)), restart=spec.restart), entry.digest
+    except ControlError:
+        return spec, digest  # of another release
+
+
+def _queries_known(request: ApplyRequest, planned: Attributes, spec: JobSpec) -> dict[str, str]:
+    """The query that each checkpoint must hold, by folder: what the state recorded of the generation that
+    goes on.
+    """
+    recorded = request.recorded
+    if recorded is None or any(
+        recorded.attributes[name] != planned[name] for name in ("checkpoint_location", "generation")
+    ):
+        return {}
+    return by_folder(
+        spec, {name: query.get("id") for name, query in (recorded.identity.get("queries") or {}).items()}
+    )
