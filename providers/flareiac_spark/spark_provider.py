@@ -161,6 +161,12 @@ class _JobPlanner:
         return JobPlanner().fingerprint(request)
 
 
+def _job_examine(recorded: Recorded) -> object:
+    from flareiac_spark.definition.job_identity import identity_of
+
+    return identity_of(recorded.identity)
+
+
 def _checkpoint_examine(recorded: Recorded) -> object:
     from flareiac_spark.checkpoint_files.layout import recorded_layout
 
@@ -242,6 +248,7 @@ _JOB = ResourceType(
     description="A streaming or batch query: inputs, steps, outputs.",
     canonical=_job_canonical,
     planner=_JobPlanner(),
+    examine=_job_examine,
     claims=_job_claims,
     holds=_job_holds,
     kept_by=_job_kept_by,

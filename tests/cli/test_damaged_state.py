@@ -56,6 +56,7 @@ def _said(root: Path) -> str:
         (lambda item: item["identity"].update(uuid=7), "identity.uuid is 7, expected a value of type str"),
         (lambda item: item["identity"].update(colour=7), "identity.colour is not known"),
         (lambda item: item["attributes"].update(columns=7), "wrong shape"),
+        (lambda item: item["attributes"].update(properties=[7]), "wrong shape"),
     ],
 )
 def test_a_part_of_a_resource(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from flareiac.app.discovery import installed
 from flareiac.app.drift import compared
 from flareiac.applying.requests import references_of
 from flareiac.applying.stale_plans import moved
@@ -25,6 +26,7 @@ from tests.golden.case import (
     observed_as,
     planning_inputs,
     read_case,
+    recorded_state,
     valid_configuration,
 )
 from tests.golden.doubles import apply_to_doubles
@@ -72,6 +74,14 @@ def test_what_a_plan_would_repair_is_drift(path: Path, tmp_path: Path) -> None:
     assert repaired - makes_way <= reported
     assert reported <= repaired | drifts | {item.address for item in made.resources if item.proposal.drift}
     assert report.drifted or not repaired
+
+
+@pytest.mark.parametrize("path", _RECORDED, ids=lambda path: path.stem)
+def test_what_is_recorded_passes_its_examination(path: Path, tmp_path: Path) -> None:
+    """An unexpected failure is laid on the state only where a part of it has a shape that no one records."""
+    state, types = recorded_state(read_case(path), tmp_path), installed().registry.types
+    for record in state.resources.values():
+        types[record.type].examine(record.recorded())
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

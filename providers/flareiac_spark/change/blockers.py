@@ -19,6 +19,7 @@ from flareiac_spark.change.source_folders import declared_paths, left_behind
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation.generation_plan import carries_over, lines
 from flareiac_spark.generation.readable import start_again
@@ -178,13 +179,13 @@ def lost_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFact
     recorded = request.recorded
     if recorded is None or not looked_at(request):
         return None
-    for name, query in sorted((recorded.identity.get("queries") or {}).items()):
+    for name, query in sorted(recorded_identity(recorded).queries.items()):
         on_disk = facts.checkpoints.get(name)
         used = {desired.query_of(output) for output in desired.outputs}
-        if name not in used or not query.get("id"):
+        if name not in used or not query.id:
             continue
         place, found = desired.checkpoint_location or "", on_disk.query_id if on_disk is not None else None
-        lost = lost_by(place, name, known=query["id"], found=found)
+        lost = lost_by(place, name, known=query.id, found=found)
         if lost is None:
             continue
         return blocker(
@@ -328,7 +329,7 @@ def unrecorded(
     request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
 ) -> Blocker | None:
     """State that a definition made which an apply could not record: the recorded one says nothing of it."""
-    was = request.recorded.identity.get("digest") if request.recorded else None
+    was = recorded_identity(request.recorded).digest
     if (
         facts.digest in (None, was)
         or facts.query is None
@@ -378,7 +379,10 @@ def used_folders(
     request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
 ) -> list[Blocker]:
     """An output that is new has no past: a folder of its name that a query has used would be gone on from."""
-    if request.recorded is not None and facts.digest not in (None, request.recorded.identity.get("digest")):
+    if request.recorded is not None and facts.digest not in (
+        None,
+        recorded_identity(request.recorded).digest,
+    ):
         return []  # an apply that was cut short has started it
     names = {desired.query_of(output): output for output in desired.outputs if output not in recorded.outputs}
     known = {recorded.query_of(output) for output in recorded.outputs}

@@ -6,6 +6,7 @@ from flareiac.sdk.lakehouse import writers_of
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation.generation_plan import foreign_writers
 from flareiac_spark.observation.job import ENDED, JobFacts, observed_facts
 
@@ -16,18 +17,16 @@ def running(
     request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
 ) -> tuple[str, ...]:
     """What another start heals."""
-    identity = request.recorded.identity if request.recorded else {}
+    identity = recorded_identity(request.recorded)
     if not looked_at(request):
         return ()
     if recorded.stopped:
         return ("it was started by hand",) if facts.state == "running" and not recorded.is_finite else ()
     if recorded.is_finite:
-        failed = (
-            facts.phase == "failed" and facts.digest == identity.get("digest") and not identity.get("result")
-        )
+        failed = facts.phase == "failed" and facts.digest == identity.digest and identity.result is None
         return (f"its run failed: {facts.error}",) if failed and recorded.run != "manual" else ()
     found: list[str] = []
-    if facts.digest is not None and facts.digest != identity.get("digest"):
+    if facts.digest is not None and facts.digest != identity.digest:
         found.append("another definition than the recorded one is set to run")
     if facts.state == "stopped":
         found.append("it was stopped by hand")

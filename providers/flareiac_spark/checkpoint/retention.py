@@ -2,11 +2,10 @@
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from flareiac.kernel.data import Attributes
 from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint.describe import size_of
@@ -14,6 +13,7 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.checkpoint_files.reader import note_of, preparation_note
+from flareiac_spark.definition.job_identity import identity_of
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
 
@@ -78,11 +78,11 @@ def _held(holders: Sequence[Recorded]) -> dict[int, str]:
     """Generations just before a rebuild of the last days, with the moment until which they are held."""
     found: dict[int, str] = {}
     for holder in holders:
-        rebuilds: Mapping[str, Attributes] = holder.identity.get("rebuilds") or {}
-        for item in rebuilds.values():
-            until = (item.get("at") or 0) + HELD_SECONDS
-            before = item.get("generation_before")
-            if until > time.time() and isinstance(before, int):
+        # Whatever else a holder is, only a job notes rebuilds.
+        job = identity_of({"rebuilds": holder.identity.get("rebuilds") or {}})
+        for item in job.rebuilds.values():
+            until, before = item.at + HELD_SECONDS, item.generation_before
+            if until > time.time() and before is not None:
                 found[before] = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(until))
     return found
 

@@ -14,6 +14,7 @@ from flareiac_spark.definition.job_definition import (
     StreamInput,
     TableInput,
 )
+from flareiac_spark.definition.job_identity import JobIdentity, identity_of
 from flareiac_spark.stream.stream_definition import TableSource
 
 _SHARING: Final = {
@@ -39,7 +40,7 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
     job = JobDefinition.of(attributes, address)
     given = columns_by_relation(job, references)
     recorded = references.get(address)
-    queries = queries_recorded(job, recorded.identity if recorded else {})
+    queries = queries_recorded(job, identity_of(recorded.identity) if recorded else JobIdentity())
     for name, item in job.inputs.items():
         match item:
             case StreamInput(source=TableSource() as source):
@@ -82,16 +83,16 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
     return tuple(found)
 
 
-def queries_recorded(job: JobDefinition, identity: Attributes) -> tuple[str, ...] | None:
+def queries_recorded(job: JobDefinition, identity: JobIdentity) -> tuple[str, ...] | None:
     """The queries that a job is recorded to run or to have run: none of a batch, None where its present ones
     are not recorded.
     """
     if job.mode == "batch":
         return ()
-    current = [query.get("id") for query in (identity.get("queries") or {}).values()]
-    if not current or None in current:
+    current = [query.id for query in identity.queries.values() if query.id is not None]
+    if not current or len(current) < len(identity.queries):
         return None
-    return tuple(dict.fromkeys((*current, *(identity.get("former_queries") or ()))))
+    return tuple(dict.fromkeys((*current, *identity.former_queries)))
 
 
 def _reads(

@@ -2,16 +2,17 @@
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.lakehouse import EarlierState
+from flareiac_spark.definition.job_identity import identity_of
 
 
 def earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ...]:
     """One for each output whose table was emptied."""
     return tuple(
         EarlierState(
-            subject=item["table"],
-            snapshot_id=item.get("snapshot_id"),
-            branch=item.get("branch"),
-            noted_by=f"{address}, output {output}, generation {item.get('generation')}",
+            subject=item.table,
+            snapshot_id=item.snapshot_id,
+            branch=item.branch,
+            noted_by=f"{address}, output {output}, generation {item.generation}",
         )
-        for output, item in (identity.get("rebuilds") or {}).items()
+        for output, item in identity_of(identity).rebuilds.items()
     )

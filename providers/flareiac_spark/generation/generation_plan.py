@@ -10,6 +10,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition, Output
+from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import readable
 from flareiac_spark.instance_lines import line
@@ -254,11 +255,11 @@ def foreign_writers(table: str, claims: Sequence[Claim], request: PlanRequest) -
 
 def own_queries(request: PlanRequest) -> set[str]:
     """The ids of the queries that this job runs or has run."""
-    identity = request.recorded.identity if request.recorded else {}
-    current = {query["id"] for query in (identity.get("queries") or {}).values() if query.get("id")}
+    identity = recorded_identity(request.recorded)
+    current = {query.id for query in identity.queries.values() if query.id is not None}
     facts = observed_facts(request.observed) or JobFacts()
     on_disk = {item.query_id for item in facts.checkpoints.values()}
-    return current | on_disk | set(identity.get("former_queries") or ())
+    return current | on_disk | set(identity.former_queries)
 
 
 def _commits(count: int, operation: str) -> str:

@@ -20,6 +20,7 @@ from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.control.lease import LEASE_SECONDS
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import health
@@ -527,10 +528,11 @@ def _assumed(request: PlanRequest) -> JobFacts:
     """Where nothing was looked at (-refresh=none), queries that are recorded count as having run: a refusal
     must not get lost.
     """
-    queries = (request.recorded.identity.get("queries") or {}) if request.recorded else {}
+    queries = recorded_identity(request.recorded).queries
     return JobFacts(
         checkpoints={
-            name: OutputFacts(query_id=query["id"], started=0, committed=0) for name, query in queries.items()
+            name: OutputFacts(query_id=query.id or "", started=0, committed=0)
+            for name, query in queries.items()
         }
     )
 

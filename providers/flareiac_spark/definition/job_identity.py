@@ -1,0 +1,69 @@
+"""The identity of a job: what the state records of it beside its attributes. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import decode
+from flareiac.sdk.results import Recorded
+
+_MOMENTARY: Final = frozenset({"observed"})
+"""What release 0.1.0 recorded of a single observation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedQuery:
+    """The streaming query of one output, as Spark knows it."""
+
+    id: str | None = None
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What a batch run gave; None where that is not known."""
+
+    run_id: str | None = None
+    snapshot_id: int | None = None
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptiedTable:
+    """A table that was emptied for a new generation: the snapshot before (None: it was empty), and when (UTC
+    seconds).
+    """
+
+    table: str
+    branch: str | None = None
+    snapshot_id: int | None = None
+    generation: int | None = None
+    generation_before: int | None = None
+    at: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobIdentity:
+    """``digest`` is that of the definition that runs; ``queries`` by output; ``former_queries`` are the ids
+    of those of earlier generations; ``rebuilds`` by output. ``unproven``: the definition had not committed
+    its first batch when it was recorded.
+    """
+
+    digest: str | None = None
+    queries: Mapping[str, StartedQuery] = field(default_factory=dict)
+    former_queries: tuple[str, ...] = ()
+    rebuilds: Mapping[str, EmptiedTable] = field(default_factory=dict)
+    result: RunResult | None = None
+    unproven: bool = False
+
+
+def identity_of(data: Attributes) -> JobIdentity:
+    """A job's identity as it was recorded."""
+    lasting = {name: value for name, value in data.items() if name not in _MOMENTARY}
+    return decode(JobIdentity, lasting, "identity")
+
+
+def recorded_identity(recorded: Recorded | None) -> JobIdentity:
+    """The identity of a recorded job; an empty one where none is recorded."""
+    return identity_of(recorded.identity) if recorded is not None else JobIdentity()
