@@ -25,6 +25,7 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.changes import Effect
 from flareiac.sdk.state import Conflict, Damaged, Lease, LockLost
 
 
@@ -210,16 +211,26 @@ def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -
 
 
 def _end(report: Report, plan: Plan) -> ApplyOutcome:
-    """A change of which only stages are done has failed; no other one is partly applied by it."""
-    tally, stages = report.tally, {operation.id for operation in plan.operations if operation.stage}
+    """A change that failed is not partly applied by its own stages, unless they destroyed something."""
+    tally = report.tally
     if report.stale:
         return ApplyOutcome.STALE
     if tally.cancelled:
         return ApplyOutcome.CANCELLED
     if tally.failed:
-        changed = not stages.issuperset(tally.done)
-        return ApplyOutcome.PARTLY if changed or tally.restored else ApplyOutcome.FAILED
+        return ApplyOutcome.PARTLY if _left_changed(plan, report) else ApplyOutcome.FAILED
     return ApplyOutcome.FAILED if report.snapshot is None else ApplyOutcome.DONE
+
+
+def _left_changed(plan: Plan, report: Report) -> bool:
+    """Whether an apply with failures has left something that was not so before."""
+    tally = report.tally
+    operations = {operation.id: operation for operation in plan.operations}
+    failed = {operations[item].address for item in tally.failed}
+    done = [operations[item] for item in tally.done]
+    return bool(tally.restored) or any(
+        not item.stage or item.address not in failed or item.effect is Effect.LOSES_DATA for item in done
+    )
 
 
 def _outputs(workspace: Workspace, chosen: Plan) -> Callable[[Snapshot], Mapping[str, OutputValue]]:

@@ -132,6 +132,25 @@ def test_a_new_plan_after_a_kill_brings_it_to_the_same_end(tmp_path: Path, point
     assert flareiac(tmp_path, "plan", "-detailed-exitcode").code == 0
 
 
+@pytest.mark.parametrize(
+    ("stages_of_it", "fails_in", "code"),
+    [
+        ('["early.a", "start"]', "start", 1),
+        ('["wipe.b", "start"]', "start", 7),
+        ('["wipe.b", "start"]', "wipe.b", 1),
+    ],
+    ids=["nothing lost", "lost before", "fails where it would lose"],
+)
+def test_a_change_that_failed_is_partly_applied_once_something_is_lost(
+    tmp_path: Path, stages_of_it: str, fails_in: str, code: int
+) -> None:
+    write(
+        tmp_path, f'thing "a" {{\n  value = "1"\n  stages = {stages_of_it}\n  fails_in = "{fails_in}"\n}}\n'
+    )
+    done = flareiac(tmp_path, "apply", "-auto-approve")
+    assert done.code == code, done.text
+
+
 def test_a_stage_that_fails_ends_the_change_and_leaves_nothing_open(tmp_path: Path) -> None:
     write(
         tmp_path, ONE.replace("stages =", 'fails_in = "wipe.b"\n  stages =') + 'thing "c" { value = "3" }\n'
