@@ -381,6 +381,6 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
             "flareiac.kernel.signals",
         ),
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
-        *("flareiac.sdk.references", "flareiac.sdk.secrets"),
+        *("flareiac.sdk.references", "flareiac.sdk.secrets", "flareiac.sdk.table_tasks"),
     }
     assert set(loaded.stdout.split()) - travels == set()

@@ -338,16 +338,25 @@ def test_each_stage_done_twice_is_done_once(tmp_path: Path, monkeypatch: pytest.
     assert folder_state(made.folder(2), "test/checkpoint.x") is FolderState.PREPARED
 
 
-@pytest.mark.parametrize("point", ["finish.within", "empty.within", "prepare.within", "start.after"])
-@pytest.mark.parametrize("starts", ["carry_over", "earliest"])
+BROKEN_OFF = [
+    (Case(redirects=True), "finish.within"),
+    (Case(redirects=True), "finish.after"),
+    (Case(starts="earliest", truncates=True), "empty.within"),
+    (Case(starts="carry_over"), "prepare.within"),
+    (Case(starts="earliest", truncates=True), "start.after"),
+]
+
+
+@pytest.mark.parametrize(("case", "point"), BROKEN_OFF, ids=str)
 def test_a_stage_that_was_broken_off_is_completed(
-    point: str, starts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, point: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever it had done by then."""
-    made = world(Case(starts=starts, truncates=True), tmp_path, monkeypatch)
-    proposal = made.plan()
+    made = world(case, tmp_path, monkeypatch)
+    proposal, reached = made.plan(), list[str]()
 
     def dies(name: str) -> None:
+        reached.append(name)
         if name == point:
             raise Failure
 
@@ -360,8 +369,23 @@ def test_a_stage_that_was_broken_off_is_completed(
         notes |= performed_once(made, request, stage, notes)
     made.says(made.after, "running")
     outcome = made.jobs.apply(replace(request, notes=notes))
+    assert point in reached
     assert isinstance(outcome, Applied)
-    assert sorted(outcome.identity.get("rebuilds", {})) == (["orders"] if starts == "earliest" else [])
+    assert sorted(outcome.identity.get("rebuilds", {})) == (["orders"] if case.truncates else [])
+
+
+def test_a_change_whose_tables_were_not_made_left_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stopped before them; how it ended is found out without their identity."""
+    made = world(Case(), tmp_path, monkeypatch)
+    request = made.request(made.plan())
+    unmade = {
+        address: replace(item, identity={}) if item.type == "table" else item
+        for address, item in request.references.items()
+    }
+    made.jobs.quiesce(request)
+    assert made.jobs.settle(replace(request, references=unmade)) is None
 
 
 def test_what_is_not_planned_is_not_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
