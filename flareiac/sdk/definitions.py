@@ -15,11 +15,11 @@ D = TypeVar("D")
 
 
 def definition_of(kind: type[D], attributes: Attributes, code: Code, address: str | None = None) -> D:
-    """The record that attributes say. Raises ``Failure`` for attributes of another shape: of a state or a
-    plan that was damaged.
+    """The record that attributes say; what an older release did not record has a default. Raises ``Failure``
+    for attributes of another shape: of a state or a plan that was damaged.
     """
     try:
-        return decode(kind, attributes, "", complete=True)
+        return decode(kind, attributes, "")
     except Mismatch as mismatch:
         raise damaged(mismatch, code, address) from None
 

@@ -4,12 +4,14 @@ from datetime import datetime
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac_spark import codes
 from flareiac_spark.definition.checkpoint_conf import PROVIDERS
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition, StateStore
 from flareiac_spark.places import absolute_place, recorded_place, short_name
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
@@ -19,28 +21,32 @@ def canonical(
 ) -> Attributes:
     """Defaults filled in; the location relative to the root where it lies below it."""
     wanted = decoded.attributes
-    return {
-        "location": _location(wanted.get("location"), decoded.address, project, diagnostics),
-        "generation": wanted.get("generation") or 1,
-        "start_from": _start_from(wanted.get("start_from"), diagnostics),
-        "keep_generations": wanted.get("keep_generations") or 2,
-        "min_batches_to_retain": wanted.get("min_batches_to_retain") or 100,
-        "state_store": _state_store(wanted.get("state_store"), diagnostics),
-        "on_destroy": wanted.get("on_destroy") or "retain",
-    }
+    attributes: Attributes = encode(
+        CheckpointDefinition(
+            location=_location(wanted.get("location"), decoded.address, project, diagnostics),
+            generation=wanted.get("generation") or 1,
+            start_from=_start_from(wanted.get("start_from"), diagnostics),
+            keep_generations=wanted.get("keep_generations") or 2,
+            min_batches_to_retain=wanted.get("min_batches_to_retain") or 100,
+            state_store=_state_store(wanted.get("state_store"), diagnostics),
+            on_destroy=wanted.get("on_destroy") or "retain",
+        )
+    )
+    return attributes
 
 
 def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
     """A checkpoint owns its folder."""
-    reason = "Each checkpoint owns its folder."
-    return (
-        Claim(subject=attributes["location"], holder=address, relation=Relation.OWNS_LOCATION, reason=reason),
+    location, reason = (
+        CheckpointDefinition.of(attributes, address).location,
+        "Each checkpoint owns its folder.",
     )
+    return (Claim(subject=location, holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
 
 
 def places(attributes: Attributes, _identity: Attributes, project: Project) -> tuple[str, ...]:
     """Its folder."""
-    return (str(absolute_place(attributes["location"], project)),)
+    return (str(absolute_place(CheckpointDefinition.of(attributes).location, project)),)
 
 
 def _location(location: Data, address: str, project: Project, diagnostics: Diagnostics) -> str:
@@ -80,7 +86,7 @@ def _is_time(text: Data) -> bool:
         return False
 
 
-def _state_store(store: Data, diagnostics: Diagnostics) -> Attributes | None:
+def _state_store(store: Data, diagnostics: Diagnostics) -> StateStore | None:
     if store is None or store is UNKNOWN:
         return None
     provider = store.get("provider")
@@ -95,4 +101,4 @@ def _state_store(store: Data, diagnostics: Diagnostics) -> Attributes | None:
     if store.get("changelog") and provider != "rocksdb":
         why = 'Only rocksdb keeps a changelog. Write provider = "rocksdb" beside changelog = true.'
         diagnostics.error(codes.CHANGELOG_UNSUPPORTED, why, attribute=("state_store",))
-    return {"provider": provider, "changelog": store.get("changelog"), "partitions": store.get("partitions")}
+    return StateStore(provider=provider, changelog=store.get("changelog"), partitions=store.get("partitions"))

@@ -20,6 +20,7 @@ from flareiac_spark.checkpoint_files.reader import (
     preparation_note,
     read_offsets,
 )
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
 
@@ -31,16 +32,16 @@ def describe(recorded: Recorded, project: Project) -> Attributes:
     """``generations``: one entry for each folder, oldest first; ``queries``: what is in those in use. Raises
     ``Damaged``, ``OSError``.
     """
-    attributes, layout = recorded.attributes, recorded_layout(recorded.identity)
-    location, generation = absolute_place(attributes["location"], project), attributes["generation"]
+    checkpoint, layout = CheckpointDefinition.of(recorded.attributes), recorded_layout(recorded.identity)
+    location, generation = absolute_place(checkpoint.location, project), checkpoint.generation
     found = contents(location)
     items = found.generations if found is not None else ()
     numbered = [(item, number_in_use(item, layout, generation)) for item in items]
-    spare = removable({number for _item, number in numbered}, generation, attributes["keep_generations"])
+    spare = removable({number for _item, number in numbered}, generation, checkpoint.keep_generations)
     return {
         "location": str(location),
         "generation": generation,
-        "keep_generations": attributes["keep_generations"],
+        "keep_generations": checkpoint.keep_generations,
         "generations": [
             _folder(item, number, generation, number in spare and item.number > 0)
             for item, number in numbered

@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -16,6 +17,7 @@ from flareiac_spark.checkpoint.retention import delete_unused_generations
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
 from flareiac_spark.checkpoint_files.layout import SINGLE, CheckpointLayout, recorded_layout
 from flareiac_spark.checkpoint_files.reader import Damaged
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import facts_of, number_in_use
 from flareiac_spark.places import absolute_place, recorded_place
 
@@ -29,27 +31,31 @@ class CheckpointDriver:
     def read(self, request: ReadRequest) -> Observation:
         attributes = request.recorded.attributes if request.recorded else request.desired
         assert attributes is not None, "a question is about something declared or recorded"
-        location = self._location(request, attributes)
+        try:
+            checkpoint = CheckpointDefinition.of(attributes, request.address)
+        except Failure as failure:
+            return Unreadable(diagnostic=failure.diagnostics[0])
+        location = self._location(request, checkpoint)
         try:
             found = contents(absolute_place(location, self._project))
         except Damaged as trouble:
             return Unreadable(diagnostic=damage(request.address, trouble))
         if found is None or (request.recorded is None and not found.used):
             return Missing(reason=f"there is no checkpoint in {location}")
-        layout = _layout(found, attributes, request.recorded)
+        layout = _layout(found, checkpoint, request.recorded)
         for item in found.generations:
             if (
                 item.damage is not None
-                and number_in_use(item, layout, attributes["generation"]) == attributes["generation"]
+                and number_in_use(item, layout, checkpoint.generation) == checkpoint.generation
             ):
                 return Unreadable(diagnostic=damage(request.address, item.damage))
-        facts = facts_of(found, layout, attributes["generation"], now=time.time())
+        facts = facts_of(found, layout, checkpoint.generation, now=time.time())
         return Present(attributes={**attributes, "location": location}, identity=encode(layout), facts=facts)
 
     def apply(self, request: ApplyRequest) -> Outcome:
-        planned = request.planned
-        assert planned is not None, "only a removal has no plan"
-        location = absolute_place(planned["location"], self._project)
+        assert request.planned is not None, "only a removal has no plan"
+        planned = CheckpointDefinition.of(request.planned, request.address)
+        location = absolute_place(planned.location, self._project)
         try:
             location.mkdir(parents=True, exist_ok=True)
             found = contents(location)
@@ -62,12 +68,13 @@ class CheckpointDriver:
         except Damaged as trouble:
             raise Failure(damage(request.address, trouble)) from trouble
         assert found is not None, "it was just made"
-        return Applied(attributes=planned, identity=encode(_layout(found, planned, request.recorded)))
+        layout = _layout(found, planned, request.recorded)
+        return Applied(attributes=request.planned, identity=encode(layout))
 
     def delete(self, request: ApplyRequest) -> Outcome:
         recorded = request.recorded
         assert recorded is not None, "only what is recorded is deleted"
-        location = absolute_place(recorded.attributes["location"], self._project)
+        location = self._place(recorded.attributes)
         try:
             shutil.rmtree(location)
         except FileNotFoundError:
@@ -85,14 +92,10 @@ class CheckpointDriver:
     def settle(self, request: ApplyRequest) -> Outcome | None:
         if request.action == "delete" or request.planned is None:
             recorded = request.recorded
-            if recorded is None or absolute_place(recorded.attributes["location"], self._project).exists():
+            if recorded is None or self._place(recorded.attributes).exists():
                 return None
             return Applied(attributes=recorded.attributes, identity=recorded.identity)
-        return (
-            self.apply(request)
-            if absolute_place(request.planned["location"], self._project).is_dir()
-            else None
-        )
+        return self.apply(request) if self._place(request.planned).is_dir() else None
 
     def describe(self, address: str, recorded: Recorded) -> Attributes:
         """What is inside. Raises ``Failure``."""
@@ -118,8 +121,11 @@ class CheckpointDriver:
         except OSError as trouble:
             raise Failure(_unreachable(address, recorded, trouble)) from trouble
 
-    def _location(self, request: ReadRequest, attributes: Attributes) -> str:
-        location: str = attributes["location"]
+    def _place(self, attributes: Attributes) -> Path:
+        return absolute_place(CheckpointDefinition.of(attributes).location, self._project)
+
+    def _location(self, request: ReadRequest, checkpoint: CheckpointDefinition) -> str:
+        location = checkpoint.location
         if request.import_id is not None and recorded_place(request.import_id, self._project) != location:
             raise Failure(
                 error(
@@ -133,7 +139,7 @@ class CheckpointDriver:
         return location
 
 
-def _layout(found: Contents, attributes: Attributes, recorded: Recorded | None) -> CheckpointLayout:
+def _layout(found: Contents, checkpoint: CheckpointDefinition, recorded: Recorded | None) -> CheckpointLayout:
     """The layout is fixed when a checkpoint is first recorded: an imported folder stays the generation that
     it was imported as.
     """
@@ -141,13 +147,11 @@ def _layout(found: Contents, attributes: Attributes, recorded: Recorded | None) 
     if known.layout is not None:
         return known
     if found.layout == SINGLE:
-        return CheckpointLayout(layout="single", layout_generation=attributes["generation"])
+        return CheckpointLayout(layout="single", layout_generation=checkpoint.generation)
     return CheckpointLayout(layout="generations")
 
 
 def _unreachable(address: str, recorded: Recorded, trouble: OSError) -> Diagnostic:
-    why = (
-        f"{trouble.filename or recorded.attributes['location']}: {trouble.strerror or trouble}. Let this "
-        "user read and write there."
-    )
+    place = trouble.filename or CheckpointDefinition.of(recorded.attributes).location
+    why = f"{place}: {trouble.strerror or trouble}. Let this user read and write there."
     return error(codes.CHECKPOINT_UNREACHABLE, why, address=address)

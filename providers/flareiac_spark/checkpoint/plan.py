@@ -9,6 +9,7 @@ from flareiac.sdk.classify import classify
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
 from flareiac_spark import codes
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.generation import steps
 from flareiac_spark.generation.snapshot_holds import needed_tables, no_longer_held
 from flareiac_spark.instance_lines import line
@@ -21,25 +22,29 @@ class CheckpointPlanner:
     def plan(self, request: PlanRequest) -> Proposal:
         if request.desired is None:
             return _removed(request)
-        if request.recorded is None:
-            return _new(request, request.desired)
-        return _updated(request, request.desired, request.recorded.attributes)
+        desired, recorded = CheckpointDefinition.of(request.desired, request.address), _recorded(request)
+        if recorded is None:
+            return _new(request, request.desired, desired)
+        return _updated(request, request.desired, desired, recorded)
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """A raised generation also assumes that its folder is no one's; offsets and batches move all the time
         and are no part of it.
         """
-        before, desired = _generation(request), request.desired
+        recorded = _recorded(request)
+        before = recorded.generation if recorded is not None else None
         found: Attributes = {"generation": before, "there": isinstance(request.observed, Present)}
-        if desired is not None and before is not None and desired["generation"] > before:
-            found["in the way"] = [
-                item.standing.value for item in _facts(request) if item.number == desired["generation"]
-            ]
+        if request.desired is not None and before is not None:
+            number = CheckpointDefinition.of(request.desired, request.address).generation
+            if number > before:
+                ways = [item.standing.value for item in _facts(request) if item.number == number]
+                found["in the way"] = ways
         return found
 
 
-def _generation(request: PlanRequest) -> int | None:
-    return request.recorded.attributes["generation"] if request.recorded else None
+def _recorded(request: PlanRequest) -> CheckpointDefinition | None:
+    recorded = request.recorded
+    return CheckpointDefinition.of(recorded.attributes, request.address) if recorded is not None else None
 
 
 def _facts(request: PlanRequest) -> tuple[QueryFacts, ...]:
@@ -49,9 +54,9 @@ def _facts(request: PlanRequest) -> tuple[QueryFacts, ...]:
 
 def _removed(request: PlanRequest) -> Proposal:
     missing = isinstance(request.observed, Missing)
-    recorded = request.recorded.attributes if request.recorded else {}
-    steps = _released(request)
-    if missing or not (recorded.get("on_destroy") == "delete" or request.destroy_object):
+    recorded, steps = _recorded(request), _released(request)
+    destroys = recorded is not None and (recorded.on_destroy == "delete" or request.destroy_object)
+    if missing or recorded is None or not destroys:
         return Proposal(
             action=Action.FORGET,
             planned=None,
@@ -60,7 +65,7 @@ def _removed(request: PlanRequest) -> Proposal:
             drift=("its folder is gone",) if missing else (),
         )
     step = Step(
-        text=f"deletes {recorded['location']} with all generations",
+        text=f"deletes {recorded.location} with all generations",
         effect=Effect.LOSES_DATA,
         why="the offsets and state go with it",
     )
@@ -81,46 +86,50 @@ def _released(request: PlanRequest) -> tuple[Step, ...]:
     return (no_longer_held(" and ".join(tables), user[0], "the checkpoint held it, and leaves the state"),)
 
 
-def _new(request: PlanRequest, desired: Attributes) -> Proposal:
-    changes = classify(desired, None, None)
+def _new(request: PlanRequest, planned: Attributes, desired: CheckpointDefinition) -> Proposal:
+    changes = classify(planned, None, None)
     if isinstance(request.observed, Missing):
         blockers = (_nothing_to_import(desired),) if request.importing else ()
-        steps = (Step(text=f"makes the folder {desired['location']}", effect=Effect.METADATA),)
+        steps = (Step(text=f"makes the folder {desired.location}", effect=Effect.METADATA),)
         return Proposal(
             action=Action.CREATE,
-            planned=desired,
+            planned=planned,
             changes=changes,
             steps=steps,
             blockers=blockers,
         )
     if request.importing:
         changes = classify(
-            desired, None, request.observed.attributes if isinstance(request.observed, Present) else None
+            planned, None, request.observed.attributes if isinstance(request.observed, Present) else None
         )
         return Proposal(
             action=Action.ADOPT,
-            planned=desired,
+            planned=planned,
             changes=changes,
             reasons=("the offsets and state that are there are taken over",),
-            diagnostics=tuple(_may_run(request, item) for item in _facts(request) if item.fresh),
+            diagnostics=tuple(
+                _may_run(request, desired.location, item) for item in _facts(request) if item.fresh
+            ),
         )
     return Proposal(
         action=Action.CREATE,
-        planned=desired,
+        planned=planned,
         changes=changes,
         blockers=(_in_use(request, desired),),
     )
 
 
-def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) -> Proposal:
+def _updated(
+    request: PlanRequest, planned: Attributes, desired: CheckpointDefinition, recorded: CheckpointDefinition
+) -> Proposal:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
-    changes = classify(desired, recorded, observed)
+    changes = classify(planned, request.recorded.attributes if request.recorded else None, observed)
     drift = ("its folder is gone",) if isinstance(request.observed, Missing) else ()
     blockers = _refusals(request, desired, recorded)
     steps = _steps(request, desired, recorded, bool(drift))
     return Proposal(
         action=Action.CREATE if drift else _action(changes, steps, blockers),
-        planned=desired,
+        planned=planned,
         changes=changes,
         steps=steps,
         reasons=(*(drift or _later(changes, steps)), *_removable(request, desired)),
@@ -145,11 +154,9 @@ def _later(changes: Sequence[AttributeChange], steps: Sequence[Step]) -> tuple[s
     return (f"{min(names)} takes effect later, or is not part of what runs",)
 
 
-def _removable(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
+def _removable(request: PlanRequest, desired: CheckpointDefinition) -> tuple[str, ...]:
     numbers = sorted(
-        removable(
-            {item.number for item in _facts(request)}, desired["generation"], desired["keep_generations"]
-        )
+        removable({item.number for item in _facts(request)}, desired.generation, desired.keep_generations)
     )
     if not numbers:
         return ()
@@ -162,20 +169,24 @@ def _removable(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
     )
 
 
-def _steps(request: PlanRequest, desired: Attributes, recorded: Attributes, gone: bool) -> tuple[Step, ...]:
+def _steps(
+    request: PlanRequest, desired: CheckpointDefinition, recorded: CheckpointDefinition, gone: bool
+) -> tuple[Step, ...]:
     found: list[Step] = []
-    if desired["generation"] > recorded["generation"]:
+    if desired.generation > recorded.generation:
         facts = observed_facts(request.observed)
-        queries = used(facts.queries, recorded["generation"]) if facts is not None else None
-        found += steps.steps(desired, recorded["generation"], queries)
-    if desired["location"] != recorded["location"] or gone:
-        found.append(Step(text=f"makes the folder {desired['location']}", effect=Effect.METADATA))
+        queries = used(facts.queries, recorded.generation) if facts is not None else None
+        found += steps.steps(desired, recorded.generation, queries)
+    if desired.location != recorded.location or gone:
+        found.append(Step(text=f"makes the folder {desired.location}", effect=Effect.METADATA))
     return tuple(found)
 
 
-def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -> tuple[Blocker, ...]:
+def _refusals(
+    request: PlanRequest, desired: CheckpointDefinition, recorded: CheckpointDefinition
+) -> tuple[Blocker, ...]:
     found: list[Blocker] = []
-    before, after = recorded["generation"], desired["generation"]
+    before, after = recorded.generation, desired.generation
     if after < before:
         found.append(
             blocker(
@@ -189,22 +200,22 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
     if after > before:
         found += steps.blockers(desired, _facts(request))
     facts = observed_facts(request.observed)
-    if desired["location"] != recorded["location"] and facts is not None and facts.used:
+    if desired.location != recorded.location and facts is not None and facts.used:
         found.append(
             blocker(
                 codes.USED_CHECKPOINT_MOVES,
                 why=(
-                    f"The offsets and state are in {recorded['location']}; an empty folder would read "
+                    f"The offsets and state are in {recorded.location}; an empty folder would read "
                     "everything again."
                 ),
-                ways_out=(f'write location = "{recorded["location"]}"',),
+                ways_out=(f'write location = "{recorded.location}"',),
             )
         )
     return tuple(found)
 
 
-def _in_use(request: PlanRequest, desired: Attributes) -> Blocker:
-    location = desired["location"]
+def _in_use(request: PlanRequest, desired: CheckpointDefinition) -> Blocker:
+    location = desired.location
     return blocker(
         codes.CHECKPOINT_IN_USE,
         why=(
@@ -218,19 +229,19 @@ def _in_use(request: PlanRequest, desired: Attributes) -> Blocker:
     )
 
 
-def _may_run(request: PlanRequest, query: QueryFacts) -> Diagnostic:
+def _may_run(request: PlanRequest, place: str, query: QueryFacts) -> Diagnostic:
     return warning(
         codes.QUERY_MAY_RUN,
-        f"Query {query.query_id} on {request.desired['location'] if request.desired else query.output} "
+        f"Query {query.query_id} on {place} "
         f"began its batch {query.started} less than a minute ago. Stop the program that runs it before you "
         "apply: if two queries use one checkpoint, one of them fails.",
         address=request.address,
     )
 
 
-def _nothing_to_import(desired: Attributes) -> Blocker:
+def _nothing_to_import(desired: CheckpointDefinition) -> Blocker:
     return blocker(
         codes.NO_CHECKPOINT_TO_IMPORT,
-        why=f"The import block asks to adopt the checkpoint in {desired['location']}, and there is none.",
+        why=f"The import block asks to adopt the checkpoint in {desired.location}, and there is none.",
         ways_out=("correct the location and the id", "remove the import block to start from the beginning"),
     )

@@ -13,6 +13,7 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.checkpoint_files.reader import note_of, preparation_note
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.job_identity import identity_of
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
@@ -25,20 +26,20 @@ def delete_unused_generations(
     recorded: Recorded, holders: Sequence[Recorded], project: Project, *, dry_run: bool
 ) -> Iterator[str]:
     """Removes what is past ``keep_generations``, a folder at a time. Raises ``Damaged`` and ``OSError``."""
-    attributes = recorded.attributes
-    location = absolute_place(attributes["location"], project)
+    checkpoint = CheckpointDefinition.of(recorded.attributes)
+    location = absolute_place(checkpoint.location, project)
     found = contents(location)
     items = found.generations if found is not None else ()
     layout = recorded_layout(recorded.identity)
-    numbered = [(item, number_in_use(item, layout, attributes["generation"])) for item in items]
+    numbered = [(item, number_in_use(item, layout, checkpoint.generation)) for item in items]
     # A job whose apply failed may still run on an older generation than the checkpoint's own.
     in_use = min(
         [
-            attributes["generation"],
-            *(holder.attributes.get("generation") or attributes["generation"] for holder in holders),
+            checkpoint.generation,
+            *(holder.attributes.get("generation") or checkpoint.generation for holder in holders),
         ]
     )
-    spare = removable({number for _item, number in numbered}, in_use, attributes["keep_generations"])
+    spare = removable({number for _item, number in numbered}, in_use, checkpoint.keep_generations)
     held, stood_on = _held(holders), _stood_on(items)
     for item, number in numbered:
         if number not in spare:

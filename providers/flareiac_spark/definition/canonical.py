@@ -19,6 +19,7 @@ from flareiac_spark import codes
 from flareiac_spark.column_types import Column, NotAType, normal_type
 from flareiac_spark.definition import foreign_tables, validation
 from flareiac_spark.definition.checkpoint_conf import conf_of
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import declared_code, python_call
 from flareiac_spark.definition.job_definition import (
     ApplicationDefinition,
@@ -181,7 +182,10 @@ def _application(
 def _checkpoint(checkpoint: Data, references: References) -> tuple[str | None, int | None]:
     """Its location and its generation."""
     resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
-    return (resolved.attributes["location"], resolved.attributes["generation"]) if resolved else (None, None)
+    if resolved is None:
+        return None, None
+    declared = CheckpointDefinition.of(resolved.attributes, resolved.address)
+    return declared.location, declared.generation
 
 
 def _steps(declared: Attributes, diagnostics: Diagnostics) -> dict[str, Step]:
@@ -356,7 +360,7 @@ def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Dia
     resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
     if resolved is None:
         return own
-    implied = conf_of(resolved.attributes)
+    implied = conf_of(CheckpointDefinition.of(resolved.attributes, resolved.address))
     for name in sorted(set(own) & set(implied)):
         if own[name] != implied[name] and name != "spark.sql.streaming.minBatchesToRetain":
             diagnostics.error(

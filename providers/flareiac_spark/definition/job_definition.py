@@ -171,7 +171,7 @@ def _encode_application(application: ApplicationDefinition | None) -> Attributes
 
 
 def _decode_application(data: Data) -> ApplicationDefinition | None:
-    return None if data == {} else decode(ApplicationDefinition, data, "", complete=True)
+    return None if data == {} else decode(ApplicationDefinition, data, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,20 +3,20 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Blocker, Effect, Step, blocker
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.generation.carry_over import FILES, TABLE
 from flareiac_spark.observation.checkpoint import QueryFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 
-def steps(desired: Attributes, before: int, facts: Sequence[QueryFacts] | None) -> list[Step]:
+def steps(desired: CheckpointDefinition, before: int, facts: Sequence[QueryFacts] | None) -> list[Step]:
     """What begins where, what is lost, what is read again. ``facts``: the queries of the generation that is
     left; None: not looked at.
     """
-    after, start = desired["generation"], desired["start_from"] or CARRY_OVER
+    after, start = desired.generation, desired.start_from or CARRY_OVER
     what = f"begins generation {after}"
     left = f"generation {before} stays as it is, and is not used any more"
     if not facts:
@@ -28,10 +28,10 @@ def steps(desired: Attributes, before: int, facts: Sequence[QueryFacts] | None) 
     return found
 
 
-def blockers(desired: Attributes, facts: Sequence[QueryFacts]) -> Iterator[Blocker]:
+def blockers(desired: CheckpointDefinition, facts: Sequence[QueryFacts]) -> Iterator[Blocker]:
     """Folders in the way; ``facts`` of all generations. Whether a query can begin so, its job knows."""
     for item in facts:
-        if item.number == desired["generation"] and item.standing in (FolderState.USED, FolderState.UNKNOWN):
+        if item.number == desired.generation and item.standing in (FolderState.USED, FolderState.UNKNOWN):
             yield _in_the_way(desired, item)
 
 
@@ -140,8 +140,8 @@ def _folders(folders: tuple[str, ...]) -> str:
     return shown + (f" and {len(folders) - 2} more" if len(folders) > 2 else "") if folders else "its folder"
 
 
-def _in_the_way(desired: Attributes, item: QueryFacts) -> Blocker:
-    folder = f"{desired['location']}/{item.output}/g{item.number:04d}"
+def _in_the_way(desired: CheckpointDefinition, item: QueryFacts) -> Blocker:
+    folder = f"{desired.location}/{item.output}/g{item.number:04d}"
     if item.standing == FolderState.USED:
         why = (
             f"A query has run in {folder}, and the state does not know it. Its offsets would decide what "

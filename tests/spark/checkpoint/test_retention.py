@@ -6,19 +6,30 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint.describe import describe
 from flareiac_spark.checkpoint.retention import delete_unused_generations
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.generation.prepare import StartPositions, prepare_folder
 from flareiac_spark.observation.checkpoint import removable
 from tests.spark.checkpoint_sample import SNAPSHOT, sample
 
 
 def recorded(generation: int, keep: int = 2, **identity: object) -> Recorded:
-    attributes = {"location": "x", "generation": generation, "keep_generations": keep}
+    checkpoint = CheckpointDefinition(
+        location="x",
+        generation=generation,
+        start_from=None,
+        keep_generations=keep,
+        min_batches_to_retain=100,
+        state_store=None,
+        on_destroy="retain",
+    )
     return Recorded(
-        attributes=attributes, identity={"layout": "generations", "layout_generation": None, **identity}
+        attributes=encode(checkpoint),
+        identity={"layout": "generations", "layout_generation": None, **identity},
     )
 
 

@@ -1,0 +1,36 @@
+"""What a checkpoint block means, as records: the canonical attributes of a checkpoint. Pure."""
+
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.definitions import Flag, Number, Text, definition_of
+from flareiac_spark import codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateStore:
+    """How Spark keeps state; None: as Spark does by itself. ``partitions`` are those of a shuffle."""
+
+    provider: Text | None
+    changelog: Flag | None
+    partitions: Number | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointDefinition:
+    """``location`` is relative to the root where it lies below it. ``start_from`` None: not said, which means
+    ``carry_over``. ``on_destroy``: ``retain`` or ``delete``.
+    """
+
+    location: str
+    generation: Number
+    start_from: Text | None
+    keep_generations: Number
+    min_batches_to_retain: Number
+    state_store: StateStore | None
+    on_destroy: Text
+
+    @classmethod
+    def of(cls, attributes: Attributes, address: str | None = None) -> "CheckpointDefinition":
+        """The definition that attributes say. Raises ``Failure`` for attributes of another shape."""
+        return definition_of(cls, attributes, codes.DEFINITION_DAMAGED, address)
