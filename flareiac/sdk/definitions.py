@@ -6,31 +6,17 @@ prints a leaf need not mind, and an apply asks again once every value is known.
 
 from typing import Annotated, Any, TypeAlias, TypeVar
 
-from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
-from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.records import Form, Mismatch, decode
 
 D = TypeVar("D")
 
 
-def definition_of(kind: type[D], attributes: Attributes, code: Code, address: str | None = None) -> D:
-    """The record that attributes say; what an older release did not record has a default. Raises ``Failure``
-    for attributes of another shape: of a state or a plan that was damaged.
+def definition_of(kind: type[D], attributes: Attributes) -> D:
+    """The record that attributes say; what an older release did not record has a default. Raises ``Mismatch``
+    for attributes of another shape, those of a damaged state.
     """
-    try:
-        return decode(kind, attributes, "")
-    except Mismatch as mismatch:
-        raise damaged(mismatch, code, address) from None
-
-
-def damaged(mismatch: Mismatch, code: Code, address: str | None) -> Failure:
-    """What is wrong with attributes, and what to do."""
-    why = (
-        f"{mismatch.path.removeprefix('.') or 'The definition'} {mismatch.why}. It was changed outside of "
-        "FlareIaC, or damaged: restore the state, or make the plan again."
-    )
-    return Failure(error(code, why, address=address))
+    return decode(kind, attributes, "attributes")
 
 
 def _as_it_is(value: Data) -> Data:

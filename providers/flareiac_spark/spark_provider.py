@@ -161,16 +161,18 @@ class _JobPlanner:
         return JobPlanner().fingerprint(request)
 
 
-def _job_examine(recorded: Recorded) -> object:
-    from flareiac_spark.definition.job_identity import identity_of
-
-    return identity_of(recorded.identity)
-
-
 def _checkpoint_examine(recorded: Recorded) -> object:
     from flareiac_spark.checkpoint_files.layout import recorded_layout
+    from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 
-    return recorded_layout(recorded.identity)
+    return CheckpointDefinition.of(recorded.attributes), recorded_layout(recorded.identity)
+
+
+def _job_examine(recorded: Recorded) -> object:
+    from flareiac_spark.definition.job_definition import JobDefinition
+    from flareiac_spark.definition.job_identity import identity_of
+
+    return JobDefinition.of(recorded.attributes), identity_of(recorded.identity)
 
 
 def _job_canonical(

@@ -26,16 +26,16 @@ STATE = Path(".flareiac/state/default/snapshot.json")
 _Record = dict[str, Any]
 
 
-def _applied(root: Path) -> None:
-    (root / "main.flare.hcl").write_text(LAKE, encoding="utf-8")
+def _applied(root: Path, more: str = "") -> None:
+    (root / "main.flare.hcl").write_text(LAKE + more, encoding="utf-8")
     done = flareiac(root, "apply", "-auto-approve")
     assert done.code == 0, done.text
 
 
-def _damage(root: Path, change: Callable[[_Record], None], *, sealed: bool) -> None:
+def _damage(root: Path, change: Callable[[_Record], None], *, sealed: bool, address: str = "table.t") -> None:
     document = json.loads((root / STATE).read_bytes())
     del document["digest"]
-    change(next(item for item in document["resources"] if item["address"] == "table.t"))
+    change(next(item for item in document["resources"] if item["address"] == address))
     if sealed:
         document["digest"] = digest(document)
     (root / STATE).write_text(json.dumps(document), encoding="utf-8")
@@ -80,3 +80,22 @@ def test_what_release_0_1_0_recorded_of_a_moment_is_no_damage(tmp_path: Path) ->
     _damage(tmp_path, lambda item: item["identity"].update(gone=[7], destination_taken=False), sealed=True)
     done = flareiac(tmp_path, "plan")
     assert done.code == 0, done.text
+
+
+CHECKPOINT = """
+checkpoint "c" {}
+"""
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_part_of_a_definition(sealed: bool, tmp_path: Path) -> None:
+    _applied(tmp_path, CHECKPOINT)
+    _damage(
+        tmp_path,
+        lambda item: item["attributes"].update(location=7),
+        sealed=sealed,
+        address="checkpoint.c",
+    )
+    said = _said(tmp_path)
+    assert "holds of checkpoint.c has the wrong shape" in said
+    assert "attributes.location is 7, expected a value of type str" in said

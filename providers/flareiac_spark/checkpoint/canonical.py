@@ -38,7 +38,7 @@ def canonical(
 def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
     """A checkpoint owns its folder."""
     location, reason = (
-        CheckpointDefinition.of(attributes, address).location,
+        CheckpointDefinition.of(attributes).location,
         "Each checkpoint owns its folder.",
     )
     return (Claim(subject=location, holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)

@@ -31,10 +31,7 @@ class CheckpointDriver:
     def read(self, request: ReadRequest) -> Observation:
         attributes = request.recorded.attributes if request.recorded else request.desired
         assert attributes is not None, "a question is about something declared or recorded"
-        try:
-            checkpoint = CheckpointDefinition.of(attributes, request.address)
-        except Failure as failure:
-            return Unreadable(diagnostic=failure.diagnostics[0])
+        checkpoint = CheckpointDefinition.of(attributes)
         location = self._location(request, checkpoint)
         try:
             found = contents(absolute_place(location, self._project))
@@ -54,7 +51,7 @@ class CheckpointDriver:
 
     def apply(self, request: ApplyRequest) -> Outcome:
         assert request.planned is not None, "only a removal has no plan"
-        planned = CheckpointDefinition.of(request.planned, request.address)
+        planned = CheckpointDefinition.of(request.planned)
         location = absolute_place(planned.location, self._project)
         try:
             location.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ class CheckpointPlanner:
     def plan(self, request: PlanRequest) -> Proposal:
         if request.desired is None:
             return _removed(request)
-        desired, recorded = CheckpointDefinition.of(request.desired, request.address), _recorded(request)
+        desired, recorded = CheckpointDefinition.of(request.desired), _recorded(request)
         if recorded is None:
             return _new(request, request.desired, desired)
         return _updated(request, request.desired, desired, recorded)
@@ -35,7 +35,7 @@ class CheckpointPlanner:
         before = recorded.generation if recorded is not None else None
         found: Attributes = {"generation": before, "there": isinstance(request.observed, Present)}
         if request.desired is not None and before is not None:
-            number = CheckpointDefinition.of(request.desired, request.address).generation
+            number = CheckpointDefinition.of(request.desired).generation
             if number > before:
                 ways = [item.standing.value for item in _facts(request) if item.number == number]
                 found["in the way"] = ways
@@ -44,7 +44,7 @@ class CheckpointPlanner:
 
 def _recorded(request: PlanRequest) -> CheckpointDefinition | None:
     recorded = request.recorded
-    return CheckpointDefinition.of(recorded.attributes, request.address) if recorded is not None else None
+    return CheckpointDefinition.of(recorded.attributes) if recorded is not None else None
 
 
 def _facts(request: PlanRequest) -> tuple[QueryFacts, ...]:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import Mismatch
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark import codes
@@ -47,7 +48,7 @@ def spec_of(
     """The spec. ``analysis``: with every declared column, and without asking for tables that are not there
     yet. Raises ``Failure``.
     """
-    job = JobDefinition.of(attributes, address)
+    job = JobDefinition.of(attributes)
     build, code = _Build(job, references, project, analysis), code_place(job, project)
     spec = JobSpec(
         address=address,
@@ -75,7 +76,7 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
     """Changes exactly when something else would run: unread columns, unfilled target columns and the restart
     budget are no part of it.
     """
-    data, job = job_spec_to_json(spec), JobDefinition.of(attributes, spec.address)
+    data, job = job_spec_to_json(spec), JobDefinition.of(attributes)
     del data["restart"], data["run_id"]
     for output in data["outputs"]:
         filled = job.outputs[output["name"]].columns
@@ -198,7 +199,7 @@ class _Build:
                     columns=columns,
                 )
             case declared.UnknownSource():
-                raise Failure(error(codes.DEFINITION_DAMAGED, f"{item.stream} is not declared."))
+                raise Mismatch(f"attributes.inputs.{item.stream}", "has no source")
             case source:
                 assert_never(source)
 

@@ -135,7 +135,7 @@ def input_columns(item: Input, references: References) -> Sequence[Column]:
     match item:
         case StreamInput(stream=reference):
             stream = references.get(reference.address)
-            return StreamDefinition.of(stream.attributes, stream.address).columns if stream else ()
+            return StreamDefinition.of(stream.attributes).columns if stream else ()
         case TableInput(table=table):
             return table_columns(table, references)
         case FilesInput(columns=columns):
@@ -176,7 +176,7 @@ def _application(
         if item.type == "catalog"
     }
     attributes = {**resolved.attributes, "catalogs": dict(sorted(catalogs.items()))}
-    return definition_of(ApplicationDefinition, attributes, codes.DEFINITION_DAMAGED, resolved.address)
+    return definition_of(ApplicationDefinition, attributes)
 
 
 def _checkpoint(checkpoint: Data, references: References) -> tuple[str | None, int | None]:
@@ -184,7 +184,7 @@ def _checkpoint(checkpoint: Data, references: References) -> tuple[str | None, i
     resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
     if resolved is None:
         return None, None
-    declared = CheckpointDefinition.of(resolved.attributes, resolved.address)
+    declared = CheckpointDefinition.of(resolved.attributes)
     return declared.location, declared.generation
 
 
@@ -257,7 +257,7 @@ def _stream_input(
     resolved = references.get(reference.address)
     if resolved is None:
         return StreamInput(stream=reference, source=UnknownSource(), columns={}, watermark=None)
-    stream = StreamDefinition.of(resolved.attributes, resolved.address)
+    stream = StreamDefinition.of(resolved.attributes)
     columns, watermark = stream.columns, stream.watermark
     read = columns_read(queries, name, [column.name for column in columns]) if queries else None
     if read is not None and watermark is not None:
@@ -360,7 +360,7 @@ def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Dia
     resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
     if resolved is None:
         return own
-    implied = conf_of(CheckpointDefinition.of(resolved.attributes, resolved.address))
+    implied = conf_of(CheckpointDefinition.of(resolved.attributes))
     for name in sorted(set(own) & set(implied)):
         if own[name] != implied[name] and name != "spark.sql.streaming.minBatchesToRetain":
             diagnostics.error(

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.definitions import Flag, Number, Text, definition_of
-from flareiac_spark import codes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +30,6 @@ class CheckpointDefinition:
     on_destroy: Text
 
     @classmethod
-    def of(cls, attributes: Attributes, address: str | None = None) -> "CheckpointDefinition":
-        """The definition that attributes say. Raises ``Failure`` for attributes of another shape."""
-        return definition_of(cls, attributes, codes.DEFINITION_DAMAGED, address)
+    def of(cls, attributes: Attributes) -> "CheckpointDefinition":
+        """The definition that attributes say. Raises ``Mismatch`` for attributes of another shape."""
+        return definition_of(cls, attributes)

@@ -37,7 +37,7 @@ _SAME_CHECKPOINT: Final = Conflict(
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
     """The tables of its inputs and outputs, and its checkpoint's location."""
     found: list[Claim] = []
-    job = JobDefinition.of(attributes, address)
+    job = JobDefinition.of(attributes)
     given = columns_by_relation(job, references)
     recorded = references.get(address)
     queries = queries_recorded(job, identity_of(recorded.identity) if recorded else JobIdentity())

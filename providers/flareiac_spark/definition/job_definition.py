@@ -12,8 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.records import OPTIONAL, Form, Mismatch, decode, encode, named
-from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, damaged, definition_of
-from flareiac_spark import codes
+from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, definition_of
 from flareiac_spark.checkpoint_files.layout import ALL
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.stream.stream_definition import Source, Watermark
@@ -207,12 +206,11 @@ class JobDefinition:
     tags: Plain
 
     @classmethod
-    def of(cls, attributes: Attributes, address: str | None = None) -> "JobDefinition":
-        """The definition that attributes say. Raises ``Failure`` for attributes of another shape."""
-        definition = definition_of(cls, attributes, codes.DEFINITION_DAMAGED, address)
+    def of(cls, attributes: Attributes) -> "JobDefinition":
+        """The definition that attributes say. Raises ``Mismatch`` for attributes of another shape."""
+        definition = definition_of(cls, attributes)
         if sorted(definition.step_order) != sorted(definition.steps):
-            mismatch = Mismatch("step_order", "names other steps than there are")
-            raise damaged(mismatch, codes.DEFINITION_DAMAGED, address)
+            raise Mismatch("attributes.step_order", "names other steps than there are")
         return definition
 
     @property

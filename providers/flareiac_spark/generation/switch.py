@@ -58,7 +58,7 @@ def switch_of(request: ApplyRequest, applications: Applications, *, early: bool 
     """
     planned, project = request.planned, applications.project
     assert planned is not None, "a removal begins no generation"
-    after = JobDefinition.of(planned, request.address)
+    after = JobDefinition.of(planned)
     assert after.checkpoint is not None, "only what has a checkpoint has generations"
     assert after.generation is not None, "only what has a checkpoint has generations"
     checkpoint = request.references[after.checkpoint.address]
@@ -98,8 +98,8 @@ def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | Non
 def _before(request: ApplyRequest) -> JobDefinition | None:
     if request.recorded is None or request.planned is None:
         return None
-    recorded = JobDefinition.of(request.recorded.attributes, request.address)
-    return on_same_checkpoint(recorded, JobDefinition.of(request.planned, request.address))
+    recorded = JobDefinition.of(request.recorded.attributes)
+    return on_same_checkpoint(recorded, JobDefinition.of(request.planned))
 
 
 def _references_before(request: ApplyRequest, before: JobDefinition) -> dict[str, Resolved]:

@@ -117,7 +117,7 @@ def _awaited(
     rebuilds: Attributes,
 ) -> Outcome:
     engine, control = engine_of(attributes), running.applications.control(engine_of(attributes))
-    definition = JobDefinition.of(attributes, request.address)
+    definition = JobDefinition.of(attributes)
     finite, within = definition.is_finite, definition.stability.within_ms
     what = _wanted(request, wanted, finite)
     job = wait_until_settled(control, what, within, request.cancel, request.progress)

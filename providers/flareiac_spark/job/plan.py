@@ -38,7 +38,7 @@ class JobPlanner:
     def plan(self, request: PlanRequest) -> Proposal:
         if request.desired is None:
             return _removed(request)
-        desired, recorded = JobDefinition.of(request.desired, request.address), _recorded(request)
+        desired, recorded = JobDefinition.of(request.desired), _recorded(request)
         if recorded is None or isinstance(request.observed, Missing) or request.replace:
             return _staged(request, desired, _created(request, desired))
         return _staged(request, desired, _updated(request, desired, recorded))
@@ -96,7 +96,7 @@ def _removed(request: PlanRequest) -> Proposal:
 
 def _recorded(request: PlanRequest) -> JobDefinition | None:
     recorded = request.recorded
-    return JobDefinition.of(recorded.attributes, request.address) if recorded is not None else None
+    return JobDefinition.of(recorded.attributes) if recorded is not None else None
 
 
 def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
@@ -543,7 +543,7 @@ def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
     """
     if request.desired is None or not looked_at(request):
         return []
-    desired = JobDefinition.of(request.desired, request.address)
+    desired = JobDefinition.of(request.desired)
     fresh = _begins_one(request, desired, facts)
     found = (
         readable.of_generation(request, desired, facts)

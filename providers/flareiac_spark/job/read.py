@@ -93,7 +93,7 @@ def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
     """The declared folders of files that are not there. A pattern may match later."""
     if request.desired is None:
         return ()
-    paths = read_paths(JobDefinition.of(request.desired, request.address), project)
+    paths = read_paths(JobDefinition.of(request.desired), project)
     found = [path for path in paths if not WILDCARDS & set(path) and not Path(path).exists()]
     return tuple(dict.fromkeys(found))
 

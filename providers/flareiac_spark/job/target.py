@@ -64,7 +64,7 @@ def target_of(request: ApplyRequest, running: RunningJobs) -> Target:
         spec=spec,
         digest=digest,
         nonce=(request.payload or {}).get("nonce", 0),
-        definition=JobDefinition.of(planned, request.address),
+        definition=JobDefinition.of(planned),
         queries=_queries_known(request, planned, spec),
     )
 

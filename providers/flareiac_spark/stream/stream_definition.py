@@ -6,7 +6,6 @@ from typing import Literal, TypeAlias
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.definitions import Number, Ref, Text, definition_of
-from flareiac_spark import codes
 from flareiac_spark.column_types import Column
 
 
@@ -72,6 +71,6 @@ class StreamDefinition:
     watermark: Watermark | None
 
     @classmethod
-    def of(cls, attributes: Attributes, address: str | None = None) -> "StreamDefinition":
-        """The definition that attributes say. Raises ``Failure`` for attributes of another shape."""
-        return definition_of(cls, attributes, codes.DEFINITION_DAMAGED, address)
+    def of(cls, attributes: Attributes) -> "StreamDefinition":
+        """The definition that attributes say. Raises ``Mismatch`` for attributes of another shape."""
+        return definition_of(cls, attributes)
