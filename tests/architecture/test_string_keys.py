@@ -25,7 +25,7 @@ CEILINGS = {
     "flareiac_spark/driver": 65,
     "flareiac_spark/engine": 34,
     "flareiac_spark/generation": 54,
-    "flareiac_spark/job": 60,
+    "flareiac_spark/job": 57,
     "flareiac_spark/maintenance": 6,
     "flareiac_spark/runtime": 19,
     "flareiac_spark/sql": 80,

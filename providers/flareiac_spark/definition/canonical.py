@@ -120,16 +120,6 @@ def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     return tuple(folder_of_pattern(path, project) for path in (*paths, *code))
 
 
-def is_finite(attributes: Attributes) -> bool:
-    """Whether the job ends by itself."""
-    return JobDefinition.of(attributes).is_finite
-
-
-def query_names(attributes: Attributes) -> list[str]:
-    """The names of a job's queries."""
-    return JobDefinition.of(attributes).query_names
-
-
 def input_columns(item: Input, references: References) -> Sequence[Column]:
     """All columns of an input in order, also those that no step reads."""
     match item:

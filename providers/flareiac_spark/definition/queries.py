@@ -2,7 +2,6 @@
 
 from typing import assert_never
 
-from flareiac.kernel.data import Attributes
 from flareiac_spark.definition.job_definition import FilesInput, Input, JobDefinition, StreamInput, TableInput
 from flareiac_spark.sql.state import stateful_steps
 from flareiac_spark.stream.stream_definition import (
@@ -18,11 +17,6 @@ def declares_state(job: JobDefinition) -> bool:
     """Whether some step keeps state."""
     own = any(step.dedup or step.stateful for step in job.steps.values())
     return own or bool(stateful_steps(job.queries, [*job.streams, *job.python_steps]))
-
-
-def query_of(attributes: Attributes, output: str) -> str:
-    """The name of the query that feeds an output."""
-    return JobDefinition.of(attributes).query_of(output)
 
 
 def identity_of(item: Input) -> str:

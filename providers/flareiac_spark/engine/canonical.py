@@ -6,12 +6,14 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
+from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
+from flareiac_spark.engine.engine_definition import DriverSize, EngineDefinition
 from flareiac_spark.places import absolute_place, escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.settings import meant
@@ -56,17 +58,19 @@ def canonical(
         )
     _warn_of_lock_file(project, diagnostics)
     driver = wanted.get("driver") or {}
-    return {
-        "type": "local",
-        "master": _master(wanted.get("master"), diagnostics),
-        "conf": checked_conf(wanted.get("conf"), references, diagnostics),
-        "packages": sorted(set(wanted.get("packages") or [])),
-        "driver": {"memory": driver.get("memory") or "1g", "cores": driver.get("cores") or 1},
-        "log_level": wanted.get("log_level") or "WARN",
-        "runtime_location": _location(wanted.get("runtime_location"), decoded.name, project, diagnostics),
-        "idle_shutdown_ms": parse_duration(wanted.get("idle_shutdown") or "2m"),
-        "graceful_stop_ms": parse_duration(wanted.get("graceful_stop") or "2m"),
-    }
+    engine = EngineDefinition(
+        type="local",
+        master=_master(wanted.get("master"), diagnostics),
+        conf=checked_conf(wanted.get("conf"), references, diagnostics),
+        packages=tuple(sorted(set(wanted.get("packages") or []))),
+        driver=DriverSize(memory=driver.get("memory") or "1g", cores=driver.get("cores") or 1),
+        log_level=wanted.get("log_level") or "WARN",
+        runtime_location=_location(wanted.get("runtime_location"), decoded.name, project, diagnostics),
+        idle_shutdown_ms=parse_duration(wanted.get("idle_shutdown") or "2m") or 0,
+        graceful_stop_ms=parse_duration(wanted.get("graceful_stop") or "2m") or 0,
+    )
+    attributes: Attributes = encode(engine)
+    return attributes
 
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.checkpoint_files.layout import ALL
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
-from flareiac_spark.definition.canonical import query_names
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import streamed_tables
 from flareiac_spark.generation.snapshot_positions import Ambiguous, Now, Since, Snapshots, Start, positions
@@ -99,7 +98,7 @@ def _all(address: str, attributes: Attributes, facts: object) -> tuple[Hold, ...
     if attributes["mode"] == "batch":
         return tuple(_of_run(address, attributes, facts))
     found: list[Hold] = []
-    for name in query_names(attributes):
+    for name in JobDefinition.of(attributes).query_names:
         found.extend(_read(address, attributes, name, facts))
         found.extend(_written(address, attributes, name, facts.stands.get(name)))
     return tuple(found)

@@ -15,7 +15,7 @@ from flareiac_spark.application import Liveness, liveness, why_unknown
 from flareiac_spark.checkpoint_files.backlog import files_waiting
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, read_checkpoint
 from flareiac_spark.control import JobStatus, QueryStatus
-from flareiac_spark.definition.canonical import is_finite, query_names
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.read import last_error, query_folders
@@ -63,7 +63,7 @@ def inspect_job(
 
 
 def _phase(recorded: Recorded, job: JobStatus | None, lives: Liveness, state: str | None) -> str:
-    if is_finite(recorded.attributes) and recorded.identity.get("result"):
+    if JobDefinition.of(recorded.attributes).is_finite and recorded.identity.get("result"):
         return "completed"
     if lives is Liveness.UNKNOWN:
         return "unknown"
@@ -100,7 +100,9 @@ def _kept(attributes: Attributes, references: References, applications: Applicat
     """Of the first query, and of all of them the newest commit and the most files that wait."""
     found = [
         item
-        for _name, folder in query_folders(attributes, references, applications, query_names(attributes))
+        for _name, folder in query_folders(
+            attributes, references, applications, JobDefinition.of(attributes).query_names
+        )
         if (item := _kept_in(folder, attributes, applications)) is not None
     ]
     if not found:

@@ -38,9 +38,7 @@ from flareiac_spark.control import (
     job_spec_from_json,
 )
 from flareiac_spark.definition.build import query_digest
-from flareiac_spark.definition.canonical import is_finite, query_names
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.queries import query_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
 from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk
@@ -57,7 +55,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         control = applications.control(attributes["application"])
         desired, status = read_desired(control), read_status(control)
         _refuse_foreign(desired, control, applications.project)
-        names = query_names(attributes) + _queries_to_come(attributes, request.desired)
+        names = JobDefinition.of(attributes).query_names + _queries_to_come(attributes, request.desired)
         checkpoints = checkpoints_of(attributes, request.references, applications, names)
         stands = _stands(attributes, request.references, applications)
         facts = replace(
@@ -100,16 +98,17 @@ def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
 
 def _refuse_lost_logs(attributes: Attributes, checkpoints: Mapping[str, OutputFacts]) -> None:
     """A source whose log is gone would be read again from its beginning. Raises ``Damaged``."""
-    for output in attributes["outputs"]:
-        name = query_of(attributes, output)
-        found, read = checkpoints.get(name), read_in_order(JobDefinition.of(attributes), output)
+    job = JobDefinition.of(attributes)
+    for output in job.outputs:
+        name = job.query_of(output)
+        found, read = checkpoints.get(name), read_in_order(job, output)
         if (
             found is not None
             and found.started is not None
             and read is not None
             and len(set(read)) > len(found.sources)
         ):
-            folder = Path(attributes["checkpoint_location"]) / name
+            folder = Path(job.checkpoint_location or "") / name
             raise Damaged(
                 folder,
                 f"it has the logs of {len(found.sources)} sources, and its query reads {len(set(read))}",
@@ -169,7 +168,7 @@ def _stands(
     attributes: Attributes, references: References, applications: Applications
 ) -> dict[str, QueryPositions]:
     """Where the recorded queries stand in tables. Raises ``Damaged``."""
-    folders = query_folders(attributes, references, applications, query_names(attributes))
+    folders = query_folders(attributes, references, applications, JobDefinition.of(attributes).query_names)
     return {output: stand for output, folder in folders if (stand := read_positions(folder)) is not None}
 
 
@@ -199,7 +198,8 @@ def _queries_to_come(attributes: Attributes, desired: Attributes | None) -> list
         desired[name] != attributes[name] for name in ("checkpoint_location", "generation")
     ):
         return []
-    return [name for name in query_names(desired) if name not in query_names(attributes)]
+    known = JobDefinition.of(attributes).query_names
+    return [name for name in JobDefinition.of(desired).query_names if name not in known]
 
 
 def _facts(
@@ -258,5 +258,6 @@ def last_error(job: JobStatus | None) -> str | None:
 
 
 def _live(attributes: Attributes, facts: JobFacts) -> Attributes:
-    by_hand = facts.state == "stopped" and not is_finite(attributes) and not attributes["stopped"]
+    job = JobDefinition.of(attributes)
+    by_hand = facts.state == "stopped" and not job.is_finite and not job.stopped
     return {**attributes, "stopped": True} if by_hand else attributes
