@@ -22,7 +22,7 @@ _EXCLUSIVE = {
     Relation.OWNS_LOCATION: Conflict(
         code=codes.SAME_LOCATION,
         what="own the same location",
-        way_out="Files of two owners in one place cannot be told apart. Give each a location of its own.",
+        way_out="Files of two owners in one place cannot be distinguished. Give each a location of its own.",
     ),
 }
 

@@ -52,7 +52,7 @@ def _resource(
     dependencies: tuple[str, ...],
 ) -> DesiredResource:
     parsed = parse_address(address)
-    assert parsed is not None, f"the state holds {address}, which is no address"
+    assert parsed is not None, f"the state holds {address}, which is not an address"
     return DesiredResource(
         address=parsed,
         provider=record.provider,

@@ -118,7 +118,7 @@ class LeaseTaker:
         """See ``StateStore.lock``. ``on_wait`` is called for every holder that is waited for, once each."""
         deadline = time.monotonic() + timeout
         watch = _Watch(self.terms.length)
-        pause, told = 0.05, ""
+        pause, known = 0.05, ""
         while True:
             taken = self._try(operation, watch)
             if isinstance(taken, LocalLease):
@@ -126,8 +126,8 @@ class LeaseTaker:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 raise LockHeld(taken.info)
-            if taken.info.id != told:
-                told = taken.info.id
+            if taken.info.id != known:
+                known = taken.info.id
                 on_wait(taken.info)
             self.clock.sleep(min(remaining, pause * random.uniform(0.7, 1.3)))  # noqa: S311 - spreads waiters, hides nothing
             pause = min(pause * 2, 2.0)

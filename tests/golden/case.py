@@ -256,7 +256,9 @@ def _former(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[
 
 
 def observed_as(record: ResourceRecord, before: Observation) -> Observation:
-    """What is there of a resource that is as recorded; the folders of a checkpoint are as they were before."""
+    """What is there of a resource that is as recorded; the folders of a checkpoint are as they were
+    before.
+    """
     return Present(
         attributes=record.attributes,
         identity=record.identity,

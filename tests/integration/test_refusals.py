@@ -178,7 +178,7 @@ def test_a_damaged_checkpoint(running: Project) -> None:
     assert "No changes." in running.plan(0)
 
 
-def test_a_checkpoint_that_is_gone_is_not_begun_anew(running: Project) -> None:
+def test_a_checkpoint_that_is_gone_is_not_begun_again(running: Project) -> None:
     location = next(item for item in running.root.rglob("g0001") if "counts" in str(item))
     away = running.root / "away"
     location.rename(away)

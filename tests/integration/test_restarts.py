@@ -228,7 +228,7 @@ def test_a_full_disk_under_a_running_driver(pair: Project) -> None:
 )
 @pytest.mark.parametrize("name", ["status.json", "lease.json", "desired.json"])
 def test_control_files_that_can_not_be_read(pair: Project, name: str, content: str) -> None:
-    """Beside a running driver its own files are written anew; what should run is the command line's, and is
+    """Beside a running driver its own files are written again; what should run is the command line's, and is
     not guessed.
     """
     path, pid = pair.control / name, pair.driver_pid()
@@ -242,7 +242,7 @@ def test_control_files_that_can_not_be_read(pair: Project, name: str, content: s
         assert "FIK804" in refused.err
         path.write_text(kept)
     else:
-        pair.until(lambda: path.read_text() not in (content, ""), f"{name} written anew")
+        pair.until(lambda: path.read_text() not in (content, ""), f"{name} written again")
     assert pair.driver_pid() == pid
     pair.until(lambda: "No changes." in pair.run("plan").out, "a plan")
 

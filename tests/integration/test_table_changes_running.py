@@ -109,7 +109,7 @@ CHANGES = (
         ),
     ),
     Change(
-        name="partition anew, identify by nothing",
+        name="partition again, identify by nothing",
         file="rides",
         edits=(('[bucket(2, "id")]', '[identity("city")]'), ('identifier = ["id"]', "identifier = []")),
     ),

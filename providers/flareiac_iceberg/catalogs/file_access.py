@@ -79,13 +79,13 @@ def _s3_told() -> Iterator[None]:
     try:
         yield
     except ClientError as answer:
-        told = answer.response.get("Error", {})
-        if told.get("Code") in ("NoSuchKey", "NoSuchBucket", "404"):
+        known = answer.response.get("Error", {})
+        if known.get("Code") in ("NoSuchKey", "NoSuchBucket", "404"):
             raise FileNotFoundError(
-                errno.ENOENT, f"there is no such {'bucket' if told['Code'] == 'NoSuchBucket' else 'file'}"
+                errno.ENOENT, f"there is no such {'bucket' if known['Code'] == 'NoSuchBucket' else 'file'}"
             ) from None
         raise OSError(
-            errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')} ({_ADVICE})"
+            errno.EACCES, f"S3 answers {known.get('Code', '?')}: {known.get('Message', '')} ({_ADVICE})"
         ) from None
     except BotoCoreError as trouble:
         raise OSError(errno.EIO, f"{said(trouble)} ({_ADVICE})") from None

@@ -122,7 +122,7 @@ class Search:
     ) -> Importable | LeftOut:
         try:
             return self._one(place, question, references)
-        except Exception as bug:  # noqa: BLE001 - a table that nobody foresaw must not end the import of all the others
+        except Exception as bug:  # noqa: BLE001 - an unforeseen table must not end the import of all the others
             return LeftOut(
                 id=place.id,
                 why=f"looking at it failed unexpectedly, please report it: {type(bug).__name__}: {bug}",
@@ -286,10 +286,10 @@ def _would_change(
     unchanged = replace(after, observed=replace(observed, attributes=desired))
     for request, wanted in ((adopting, Action.ADOPT), (after, Action.NO_OP), (unchanged, Action.NO_OP)):
         proposal = TablePlanner().plan(request)
-        told = [
+        texts = [
             *(f"{item.summary}: {item.why.rstrip('.')}" for item in proposal.blockers),
             *(item.text for item in proposal.steps),
         ]
-        if proposal.action is not wanted or told:
-            return f"Its block would change it: {'; '.join(told) or proposal.action.value}."
+        if proposal.action is not wanted or texts:
+            return f"Its block would change it: {'; '.join(texts) or proposal.action.value}."
     return ""

@@ -77,9 +77,9 @@ class Listings:
         """Where a table's own metadata says that it has files, and where the catalog does."""
         known = self._places.get(item.metadata)
         if known is None:
-            told = _told(item, catalog)
+            answer = _told(item, catalog)
             known = self._places[item.metadata] = tuple(
-                dict.fromkeys(self._resolve(comparable(place)) for place in (item.folder, *told))
+                dict.fromkeys(self._resolve(comparable(place)) for place in (item.folder, *answer))
             )
         return known
 

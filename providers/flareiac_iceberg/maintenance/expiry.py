@@ -76,7 +76,7 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
     alone = expiry(history, cutoff=wanted, retain_last=settings.retain_last, now=now)
     allowed = expiry(history, cutoff=cutoff, retain_last=settings.retain_last, now=now)
     braking = [floor for floor in known if floor.cutoff < wanted and floor.needed & alone.snapshots]
-    told = (*_lost(holds, history), *_overdue(braking, alone, settings, now))
+    texts = (*_lost(holds, history), *_overdue(braking, alone, settings, now))
     held = tuple(_held(floor, now) for floor in braking)
     unknown = [hold for hold in holds if hold.unknown]
     if unknown:
@@ -86,14 +86,14 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
             cutoff=cutoff,
             expiry=_NOTHING,
             held=(*held, *map(_unknown, unknown)),
-            diagnostics=told,
+            diagnostics=texts,
             blocked=why,
         )
     broken = [floor for floor in known if floor.needed & allowed.snapshots]
     if broken:
-        told = (*told, *(_branch_rules(floor) for floor in broken))
+        texts = (*texts, *(_branch_rules(floor) for floor in broken))
         why = f"{broken[0].hold.holder} needs a snapshot that the own retention of its branch gives up"
-        return Reach(wanted=wanted, cutoff=cutoff, expiry=_NOTHING, held=held, diagnostics=told, blocked=why)
+        return Reach(wanted=wanted, cutoff=cutoff, expiry=_NOTHING, held=held, diagnostics=texts, blocked=why)
     soon = expiry(history, cutoff=cutoff, retain_last=settings.retain_last, now=now + _DAY_MS)
     needed = {
         item for floor in known for item in floor.needed & (soon.snapshots | frozenset(floor.hold.snapshots))
@@ -103,7 +103,7 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
         cutoff=cutoff,
         expiry=allowed,
         held=held,
-        diagnostics=told,
+        diagnostics=texts,
         needed=tuple(sorted(needed)),
     )
 

@@ -165,20 +165,20 @@ def _with_files(figures: Figures, table: Table, wanted: Mapping[str, Settings], 
     )
     limits = _limits(compaction, table.properties) if isinstance(compaction, Compaction) else None
     delete_limits = _delete_limits(deletes, table.properties) if isinstance(deletes, DeleteRewrite) else None
-    told = _clock(retention, table.metadata) if isinstance(retention, Retention) else None
+    known = _clock(retention, table.metadata) if isinstance(retention, Retention) else None
     few = _too_few(compaction, limits, totals) if isinstance(compaction, Compaction) and limits else None
     if few is not None:
         figures, limits = replace(figures, rewrite=RewriteFigures(few=few)), None
     if delete_limits and totals.delete_files is not None and totals.delete_files < 1:
         figures, delete_limits = replace(figures, deletes=DeleteFigures(few=totals.delete_files)), None
     if totals.rows == 0:
-        told = None
-    if limits is None and delete_limits is None and told is None and "manifest_rewrite" not in wanted:
+        known = None
+    if limits is None and delete_limits is None and known is None and "manifest_rewrite" not in wanted:
         return figures
     listed = _listed(table, read)
     if "manifest_rewrite" in wanted:
         figures = replace(figures, manifests=_manifest_figures(table, listed))
-    return _from_manifests(figures, table, wanted, listed, limits, delete_limits, told, read)
+    return _from_manifests(figures, table, wanted, listed, limits, delete_limits, known, read)
 
 
 def is_fresh(known: Figures, attributes: Attributes) -> bool:

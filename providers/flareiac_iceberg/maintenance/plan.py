@@ -195,8 +195,8 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
     beside = _beside(case.figures.place or comparable(location), case.request.neighbours, case.figures.lost)
     if beside or under:
         first = _named(beside[0]) if beside else f"the table {under[0]}"
-        told = _shared(location, beside, under)
-        return case.idle(f"{first} has files in the same place", of=of, diagnostics=(told,))
+        known = _shared(location, beside, under)
+        return case.idle(f"{first} has files in the same place", of=of, diagnostics=(known,))
     if unlisted is not None:
         return case.idle(
             "what else the catalog holds is not known", of=of, diagnostics=(_unlisted(location, unlisted),)

@@ -226,17 +226,17 @@ def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
         [f"{count(number, 'manifest')} (limit {over:,})"] if over is not None else [count(number, "manifest")]
     )
     texts += [f"mean size {size(mean)} (limit {size(under)})"] if under is not None else []
-    told = ", ".join(texts)
+    words = ", ".join(texts)
     if (over is not None and number <= over) or (under is not None and mean >= under):
-        return case.idle(told, of=snapshot)
+        return case.idle(words, of=snapshot)
     kinds = (found.data, found.deletes)
     after = [_after(each, found.target) for each in kinds]
     before = [each.count if new is not None else 0 for each, new in zip(kinds, after, strict=True)]
     added = sum(new for new in after if new is not None)
     if sum(before) <= added:
-        return case.idle(f"{told}; a rewrite would leave as many", of=snapshot)
+        return case.idle(f"{words}; a rewrite would leave as many", of=snapshot)
     forecast = {"rewritten_manifests": sum(before)}
-    text = f"{told}: {sum(before):,} become about {added:,}"
+    text = f"{words}: {sum(before):,} become about {added:,}"
     return case.due(text, RewriteManifests(), of=snapshot, forecast=_at(snapshot, forecast))
 
 

@@ -138,9 +138,9 @@ def ran_lately(name: str, settings: Settings, runs: Mapping[str, Attributes], no
 
 
 def _prefix(name: str, settings: Settings) -> str:
-    told = {
+    known = {
         key: value
         for key, value in data_of(settings).items()
         if key not in ("every", "enabled", "hold_readers_for", "run_if")
     }
-    return f"{name}-{digest(told)[:_SHORT]}-"
+    return f"{name}-{digest(known)[:_SHORT]}-"

@@ -174,8 +174,8 @@ class TableDriver:
         way = (
             f"{gone}; its last metadata file is {found[0]}; flareiac undrop {request.address} brings it back"
         )
-        told = (way,) if delete_files is None else (gone, *delete_files())
-        return Applied(attributes=recorded.attributes, identity=identity, messages=told, revivable=not purge)
+        texts = (way,) if delete_files is None else (gone, *delete_files())
+        return Applied(attributes=recorded.attributes, identity=identity, messages=texts, revivable=not purge)
 
     def _deletion(self, target: Target, found: tuple[str, Attributes]) -> Callable[[], Sequence[str]]:
         """What deletes the files of a table that is out of its catalog, and tells of those that stay. Raises

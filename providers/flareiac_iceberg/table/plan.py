@@ -185,11 +185,11 @@ def _of_another_table(request: PlanRequest, desired: Attributes, observed: Obser
     it.
     """
     proposal = _update(replace(request, recorded=None, importing=True), desired, observed)
-    told = f"the table was dropped and created again outside of FlareIaC (uuid {observed.identity.uuid})"
+    text = f"the table was dropped and created again outside of FlareIaC (uuid {observed.identity.uuid})"
     if request.import_id == f"{import_id(desired)}@{observed.identity.uuid}":
-        return replace(proposal, disturbs=ANOTHER_TABLE, drift=(told,))
+        return replace(proposal, disturbs=ANOTHER_TABLE, drift=(text,))
     blockers = (_another_table(request, observed), *_moved(request, desired))
-    return replace(proposal, action=Action.UPDATE, steps=(), changes=(), blockers=blockers, drift=(told,))
+    return replace(proposal, action=Action.UPDATE, steps=(), changes=(), blockers=blockers, drift=(text,))
 
 
 def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) -> Proposal:

@@ -40,8 +40,8 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
             manifests = {item.location: item for found in pool.map(listed, lists) for item in found}
             data = {path for found in pool.map(named, manifests.values()) for path in found}
         except Failure as failure:
-            told = failure.diagnostics[0]
-            raise Failure(_unlisted(target, told.line.partition(". ")[0])) from failure
+            known = failure.diagnostics[0]
+            raise Failure(_unlisted(target, known.line.partition(". ")[0])) from failure
     figures = [item for name in ("statistics", "partition-statistics") for item in metadata.get(name) or ()]
     older = [item["metadata-file"] for item in metadata.get("metadata-log") or ()]
     found = [

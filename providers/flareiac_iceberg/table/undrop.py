@@ -269,8 +269,8 @@ def _unclear(target: Target, folder: str, names: Sequence[str]) -> Diagnostic:
 
 
 def _unreadable(target: Target, failure: Failure) -> Diagnostic:
-    told = failure.diagnostics[0].detail.partition(" The catalog names")[0].rstrip(".")
-    why = f"Its last known metadata file {told}. Nothing was changed. Restore the file, then try again."
+    known = failure.diagnostics[0].detail.partition(" The catalog names")[0].rstrip(".")
+    why = f"Its last known metadata file {known}. Nothing was changed. Restore the file, then try again."
     return _refused(target, codes.LAST_METADATA_UNREADABLE, why)
 
 

@@ -72,7 +72,9 @@ def of_carry_over(
     the tables.
     """
     so_far = replace(desired, generation=(desired.generation or 1) - 1)
-    moved = [change for change in found if isinstance(change, Refused) and change.anew and not change.carries]
+    moved = [
+        change for change in found if isinstance(change, Refused) and change.rereadable and not change.carries
+    ]
     there = [
         lost_checkpoint(request, so_far, facts),
         moved_back(request, so_far, facts),
@@ -92,15 +94,15 @@ def _refused(
     *,
     carries: bool = True,
 ) -> Blocker:
-    anew = (
+    rereadable = (
         new_generation(desired, recorded, references, carries=carries and change.carries)
-        if change.anew
+        if change.rereadable
         else (_NEW_JOB,)
     )
     return blocker(
         codes.CHANGE_NOT_ON_CHECKPOINT,
         why=f"{_begun(change.text)} ({render_path(change.path)}): {change.why}",
-        ways_out=(f"undo: {change.undo}", *anew),
+        ways_out=(f"undo: {change.undo}", *rereadable),
     )
 
 
@@ -115,21 +117,21 @@ def _mixed(
 ) -> Blocker:
     known = all(change.known for change in mixed)
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
-    told = [f"{_begun(change.text)}: {_old_and_new(change)}{change.why}" for change in mixed]
+    texts = [f"{_begun(change.text)}: {_old_and_new(change)}{change.why}" for change in mixed]
     word = token_of(address, mixed, recorded.accept_result_change)
     accept = (
         f"go on all the same, and live with what is said above, in this job:\n  {_accepting(address, word)}"
     )
     stale = desired.accept_result_change
     if stale:
-        told.append(f'The token "{stale}" was given for another change.')
+        texts.append(f'The token "{stale}" was given for another change.')
     undo = "; ".join(dict.fromkeys(change.undo for change in mixed))
     return blocker(
         codes.RESULTS_MIX,
         why="\n".join(
             [
                 f"Results {'would' if known else 'may'} change their meaning halfway: {names}.",
-                *told,
+                *texts,
             ]
         ),
         ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *ways),

@@ -69,15 +69,15 @@ class Mixed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """It cannot go on from this checkpoint. ``anew``: a new generation that reads again can; ``carries``: so
-    can one that takes over the offsets, where these can be taken over.
+    """It cannot go on from this checkpoint. ``rereadable``: a new generation that reads again can;
+    ``carries``: so can one that takes over the offsets, where these can be taken over.
     """
 
     path: Path
     text: str
     why: str
     undo: str
-    anew: bool = True
+    rereadable: bool = True
     carries: bool = True
 
 

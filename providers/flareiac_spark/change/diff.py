@@ -161,7 +161,7 @@ class _Comparison:
                     "everything again and repeat its rows."
                 ),
                 undo=f"keep the location {self._old.checkpoint_location}",
-                anew=False,
+                rereadable=False,
             )
         elif self._differs("checkpoint") or self._differs("checkpoint_location"):
             yield Restarted(
@@ -187,7 +187,9 @@ class _Comparison:
         if self._differs("mode"):
             if self._facts.started:
                 why = "A batch job does not know what the stream has read."
-                yield Refused(path=("mode",), text="the mode", why=why, undo="keep the mode", anew=False)
+                yield Refused(
+                    path=("mode",), text="the mode", why=why, undo="keep the mode", rereadable=False
+                )
             else:
                 yield Restarted(
                     path=("mode",), text="the mode", why="a stream and a batch run are different queries"
@@ -284,7 +286,7 @@ class _Comparison:
         if canonical(before) != canonical(after):
             text = "the order in which its steps read its streams"
             why = (
-                f"Nobody can tell from outside whether it stays as it is. In another one {SPARK} "
+                f"Whether it stays as it is cannot be known from outside. In another one {SPARK} "
                 f"{rule('source.order').what}."
             )
             yield Mixed(
@@ -308,7 +310,10 @@ class _Comparison:
             yield Mixed(
                 path=(*path, "table"),
                 text=f"the table of input {name}",
-                why="What the state holds was made with rows of the old table; Spark goes on in silence.",
+                why=(
+                    "What the state holds was made with rows of the old table; Spark continues without a "
+                    "message."
+                ),
                 undo=f"read {_table_of(old)} again",
                 before=_table_of(old),
                 after=_table_of(new),
@@ -566,8 +571,8 @@ class _Comparison:
                 path=path,
                 text=text,
                 why=(
-                    f"Spark goes on in silence: what was read so far stays in {before}, and {after} gets "
-                    "what comes from now on."
+                    f"Spark continues without a message: what was read so far stays in {before}, and {after} "
+                    "gets what comes from now on."
                 ),
                 undo=f"write {before} again",
                 before=was,

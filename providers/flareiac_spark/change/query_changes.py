@@ -72,7 +72,7 @@ _KEEPS: Final[Mapping[str, str]] = {
 """What stays in the table by each mode of an output."""
 _CUT_OFF: Final = (
     "Rows that the old limit left out were read and do not come again, and rows beyond a lower limit stay "
-    "in the table. Whether the old limit was reached cannot be told here"
+    "in the table. Whether the old limit was reached cannot be determined here"
 )
 _REPLACES: Final = ("complete", "overwrite")
 """Modes in which each batch replaces all rows."""
@@ -241,12 +241,15 @@ class _Steps:
             case ChangeKind.UNKNOWN:
                 why = (
                     "The two versions cannot be compared here, so what is unknown counts as changed. The "
-                    "checkpoint holds state: Spark refuses some changes and takes others in silence, going "
+                    "checkpoint holds state: Spark refuses some changes and silently accepts others, going "
                     "on from the old state"
                 )
                 return self._mixed(difference, why, known=False)
             case ChangeKind.SOURCES:
-                why = "What the state holds was made with rows of the old one; Spark goes on in silence"
+                why = (
+                    "What the state holds was made with rows of the old one; Spark continues without a "
+                    "message"
+                )
                 return self._mixed(difference, why)
             case ChangeKind.JOIN_TYPE:
                 return self._join_type(difference)
@@ -257,8 +260,8 @@ class _Steps:
                 if same == other or difference.same_type is not None:
                     return self._by_rule(difference, other if difference.same_type is False else same)
                 why = (
-                    f"Whether the state keeps its types cannot be told here. If it does, {same}. If not, "
-                    f"it {other.what}"
+                    f"Whether the state keeps its types cannot be determined here. If it does, {same}. If "
+                    f"not, it {other.what}"
                 )
                 return self._mixed(difference, why, known=False)
 
@@ -385,7 +388,7 @@ class _Steps:
                 path=path, text=what, why="the checkpoint holds no state that it could contradict"
             )
         why = (
-            "The checkpoint holds state. What this change means for it cannot be told from outside: "
+            "The checkpoint holds state. What this change means for it cannot be determined from outside: "
             "Spark goes on from the old state."
         )
         return Mixed(path=path, text=what, why=why, undo="undo it", before=before, after=after, known=False)

@@ -81,7 +81,7 @@ def _generation(item: Attributes) -> Iterator[str]:
     elif item["removable"]:
         words = "can be removed: flareiac checkpoint gc"
     else:
-        words = {"prepared": "prepared, no query has begun in it", "unknown": "nobody says what it is"}.get(
+        words = {"prepared": "prepared, no query has begun in it", "unknown": "no note says what it is"}.get(
             item["standing"], "kept"
         )
     yield f"{name}: {words}, {_bytes(item['bytes'])}"

@@ -82,10 +82,10 @@ def _unfit_snapshot(path: Path, size: int) -> tuple[Path, str] | None:
         return None
     try:
         with zipfile.ZipFile(path) as archive:
-            told = archive.read("metadata").decode() if "metadata" in archive.namelist() else ""
+            known = archive.read("metadata").decode() if "metadata" in archive.namelist() else ""
     except (zipfile.BadZipFile, OSError, ValueError):
         return path, "it is cut off, and the state is built from it"
-    return _unfit_table(path.parent / "SSTs", told, path.name)
+    return _unfit_table(path.parent / "SSTs", known, path.name)
 
 
 def _unfit_table(folder: Path, told: str, name: str) -> tuple[Path, str] | None:

@@ -31,8 +31,8 @@ def conflict_text(message: str) -> str:
     files = list(dict.fromkeys(_FILE.findall(message)))
     others = len(files) - 1
     more = f" and {others:,} more file{'s' * (others > 1)}" if others > 0 else ""
-    told = f" ({files[0]}{more})" if files else ""
+    text = f" ({files[0]}{more})" if files else ""
     return (
         "Another program changed the table while this batch was being written, and their rows may "
-        f"meet{told}. {_WAY_OUT}"
+        f"meet{text}. {_WAY_OUT}"
     )

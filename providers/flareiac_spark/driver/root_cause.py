@@ -196,13 +196,13 @@ def _end_of_traceback(message: str) -> str:
     """``score.py:5: ValueError: ...``: a worker's traceback ends with what went wrong, and begins with how it
     came there.
     """
-    place, told = "", list[str]()
+    place, known = "", list[str]()
     for line in message.rpartition(_PYTHON)[2].splitlines():
         if found := _PYTHON_FRAME.match(line):
-            place, told = f"{found.group(1)}:{found.group(2)}: ", []
-        elif told or (line and not line[0].isspace()):
-            told.append(line)
-    return place + "\n".join(told)
+            place, known = f"{found.group(1)}:{found.group(2)}: ", []
+        elif known or (line and not line[0].isspace()):
+            known.append(line)
+    return place + "\n".join(known)
 
 
 def _short(class_name: str) -> str:

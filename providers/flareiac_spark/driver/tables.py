@@ -70,7 +70,7 @@ def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
     if uuid is not None and found != uuid:
         why = (
             f"The table {shown} is another one than planned: it has the uuid {found} and not {uuid}. It "
-            "was dropped and created anew."
+            "was dropped and created again."
         )
         raise Refusal("TABLE_REPLACED", why)
     return table

@@ -30,7 +30,7 @@ RESERVED_CONF: Final = {
     "spark.jars": _PACKAGES,
     "spark.driver.extraClassPath": _PACKAGES,
     "spark.submit.deployMode": "a local engine has none",
-    "spark.sql.streaming.stopActiveRunOnRestart": "two runs of one query would stop each other in silence",
+    "spark.sql.streaming.stopActiveRunOnRestart": "two runs of one query would silently stop each other",
     "spark.sql.streaming.stateStore.stateSchemaCheck": (
         "it would hide that a changed query does not fit its state"
     ),

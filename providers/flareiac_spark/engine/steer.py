@@ -27,12 +27,12 @@ def steer_engine(
     progress: Callable[[str], None],
 ) -> Sequence[str]:
     """What came of it, in lines. Raises ``Failure``."""
-    told: list[str] = []
+    texts: list[str] = []
     if verb in (RunCommand.STOP, RunCommand.RESTART):
-        told += _ended(engine, applications, cancel, progress)
+        texts += _ended(engine, applications, cancel, progress)
     if verb in (RunCommand.START, RunCommand.RESTART):
-        told += _started(engine, applications, cancel, progress)
-    return told
+        texts += _started(engine, applications, cancel, progress)
+    return texts
 
 
 def _ended(

@@ -36,14 +36,15 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Positions:
-    """Tables go on: pairs of an index in the old and in the new query. ``anew`` starts where its stream says.
+    """Tables go on: pairs of an index in the old and in the new query. ``new_streams`` starts where its
+    stream says.
 
     ``alone``: the new query reads one stream, so that whatever number of positions it has, all are this
     stream's.
     """
 
     pairs: tuple[tuple[int, int], ...]
-    anew: tuple[str, ...] = ()
+    new_streams: tuple[str, ...] = ()
     alone: bool = False
 
 
@@ -71,7 +72,7 @@ def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
     if any(stream.kind == RATE for stream in new.streams):
         return Refusal(why="a rate stream has no position: it counts from zero in each generation")
     if not on_disk:
-        return Positions(pairs=(), anew=tuple(stream.name for stream in new.streams))
+        return Positions(pairs=(), new_streams=tuple(stream.name for stream in new.streams))
     if old.streams is None:
         return Refusal(why="the old query read several streams, and its SQL does not tell in which order")
     if len(on_disk) != len(old.streams):
@@ -98,8 +99,8 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
             for at, stream in enumerate(after)
             if (key := (stream.kind, stream.place)) in known
         )
-        anew = tuple(stream.name for stream in after if (stream.kind, stream.place) not in known)
-        return Positions(pairs=pairs, anew=anew, alone=len(after) == 1)
+        new_streams = tuple(stream.name for stream in after if (stream.kind, stream.place) not in known)
+        return Positions(pairs=pairs, new_streams=new_streams, alone=len(after) == 1)
     place = files[0].place
     if old.stateful:
         return Refusal(
@@ -111,7 +112,7 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
     if new.stateful:
         return Refusal(
             why=(
-                f"which files of {place} were read cannot be told to a query that keeps state: Spark would "
+                f"which files of {place} were read cannot be given to a query that keeps state: Spark would "
                 "look for old state"
             )
         )

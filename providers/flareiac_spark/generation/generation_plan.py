@@ -83,9 +83,7 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
     if facts.operators:
         names = ", ".join(dict.fromkeys(facts.operators))
         again = start in (EARLIEST, OLDEST_SNAPSHOT)
-        rebuilt = (
-            "it is made anew from what is read again" if again else "what is open in it begins anew, empty"
-        )
+        rebuilt = "it is rebuilt from what is read again" if again else "what is open in it begins empty"
         yield Step(text=f"leaves the state behind ({names})", effect=Effect.NEW_GENERATION, why=rebuilt)
     if reads_again(start):
         yield from _rows(desired, lost)
@@ -141,14 +139,14 @@ def _begins(start: str, desired: JobDefinition, facts: JobFacts, lost: list[read
 def _after(facts: JobFacts) -> str:
     if not facts.started:
         return "from the start of its streams: nothing was read yet"
-    told = [
+    texts = [
         f"batch {item.committed}"
         if item.started == item.committed
         else f"batch {item.started} if that is in its tables, or the one before"
         for item in facts.checkpoints.values()
         if item.started is not None
     ]
-    return f"after {' and '.join(dict.fromkeys(told))}"
+    return f"after {' and '.join(dict.fromkeys(texts))}"
 
 
 def _rows(desired: JobDefinition, lost: list[readable.Missed]) -> Iterator[Step]:

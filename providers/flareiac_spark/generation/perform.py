@@ -215,22 +215,22 @@ def _start(
     switch: GenerationSwitch, beginning: Beginning, last: LastBatch | None
 ) -> tuple[StartPositions, str]:
     start, where = switch.start_from, f"generation {switch.number}"
-    told: dict[str, Data] = {"start_from": start, "generation": switch.number}
+    known: dict[str, Data] = {"start_from": start, "generation": switch.number}
     tables = streamed_tables(switch.new)
     if start != CARRY_OVER:
         times = dict.fromkeys(tables, start_timestamp(start, now=time.time()))
         words = _WORDS.get(start, start)
-        return StartPositions(by=switch.by, times=times, told=told), f"{where} starts from {words}"
+        return StartPositions(by=switch.by, times=times, told=known), f"{where} starts from {words}"
     if last is None:
         times = {name: start_timestamp(source.start_from, now=time.time()) for name, source in tables.items()}
         text = f"{where} starts where its streams say: nothing had been read"
-        return StartPositions(by=switch.by, times=times, told=told), text
-    told = {**told, "after": str(last.folder), "query_id": last.query_id, "batch": last.batch}
+        return StartPositions(by=switch.by, times=times, told=known), text
+    known = {**known, "after": str(last.folder), "query_id": last.query_id, "batch": last.batch}
     match beginning.carried:
         case Copied():
-            return _copied(switch, last, told)
+            return _copied(switch, last, known)
         case Positions() as carried:
-            return _positions(switch, beginning.query, carried, last, told)
+            return _positions(switch, beginning.query, carried, last, known)
         case None:
             raise AssertionError("what is carried over was decided")
 
@@ -238,7 +238,7 @@ def _start(
 def _copied(
     switch: GenerationSwitch, last: LastBatch, told: Mapping[str, Data]
 ) -> tuple[StartPositions, str]:
-    words = "starts anew" if last.batch is None else f"goes on after batch {last.batch}"
+    words = "starts where its streams say" if last.batch is None else f"goes on after batch {last.batch}"
     start = StartPositions(
         by=switch.by, copied=last, conf=switch.new.conf, times=_times(switch, {}, last), told=told
     )
@@ -263,8 +263,16 @@ def _positions(
     same = {after[to].name: before[at].name for at, to in carried.pairs}
     begun = {after[to].name for to in positions}
     times = {**_times(switch, same, last), **dict.fromkeys(begun)}
-    words = f"goes on after batch {last.batch}" if positions else "starts anew: nothing had been read"
-    new = f"; {', '.join(carried.anew)} starts where its stream says" if carried.anew and positions else ""
+    words = (
+        f"goes on after batch {last.batch}"
+        if positions
+        else "starts where its streams say: nothing had been read"
+    )
+    new = (
+        f"; {', '.join(carried.new_streams)} starts where its stream says"
+        if carried.new_streams and positions
+        else ""
+    )
     start = StartPositions(by=switch.by, times=times, positions=positions, alone=carried.alone, told=told)
     return start, f"generation {switch.number} {words}{new}"
 

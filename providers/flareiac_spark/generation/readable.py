@@ -83,9 +83,9 @@ def start_again(job: JobDefinition, references: References) -> tuple[str, bool, 
     """
     found = missed(job, references)
     if not found:
-        return EARLIEST, True, "start anew: read everything again"
+        return EARLIEST, True, "start over: read everything again"
     if any(item.rows is None for item in found):
-        return EARLIEST, False, "start anew: read everything again that can be read"
+        return EARLIEST, False, "start over: read everything again that can be read"
     return (
         OLDEST_SNAPSHOT,
         False,

@@ -80,10 +80,10 @@ def _lag(queries: Sequence[QueryStatus], files: int | None) -> str | None:
         for source in query.lag.values()
         if isinstance(source, dict) and source.get("latest") is not None
     ]
-    told = [] if all(known) else ["behind"]
+    texts = [] if all(known) else ["behind"]
     if files:
-        told.append("1 file" if files == 1 else f"{files:,} files")
-    return ", ".join(told) or ("none" if known or files is not None else None)
+        texts.append("1 file" if files == 1 else f"{files:,} files")
+    return ", ".join(texts) or ("none" if known or files is not None else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

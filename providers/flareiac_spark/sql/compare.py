@@ -166,8 +166,8 @@ def _by_words(old: Query, new: Query, moved: frozenset[str], reason: str) -> Mea
     if not moved and _surroundings(old, before) == _surroundings(new, after) and _same_steps(before, after):
         return Meaning(same=True, stateful_before=state[0], stateful_after=state[1])
     step = next((name for name in after if not _same_words(before.get(name), after[name])), new.source)
-    told = _short(before.get(step, "")), _short(after.get(step, ""))
-    difference = Difference(part=ChangeKind.UNKNOWN, step=step, old=told[0], new=told[1], detail=reason)
+    texts = _short(before.get(step, "")), _short(after.get(step, ""))
+    difference = Difference(part=ChangeKind.UNKNOWN, step=step, old=texts[0], new=texts[1], detail=reason)
     return Meaning(same=False, differences=(difference,), stateful_before=state[0], stateful_after=state[1])
 
 

@@ -245,11 +245,11 @@ class _Differ:
             self._report_gone(old.base, feeds_state)
         elif holds_state(new.base) and not holds_state(old.base):
             self._report_came(new.base, feeds_state)
-        told = relations_of(old), relations_of(new)
+        texts = relations_of(old), relations_of(new)
         self._add(
             ChangeKind.SOURCES,
             new.base.step,
-            *told,
+            *texts,
             feeds_state=feeds_state,
             detail="another set of relations is read",
         )
@@ -277,8 +277,8 @@ class _Differ:
             one, other = gone[place : place + 1], came[place : place + 1]
             last = (other or one)[0]
             detail = "Spark applies it before the state" if feeds_state and last.moved else ""
-            told = _each(one, self._old), _each(other, self._new)
-            self._add(ChangeKind.FILTER, last.step, *told, feeds_state=feeds_state, detail=detail)
+            texts = _each(one, self._old), _each(other, self._new)
+            self._add(ChangeKind.FILTER, last.step, *texts, feeds_state=feeds_state, detail=detail)
 
     # Operators
 
@@ -297,8 +297,8 @@ class _Differ:
             case Limit(), Limit():
                 self._blocks(old.input, new.input, feeds_state or holds_state(new))
                 if self._old.text(old.count) != self._new.text(new.count):
-                    told = self._old.show(old.count), self._new.show(new.count)
-                    self._add(ChangeKind.LIMIT, new.step, *told, feeds_state=feeds_state, same_type=True)
+                    texts = self._old.show(old.count), self._new.show(new.count)
+                    self._add(ChangeKind.LIMIT, new.step, *texts, feeds_state=feeds_state, same_type=True)
             case Sort(), Sort():
                 self._blocks(old.input, new.input, feeds_state)
                 self._ordered(old, new, feeds_state)
@@ -327,12 +327,12 @@ class _Differ:
     def _ordered(self, old: Sort, new: Sort, feeds_state: bool) -> None:
         before, after = [self._old.text(key) for key in old.keys], [self._new.text(key) for key in new.keys]
         if before != after:
-            told = (
+            texts = (
                 ", ".join(self._old.show(key) for key in old.keys),
                 ", ".join(self._new.show(key) for key in new.keys),
             )
             detail = "only their order" if sorted(before) == sorted(after) else ""
-            self._add(ChangeKind.ORDER, new.step, *told, feeds_state=feeds_state, detail=detail)
+            self._add(ChangeKind.ORDER, new.step, *texts, feeds_state=feeds_state, detail=detail)
 
     # Aggregations
 
@@ -341,11 +341,11 @@ class _Differ:
         self._blocks(old.input, new.input, place.below_feeds_state)
         self._keys(old, new, place)
         if old.sets != new.sets:
-            told = (old.sets and "grouping sets", new.sets and "grouping sets")
+            texts = (old.sets and "grouping sets", new.sets and "grouping sets")
             self._add(
                 place.part(ChangeKind.GROUPING_KEYS),
                 new.step,
-                *told,
+                *texts,
                 feeds_state=feeds_state,
                 same_type=False,
             )
@@ -359,11 +359,11 @@ class _Differ:
             gone.remove(one)
             came.remove(another)
             window = is_window(one.expr) and is_window(another.expr)
-            told = self._old.show(one.expr), self._new.show(another.expr)
-            detail = window_change(one.expr, another.expr) if window else f"{told[0]} -> {told[1]}"
+            texts = self._old.show(one.expr), self._new.show(another.expr)
+            detail = window_change(one.expr, another.expr) if window else f"{texts[0]} -> {texts[1]}"
             kind = place.part(ChangeKind.WINDOW) if window else part
             types = same_window(one.expr, another.expr) if window else self._key_type(one.expr, another.expr)
-            self._add(kind, new.step, *told, feeds_state=feeds_state, detail=detail, same_type=types)
+            self._add(kind, new.step, *texts, feeds_state=feeds_state, detail=detail, same_type=types)
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
             text = self._old.show(item.expr)
@@ -461,19 +461,19 @@ class _Differ:
 
     def _call(self, old: Item, new: Item, step: str, place: _Place) -> None:
         same = same_buffer(self._old.buffer(old.expr), self._new.buffer(new.expr))
-        told = self._old.show(old.expr), self._new.show(new.expr)
+        texts = self._old.show(old.expr), self._new.show(new.expr)
         if function_of(old.expr) != function_of(new.expr):
             self._add(
                 place.part(ChangeKind.AGGREGATE_CHANGED),
                 step,
-                *told,
+                *texts,
                 feeds_state=place.feeds_state,
                 same_type=same,
             )
             return
         where = parting(old.expr, new.expr, step)
         part = ChangeKind.AGGREGATE_ARGUMENT if where == step else ChangeKind.INPUT_OF_STATE
-        self._add(place.part(part), where, *told, feeds_state=place.feeds_state, same_type=same)
+        self._add(place.part(part), where, *texts, feeds_state=place.feeds_state, same_type=same)
 
     def _order_calls(self, side: _Side) -> None:
         """Aggregates in the order of Spark's state. A plain projection above them melts into the aggregation,
@@ -507,11 +507,11 @@ class _Differ:
             ]
             detail = ", ".join(changes) or "only their order"
             same = self._exchangeable(old.keys, new.keys) if len(old.keys) == len(new.keys) else False
-            told = self._lists(old.keys, new.keys)
+            known = self._lists(old.keys, new.keys)
             self._add(
                 place.part(ChangeKind.DEDUP),
                 new.step,
-                *told,
+                *known,
                 feeds_state=feeds_state,
                 detail=detail,
                 same_type=same,
@@ -526,9 +526,9 @@ class _Differ:
             self._kept(old, new, feeds_state)
         if old.kind != new.kind:
             kinds = kind_label(old), kind_label(new)
-            told, detail = (f"{kinds[0]} join", f"{kinds[1]} join"), table or f"{kinds[0]} -> {kinds[1]}"
+            known, detail = (f"{kinds[0]} join", f"{kinds[1]} join"), table or f"{kinds[0]} -> {kinds[1]}"
             self._add(
-                place.part(ChangeKind.JOIN_TYPE), new.step, *told, feeds_state=feeds_state, detail=detail
+                place.part(ChangeKind.JOIN_TYPE), new.step, *known, feeds_state=feeds_state, detail=detail
             )
         self._unsure(old, new, feeds_state)
         self._equations(old, new, place, table)
@@ -543,8 +543,8 @@ class _Differ:
         lost = [condition for condition in old.unsure if self._old.text(condition.expr) not in after]
         if came or lost:
             detail = "the filter above may make it an inner join"
-            told = _each(lost, self._old), _each(came, self._new)
-            self._add(ChangeKind.JOIN_TYPE, new.step, *told, feeds_state=feeds_state, detail=detail)
+            texts = _each(lost, self._old), _each(came, self._new)
+            self._add(ChangeKind.JOIN_TYPE, new.step, *texts, feeds_state=feeds_state, detail=detail)
 
     def _kept(self, old: Join, new: Join, feeds_state: bool) -> None:
         for join in (old, new):
@@ -556,7 +556,7 @@ class _Differ:
             while lost and more:
                 one, another = lost.pop(0), more.pop(0)
                 where = parting(one.expr, another.expr, new.step)
-                told = self._old.show(one.expr), self._new.show(another.expr)
+                texts = self._old.show(one.expr), self._new.show(another.expr)
                 same, detail = (
                     _same(self._old.type(one.expr), self._new.type(another.expr)),
                     f"what the {name} side of the join keeps",
@@ -564,7 +564,7 @@ class _Differ:
                 self._add(
                     ChangeKind.INPUT_OF_STATE,
                     where,
-                    *told,
+                    *texts,
                     feeds_state=feeds_state,
                     detail=detail,
                     same_type=same,
@@ -577,11 +577,11 @@ class _Differ:
                 text, detail = self._new.show(item.expr), f"added to the {name} side"
                 self._add(ChangeKind.JOIN_COLUMNS, new.step, new=text, feeds_state=feeds_state, detail=detail)
         if _moved(pairs, old.kept, new.kept):
-            same, told = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
+            same, texts = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
             self._add(
                 ChangeKind.JOIN_COLUMNS,
                 new.step,
-                *told,
+                *texts,
                 feeds_state=feeds_state,
                 detail="only their order",
                 same_type=same,
@@ -591,14 +591,20 @@ class _Differ:
         before = sorted({f"{self._old.text(left)} = {self._old.text(right)}" for left, right in old.keys})
         after = sorted({f"{self._new.text(left)} = {self._new.text(right)}" for left, right in new.keys})
         if before != after:
-            told = tuple(
+            texts = tuple(
                 " AND ".join(f"{side.show(left)} = {side.show(right)}" for left, right in join.keys)
                 for side, join in ((self._old, old), (self._new, new))
             )
             same = self._same_keys(old, new)
             part = place.part(ChangeKind.JOIN_KEYS)
             self._add(
-                part, new.step, told[0], told[1], feeds_state=place.feeds_state, detail=table, same_type=same
+                part,
+                new.step,
+                texts[0],
+                texts[1],
+                feeds_state=place.feeds_state,
+                detail=table,
+                same_type=same,
             )
 
     def _same_keys(self, old: Join, new: Join) -> bool | None:
@@ -621,11 +627,11 @@ class _Differ:
         ):
             gone, came = old.rest, new.rest
         if gone or came:
-            told = _each(gone, self._old), _each(came, self._new)
+            texts = _each(gone, self._old), _each(came, self._new)
             self._add(
                 place.part(ChangeKind.JOIN_CONDITION),
                 new.step,
-                *told,
+                *texts,
                 feeds_state=place.feeds_state,
                 detail=table,
             )
@@ -634,23 +640,23 @@ class _Differ:
 
     def _unions(self, old: Union, new: Union, feeds_state: bool) -> None:
         if old.kind != new.kind:
-            told = old.kind.upper(), new.kind.upper()
+            texts = old.kind.upper(), new.kind.upper()
             self._add(
                 ChangeKind.PROJECTION,
                 new.step,
-                *told,
+                *texts,
                 feeds_state=feeds_state,
                 detail="how relations are put together",
             )
         if len(old.inputs) != len(new.inputs):
-            told = (
+            texts = (
                 " and ".join(relations_of(block) for block in old.inputs),
                 " and ".join(relations_of(block) for block in new.inputs),
             )
             self._add(
                 ChangeKind.SOURCES,
                 new.step,
-                *told,
+                *texts,
                 feeds_state=feeds_state,
                 detail="other relations are united",
             )
@@ -672,11 +678,11 @@ class _Differ:
         for column in new.columns:
             match = self._same_column(old, new, column.exprs)
             if match is None:
-                told = "", self._new.show(column.exprs[0])
+                texts = "", self._new.show(column.exprs[0])
                 self._add(
                     ChangeKind.PROJECTION,
                     new.step,
-                    *told,
+                    *texts,
                     feeds_state=feeds_state,
                     detail="a column of the union",
                 )
@@ -684,9 +690,9 @@ class _Differ:
             self._same_name((old.id, match.name), (new.id, column.name))
             for was, now in zip(match.exprs, column.exprs, strict=False):
                 if self._old.text(was) != self._new.text(now):
-                    told = self._old.show(was), self._new.show(now)
+                    texts = self._old.show(was), self._new.show(now)
                     self._add(
-                        ChangeKind.PROJECTION, parting(was, now, new.step), *told, feeds_state=feeds_state
+                        ChangeKind.PROJECTION, parting(was, now, new.step), *texts, feeds_state=feeds_state
                     )
 
     def _same_column(self, old: Union, new: Union, exprs: list[exp.Expr]) -> UnionColumn | None:
@@ -699,11 +705,11 @@ class _Differ:
         self._blocks(old.input, new.input, feeds_state)
         self._same_name((old.id, "*"), (new.id, "*"))
         if (self._old.text(old.call), old.outer) != (self._new.text(new.call), new.outer):
-            told = self._old.show(old.call), self._new.show(new.call)
+            texts = self._old.show(old.call), self._new.show(new.call)
             self._add(
                 ChangeKind.PROJECTION,
                 new.step,
-                *told,
+                *texts,
                 feeds_state=feeds_state,
                 detail="how rows are made of one row",
             )
@@ -744,8 +750,8 @@ class _Differ:
                 )
         by_name = self._old.writes and self._new.writes  # a table takes columns by their names
         if list(before) != list(after) and sorted(before) == sorted(after) and not by_name:
-            told = ", ".join(_name(each) for each in old), ", ".join(_name(each) for each in new)
-            self._output(new[0].step, *told, "only their order")
+            texts = ", ".join(_name(each) for each in old), ", ".join(_name(each) for each in new)
+            self._output(new[0].step, *texts, "only their order")
 
     def _output(self, step: str, old: str, new: str, detail: str, column: ColumnChange | None = None) -> None:
         self._add(ChangeKind.PROJECTION, step, old, new, feeds_state=False, detail=detail, column=column)

@@ -96,12 +96,12 @@ def window_change(old: exp.Expr, new: exp.Expr) -> str:
     for place, name in enumerate(names):
         before, after = one.expressions[place : place + 1], another.expressions[place : place + 1]
         if before != after:
-            told = [
+            texts = [
                 ", ".join(each.sql(dialect="spark") for each in side if not isinstance(each, exp.Column))
                 or "none"
                 for side in (before, after)
             ]
-            changed.append(f"{name} {told[0]} -> {told[1]}" if name != "time" else name)
+            changed.append(f"{name} {texts[0]} -> {texts[1]}" if name != "time" else name)
     return ", ".join(changed)
 
 

@@ -30,12 +30,12 @@ def query(*streams: Stream, stateful: bool = False) -> Query:
         (query(TABLE), query(TABLE), Positions(pairs=((0, 0),), alone=True)),
         (query(TABLE, stateful=True), query(TABLE, stateful=True), Positions(pairs=((0, 0),), alone=True)),
         (query(TABLE, OTHER), query(OTHER, TABLE), Positions(pairs=((1, 0), (0, 1)))),
-        (query(TABLE), query(TABLE, OTHER), Positions(pairs=((0, 0),), anew=("taxis",))),
+        (query(TABLE), query(TABLE, OTHER), Positions(pairs=((0, 0),), new_streams=("taxis",))),
         (query(TABLE, OTHER), query(OTHER), Positions(pairs=((1, 0),), alone=True)),
-        (query(TABLE), query(OTHER), Positions(pairs=(), anew=("taxis",), alone=True)),
-        (query(FILES), query(TABLE), Positions(pairs=(), anew=("rides",), alone=True)),
-        (query(FILES, stateful=True), query(MORE), Positions(pairs=(), anew=("more",), alone=True)),
-        (query(TABLE), query(TABLE, FILES), Positions(pairs=((0, 0),), anew=("orders",))),
+        (query(TABLE), query(OTHER), Positions(pairs=(), new_streams=("taxis",), alone=True)),
+        (query(FILES), query(TABLE), Positions(pairs=(), new_streams=("rides",), alone=True)),
+        (query(FILES, stateful=True), query(MORE), Positions(pairs=(), new_streams=("more",), alone=True)),
+        (query(TABLE), query(TABLE, FILES), Positions(pairs=((0, 0),), new_streams=("orders",))),
     ],
 )
 def test_it_goes_on(old: Query, new: Query, expected: object) -> None:
@@ -67,7 +67,9 @@ def test_positions_that_do_not_fit_the_streams_are_refused() -> None:
 
 
 def test_nothing_read_yet_means_from_the_start() -> None:
-    assert decide(query(FILES, stateful=True), query(FILES), []) == Positions(pairs=(), anew=("orders",))
+    assert decide(query(FILES, stateful=True), query(FILES), []) == Positions(
+        pairs=(), new_streams=("orders",)
+    )
 
 
 def test_what_a_declared_job_reads(tmp_path: Path) -> None:

@@ -145,12 +145,12 @@ class _Server:
         self._token: str | None = None
         self._settings = catalog.settings()
         query = f"?{urlencode({'warehouse': catalog.warehouse})}" if catalog.warehouse else ""
-        told = self._answer(f"{catalog.uri}/v1/config{query}")
-        defaults, overrides = told.get("defaults") or {}, told.get("overrides") or {}
+        known = self._answer(f"{catalog.uri}/v1/config{query}")
+        defaults, overrides = known.get("defaults") or {}, known.get("overrides") or {}
         if (
             not isinstance(defaults, dict)
             or not isinstance(overrides, dict)
-            or not {"defaults", "overrides"} & told.keys()
+            or not {"defaults", "overrides"} & known.keys()
         ):
             raise self.trouble("what it answers to /v1/config is no configuration of an Iceberg catalog")
         own = {**self._settings, **({"prefix": catalog.prefix} if catalog.prefix else {})}
@@ -240,7 +240,7 @@ class _Server:
         form: dict[str, str] = {"grant_type": "client_credentials", "scope": "catalog"} | login | more
         uri = self._catalog.token_uri
         if not uri.startswith(("http://", "https://")):
-            raise self.trouble(f"oauth2-server-uri {uri!r} is no address of a server")
+            raise self.trouble(f"oauth2-server-uri {uri!r} is not the address of a server")
         try:
             accepts = {"Accept": "application/json"}
             answer = self._asked(Request(uri, urlencode(form).encode(), accepts))  # noqa: S310
@@ -280,10 +280,10 @@ class _Server:
                 content = refusal.read(64 * 1024)
             except (OSError, HTTPException):
                 content = b""
-        told = _error_in(content)
-        if refusal.code == 404 and told is not None and str(told.get("type", "")).startswith("NoSuch"):
-            return _NotThere(str(told.get("message", "")))
-        said = (told or {}).get("message") or _start(content)
+        known = _error_in(content)
+        if refusal.code == 404 and known is not None and str(known.get("type", "")).startswith("NoSuch"):
+            return _NotThere(str(known.get("message", "")))
+        said = (known or {}).get("message") or _start(content)
         if refusal.code in (401, 419):
             return _Refused(f"HTTP {refusal.code}: {said}")
         return self.trouble(f"HTTP {refusal.code}: {said}")

@@ -110,8 +110,8 @@ def _signature(database: Path) -> list[tuple[str, int, int, int]]:
     for end in _BESIDE:
         place = f"{database}{end}"
         try:
-            told = Path(place).stat()
+            known = Path(place).stat()
         except FileNotFoundError:
             continue
-        found.append((place, told.st_ino, told.st_size, told.st_mtime_ns))
+        found.append((place, known.st_ino, known.st_size, known.st_mtime_ns))
     return found
