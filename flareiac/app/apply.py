@@ -16,7 +16,7 @@ from flareiac.app.source_spans import with_span
 from flareiac.app.workspace import Workspace
 from flareiac.applying.apply import Ports, Report, settle_open
 from flareiac.applying.apply import apply as carry_out
-from flareiac.applying.maintain import Upkeep
+from flareiac.applying.maintain import MaintenancePorts
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.data import is_known
@@ -156,7 +156,7 @@ def _ports(workspace: Workspace, lease: Lease, conduct: ApplyOptions) -> Ports:
         driver=workspace.driver,
         types=workspace.installed.registry.types,
         observe=workspace.observe,
-        upkeep=Upkeep(
+        maintenance=MaintenancePorts(
             decide=MaintenanceRecheck(workspace).decide,
             perform=workspace.perform,
             outcome=workspace.outcome,

@@ -1,8 +1,8 @@
-"""Is a planned duty still due, and what does it come to now? Looks again at the resource and at everything
-that may hold a part of it.
+"""Is a planned maintenance task still due, and what does it come to now? Looks again at the resource and at
+everything that may hold a part of it.
 
-A plan may be older than what it maintains: figures, holds and the duty itself are of now; only that something
-of this name is declared, and its settings, are the plan's.
+A plan may be older than what it maintains: figures, holds and the maintenance task itself are of now; only
+that something of this name is declared, and its settings, are the plan's.
 """
 
 import time
@@ -16,11 +16,11 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.model.plan import PlannedResource
 from flareiac.model.references import planned_references, recorded_connections
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.planning import maintenance as dues
-from flareiac.planning.claims import recorded_claims
+from flareiac.planning import maintenance as maintaining
 from flareiac.planning.measure import Measurement
 from flareiac.planning.shared_locations import occupied
-from flareiac.sdk.maintenance import Duty, MeasureRequest
+from flareiac.planning.usages import recorded_usages
+from flareiac.sdk.maintenance import MaintenanceTask, MeasureRequest
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import Question, ReadRequest
 from flareiac.sdk.resource_type import Kind
@@ -34,8 +34,8 @@ class MaintenanceRecheck:
         self._workspace = workspace
         self._used: dict[str, tuple[ResourceRecord, frozenset[str]]] = {}
 
-    def decide(self, asked: Asked) -> Duty | None:
-        """The duty as it is now, None where it is no longer declared. Raises ``Failure``."""
+    def decide(self, asked: Asked) -> MaintenanceTask | None:
+        """The maintenance task as it is now, None where it is no longer declared. Raises ``Failure``."""
         workspace, snapshot, address = self._workspace, asked.snapshot, asked.resource.address
         types, record = workspace.installed.registry.types, snapshot.resources[address]
         users = {address: record} | {
@@ -60,17 +60,19 @@ class MaintenanceRecheck:
         if address not in figures:
             raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
         held_by = replace(snapshot, resources=users)
-        former = workspace.observe(dues.former_questions(held_by))
+        former = workspace.observe(maintaining.former_questions(held_by))
         coming = [item for item in asked.plan.resources if item.address not in snapshot.resources]
-        around = dues.Around(
+        around = maintaining.Around(
             types=types,
-            holds=dues.holds(held_by, observed, types, references, former, coming),
+            holds=maintaining.holds(held_by, observed, types, references, former, coming),
             taken=occupied(asked.plan.references, snapshot, observed, types, workspace.project),
             project=workspace.project,
             time=time.time(),
         )
-        found = dues.duties_of(resource, figures[address], record.upkeep, asked.request.references, around)
-        return next((duty for duty in found if duty.name == asked.name), None)
+        found = maintaining.tasks_of(
+            resource, figures[address], record.maintenance, asked.request.references, around
+        )
+        return next((task for task in found if task.name == asked.name), None)
 
     def _measurement(self, asked: Asked, resource: PlannedResource, record: ResourceRecord) -> Measurement:
         types = self._workspace.installed.registry.types
@@ -86,22 +88,22 @@ class MaintenanceRecheck:
                 for name, item in asked.plan.references.items()
                 if types[item.type].kind is Kind.CONNECTION
             },
-            runs=record.upkeep,
+            runs=record.maintenance,
         )
         return Measurement(provider=resource.provider, type=resource.type, request=request)
 
     def _uses(self, asked: Asked, record: ResourceRecord) -> frozenset[str]:
-        """What a record claims something of; found out once for as long as it stays as it is."""
+        """What a record uses; found out once for as long as it stays as it is."""
         known = self._used.get(record.address)
         if known is not None and known[0] is record:
             return known[1]
         types = self._workspace.installed.registry.types
-        claims = (
-            recorded_claims(record.address, record, types, _references(asked, record))
+        usages = (
+            recorded_usages(record.address, record, types, _references(asked, record))
             if record.type in types
             else ()
         )
-        found = frozenset(claim.subject for claim in claims)
+        found = frozenset(usage.subject for usage in usages)
         self._used[record.address] = record, found
         return found
 

@@ -19,11 +19,11 @@ from flareiac.model.desired import Desired
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
-from flareiac.planning.claims import collect as claims
 from flareiac.planning.maintenance import former_questions
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.planning.measure import Measurement
 from flareiac.planning.propose import references_for
+from flareiac.planning.usages import collect as usages
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.requests import Question, ReadRequest
@@ -212,7 +212,7 @@ def _figures(
                 known=known.get(address, {}) if request.refresh is Refresh.CHANGED else {},
                 dropped={name: each.identity for name, each in dropped.items() if each.type == kind.name},
                 declared=connections,
-                runs=record.upkeep if (record := snapshot.resources.get(address)) else {},
+                runs=record.maintenance if (record := snapshot.resources.get(address)) else {},
             )
             wanted.append(Measurement(provider=item.provider, type=kind.name, request=asked))
     found, troubles = workspace.measure(wanted)
@@ -250,9 +250,9 @@ def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozen
     """
     references = {address: item.resolved() for address, item in desired.resources.items()}
     return frozenset(
-        claim.subject
-        for claim in claims(desired, types, references)
-        if claim.relation is Relation.STREAMS_FROM
+        usage.subject
+        for usage in usages(desired, types, references)
+        if usage.relation is Relation.STREAMS_FROM
     )
 
 

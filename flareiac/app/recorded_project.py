@@ -14,7 +14,7 @@ from flareiac.kernel.data import Data
 from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.planning.claims import recorded_claims
+from flareiac.planning.usages import recorded_usages
 from flareiac.sdk.capabilities import Inspecting
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.command_line import RecordedResource
@@ -58,8 +58,8 @@ class RecordedView:
             for holder, record in self.snapshot.resources.items():
                 if record.type in types:
                     references = recorded_references(self.snapshot, record)
-                    claims = recorded_claims(holder, record, types, references)
-                    if any(item.subject == address and item.relation is relation for item in claims):
+                    usages = recorded_usages(holder, record, types, references)
+                    if any(item.subject == address and item.relation is relation for item in usages):
                         found[holder] = relation
         return [(self.resource(holder), relation) for holder, relation in sorted(found.items())]
 

@@ -44,7 +44,7 @@ def _ask(workspace: Workspace, snapshot: Snapshot) -> dict[str, Statistics | Una
                 references=recorded_references(snapshot, record),
                 now=time.time(),
                 known=known.get(address, {}),
-                runs=record.upkeep,
+                runs=record.maintenance,
             )
             calls[address] = partial(driver.statistics, request)
     with workers("statistics", workspace.parallelism) as pool:

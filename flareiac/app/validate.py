@@ -6,8 +6,8 @@ from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.snapshot import Snapshot
-from flareiac.planning.claims import collect, conflicts
 from flareiac.planning.rival_writers import rivals
+from flareiac.planning.usages import collect, conflicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +19,13 @@ class Validated:
 
 
 def validate(workspace: Workspace) -> Validated:
-    """Evaluates the configuration without a state, and compares what its resources claim."""
+    """Evaluates the configuration without a state, and compares what its resources use."""
     diagnostics = Diagnostics()
     configuration = workspace.load_configuration(Snapshot(lineage=""), diagnostics)
     desired = configuration.desired
     if not diagnostics.has_errors:
         references = {address: item.resolved() for address, item in desired.resources.items()}
-        claims = collect(desired, workspace.installed.registry.types, references)
-        diagnostics.extend(conflicts(claims, desired))
-        diagnostics.extend(rivals(claims, desired))
+        usages = collect(desired, workspace.installed.registry.types, references)
+        diagnostics.extend(conflicts(usages, desired))
+        diagnostics.extend(rivals(usages, desired))
     return Validated(configuration=configuration, diagnostics=diagnostics)

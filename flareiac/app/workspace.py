@@ -193,11 +193,15 @@ class Workspace:
         return found
 
     def perform(self, request: PerformRequest) -> Performed:
-        """Has a duty carried out by the provider whose connection it names. Raises ``Failure``."""
+        """Has a maintenance task carried out by the provider whose connection it names. Raises
+        ``Failure``.
+        """
         return self._performing(request).perform(request)
 
     def outcome(self, request: PerformRequest) -> Performed | None:
-        """What came of a duty that was asked for, as far as its performer knows. Raises ``Failure``."""
+        """What came of a maintenance task that was asked for, as far as its performer knows. Raises
+        ``Failure``.
+        """
         return self._performing(request).outcome(request)
 
     def _performing(self, request: PerformRequest) -> Performing:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from flareiac.applying.execute import Execution, Results, execute
-from flareiac.applying.maintain import Upkeep
+from flareiac.applying.maintain import MaintenancePorts
 from flareiac.applying.recover import recover
 from flareiac.applying.requests import references_of, request_for
 from flareiac.applying.staged_changes import StagedChanges, staged_changes
@@ -46,7 +46,7 @@ class Ports:
     driver: Callable[[str, str], Driver]
     types: Mapping[str, ResourceType]
     observe: Callable[[Sequence[Question]], Mapping[str, Observation]]
-    upkeep: Upkeep
+    maintenance: MaintenancePorts
     project: Project
     emit: Callable[[Event], None]
     cancel: threading.Event
@@ -73,7 +73,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
     recording = Recording(
         ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock, types=ports.types
     )
-    recover(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
+    recover(interrupted, recording, ports.driver, ports.types, ports.maintenance, ports.cancel, ports.emit)
     recording.finish(loaded.snapshot.outputs)
     return load(ports.store, str(ports.project.root))
 
@@ -119,7 +119,7 @@ def apply(
         return Report(diagnostics=(problem,))
     if resuming and interrupted is not None:
         begun |= recover(
-            interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit
+            interrupted, recording, ports.driver, ports.types, ports.maintenance, ports.cancel, ports.emit
         )
     if saved or resuming:
         stale = _stale(plan, recording, ports, begun | under_way)
@@ -139,7 +139,7 @@ def apply(
             recording=recording,
             driver=ports.driver,
             types=ports.types,
-            upkeep=ports.upkeep,
+            maintenance=ports.maintenance,
             emit=ports.emit,
             cancel=ports.cancel,
             parallelism=parallelism,
@@ -295,10 +295,10 @@ def _streamed(plan: Plan, types: Mapping[str, ResourceType], snapshot: Snapshot)
     for resource in _touched(plan):
         planned = resource.proposal.planned
         if planned is not None:
-            claims = types[resource.type].claims(
+            usages = types[resource.type].usages(
                 resource.address, planned, references_of(plan, resource, snapshot.identity)
             )
-            found.update(claim.subject for claim in claims if claim.relation is Relation.STREAMS_FROM)
+            found.update(usage.subject for usage in usages if usage.relation is Relation.STREAMS_FROM)
     return found
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 
-from flareiac.applying.maintain import Task, Upkeep, maintain
+from flareiac.applying.maintain import MaintenancePorts, MaintenanceRun, maintain
 from flareiac.applying.requests import record_of, request_for
 from flareiac.applying.staged_changes import StagedChanges
 from flareiac.applying.state_writer import Recording
@@ -61,7 +61,7 @@ class Execution:
     recording: Recording
     driver: Callable[[str, str], Driver]
     types: Mapping[str, ResourceType]
-    upkeep: Upkeep
+    maintenance: MaintenancePorts
     emit: Callable[[Event], None]
     cancel: threading.Event
     parallelism: int = 10
@@ -334,17 +334,17 @@ def _perform_stage(
 def _maintain(
     execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest
 ) -> tuple[str, ...]:
-    task = Task(
+    run = MaintenanceRun(
         plan=execution.plan,
         resource=resource,
         operation=operation,
         request=request,
         recording=execution.recording,
         types=execution.types,
-        upkeep=execution.upkeep,
+        maintenance=execution.maintenance,
     )
     try:
-        return maintain(task)
+        return maintain(run)
     except (Failure, LockLost, OSError):
         raise
     except Exception as bug:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from flareiac.applying.maintain import Upkeep, found_done
+from flareiac.applying.maintain import MaintenancePorts, found_done
 from flareiac.applying.requests import record_of
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel.data import Data
@@ -31,7 +31,7 @@ def recover(
     recording: Recording,
     driver: Callable[[str, str], Driver],
     types: Mapping[str, ResourceType],
-    upkeep: Upkeep,
+    maintenance: MaintenancePorts,
     cancel: threading.Event,
     emit: Callable[[Event], None],
 ) -> frozenset[str]:
@@ -45,7 +45,9 @@ def recover(
     for operation_id, intent in list(interrupted.open.items()):
         stored = stored_intent(intent.operation)
         if not isinstance(stored, StoredRequest):
-            if _settle_duty(operation_id, intent.operation, recording, types, upkeep, cancel, emit):
+            if _settle_maintenance(
+                operation_id, intent.operation, recording, types, maintenance, cancel, emit
+            ):
                 done.add(operation_id)
             continue
         request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
@@ -144,12 +146,12 @@ def _record(
     return None if outcome is None else record_of(blank, outcome, request, types)
 
 
-def _settle_duty(
+def _settle_maintenance(
     operation_id: str,
     asked: Data,
     recording: Recording,
     types: Mapping[str, ResourceType],
-    upkeep: Upkeep,
+    maintenance: MaintenancePorts,
     cancel: threading.Event,
     emit: Callable[[Event], None],
 ) -> bool:
@@ -164,7 +166,7 @@ def _settle_duty(
             stored,
             recording,
             types,
-            upkeep,
+            maintenance,
             cancel,
             lambda text: emit(Note(message=f"{address}: {text}")),
         )

@@ -147,7 +147,9 @@ class Recording:
         known = None if record is None else self.record(record.address)
         if record is None or known is None or not known.is_same(record):
             return record
-        return replace(record, upkeep=record.upkeep or known.upkeep, user=record.user or known.user)
+        return replace(
+            record, maintenance=record.maintenance or known.maintenance, user=record.user or known.user
+        )
 
     def finish(self, outputs: Mapping[str, OutputValue]) -> Snapshot:
         """Ends the apply: writes a new snapshot and empties the journal."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.kernel.records import SPARSE, decode
+from flareiac.kernel.records import SPARSE, decode, named
 from flareiac.model.plan import PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.maintenance import Work
@@ -56,7 +56,7 @@ class StoredMaintenance:
 
     address: str
     action: Literal["maintain"] = "maintain"
-    duty: str
+    task: str = field(metadata=named("duty"))
     id: str
     forecast: Mapping[str, int]
     work: Work

@@ -9,11 +9,11 @@ from typing import Annotated, Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, Seconds
 from flareiac.kernel.diagnostics import Diagnostic, Severity
-from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode
+from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.desired import OutputValue
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.changes import Action, Effect, Impact, Proposal
-from flareiac.sdk.maintenance import Duty
+from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac.sdk.references import StoredReferences
 
 CHANGING = frozenset(
@@ -116,7 +116,7 @@ class Edge:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One node of the graph. ``id`` is stable: the verb and the address, for maintenance with the name of the
-    ``duty``, for a stage of a change with its name. ``text`` and ``effect`` say what a change with stages
+    ``task``, for a stage of a change with its name. ``text`` and ``effect`` say what a change with stages
     does here.
     """
 
@@ -124,34 +124,34 @@ class Operation:
     address: str
     verb: Verb
     edges: tuple[Edge, ...] = ()
-    duty: str = ""
+    task: str = field(default="", metadata=named("duty"))
     stage: str = field(default="", metadata=SPARSE)
     text: str = field(default="", metadata=SPARSE)
     effect: Effect | None = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedDuty:
+class PlannedTask:
     """One kind of maintenance that is declared for a resource, due or not."""
 
     address: str
-    duty: Duty
+    task: MaintenanceTask
 
 
-def _encode_planned_duty(item: PlannedDuty) -> Data:
-    return {"address": item.address, **encode(item.duty)}
+def _encode_planned_task(item: PlannedTask) -> Data:
+    return {"address": item.address, **encode(item.task)}
 
 
-def _decode_planned_duty(data: Data) -> PlannedDuty:
-    duty = dict(data)
-    address = duty.pop("address")
+def _decode_planned_task(data: Data) -> PlannedTask:
+    task = dict(data)
+    address = task.pop("address")
     if not isinstance(address, str):
         raise TypeError(f"expected an address, found {address!r:.60}")
-    return PlannedDuty(address=address, duty=decode(Duty, duty, "", complete=True))
+    return PlannedTask(address=address, task=decode(MaintenanceTask, task, "", complete=True))
 
 
-StoredPlannedDuty: TypeAlias = Annotated[PlannedDuty, Form(_encode_planned_duty, _decode_planned_duty)]
-"""In JSON one object: the duty with its address."""
+StoredPlannedTask: TypeAlias = Annotated[PlannedTask, Form(_encode_planned_task, _decode_planned_task)]
+"""In JSON one object: the maintenance task with its address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,12 +175,12 @@ class Plan:
     configuration: str
     destroy: bool
     targeted: bool
-    upkeep_only: bool
+    maintenance_only: bool = field(metadata=named("upkeep_only"))
     """Whether changes were left out: it knows due maintenance alone."""
     resources: tuple[PlannedResource, ...]
     references: StoredReferences
     operations: tuple[Operation, ...]
-    duties: tuple[StoredPlannedDuty, ...] = ()
+    tasks: tuple[StoredPlannedTask, ...] = field(default=(), metadata=named("duties"))
     outputs: Mapping[str, OutputChange] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
     variables: Attributes = field(default_factory=dict)
@@ -210,9 +210,9 @@ class Plan:
         return {name: item for name, item in self.outputs.items() if item.before != item.after}
 
     @property
-    def due(self) -> tuple[PlannedDuty, ...]:
+    def due(self) -> tuple[PlannedTask, ...]:
         """The maintenance that apply will do."""
-        return tuple(item for item in self.duties if item.duty.due)
+        return tuple(item for item in self.tasks if item.task.due)
 
     @property
     def empty(self) -> bool:

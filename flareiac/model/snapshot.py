@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, digest, read_json
-from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode
+from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.sdk.references import Resolved
@@ -44,7 +44,9 @@ class ResourceRecord:
     """The connections and declarations it referred to, by address: what it takes to reach it when its block
     is gone.
     """
-    upkeep: Mapping[str, Attributes] = field(default_factory=dict, metadata=SPARSE)
+    maintenance: Mapping[str, Attributes] = field(
+        default_factory=dict, metadata={**SPARSE, **named("upkeep")}
+    )
     """The last run of each kind of maintenance: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``."""
     user: "ResourceRecord | None" = field(default=None, metadata=SPARSE)
     """What used it last and has left the state, and still holds what it would need to go on (see

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from flareiac.model.plan import PlannedResource
-from flareiac.planning.claims import applies, by_subject
-from flareiac.sdk.changes import Action, Claim, Impact, Proposal, Reaction
+from flareiac.planning.usages import applies, by_subject
+from flareiac.sdk.changes import Action, Impact, Proposal, Reaction, Usage
 
 HARD: Final = (Reaction.STOPS_FIRST, Reaction.CAN_NOT)
 """Reactions for which a running query has stopped before the change is made."""
@@ -27,18 +27,18 @@ _AT_REMOVAL: Final = {**_WORDS, Reaction.STOPS_FIRST: "stops before this"}
 _REMOVED: Final = (Action.DELETE, Action.FORGET)
 
 
-def stopping_for(proposals: Mapping[str, Proposal], running: Iterable[Claim]) -> Iterator[tuple[str, str]]:
+def stopping_for(proposals: Mapping[str, Proposal], running: Iterable[Usage]) -> Iterator[tuple[str, str]]:
     """Each changed subject with a holder that must have stopped first."""
-    for claim in running:
-        proposal = proposals.get(claim.subject)
+    for usage in running:
+        proposal = proposals.get(usage.subject)
         if proposal is not None and any(
-            item.reaction in HARD and applies(item, claim, claim.subject) for item in proposal.disturbs
+            item.reaction in HARD and applies(item, usage, usage.subject) for item in proposal.disturbs
         ):
-            yield claim.subject, claim.holder
+            yield usage.subject, usage.holder
 
 
 def with_reactions(
-    planned: Mapping[str, PlannedResource], running: Sequence[Claim]
+    planned: Mapping[str, PlannedResource], running: Sequence[Usage]
 ) -> dict[str, PlannedResource]:
     """The resources, with what their changes do to what runs on them among the reasons."""
     held = by_subject(running)
@@ -46,13 +46,13 @@ def with_reactions(
 
 
 def _told(
-    item: PlannedResource, planned: Mapping[str, PlannedResource], claims: Sequence[Claim]
+    item: PlannedResource, planned: Mapping[str, PlannedResource], usages: Sequence[Usage]
 ) -> PlannedResource:
     by_holder: dict[str, list[Impact]] = {}
-    for claim in claims:
-        found = [each for each in item.proposal.disturbs if applies(each, claim, item.address)]
-        if found and claim.holder in planned:
-            by_holder.setdefault(claim.holder, []).extend(found)
+    for usage in usages:
+        found = [each for each in item.proposal.disturbs if applies(each, usage, item.address)]
+        if found and usage.holder in planned:
+            by_holder.setdefault(usage.holder, []).extend(found)
     lines = tuple(_lines(by_holder, planned, _AT_REMOVAL if item.action in _REMOVED else _WORDS))
     return (
         replace(item, proposal=replace(item.proposal, reasons=(*item.proposal.reasons, *lines)))

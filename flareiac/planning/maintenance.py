@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.model.plan import PlannedDuty, PlannedResource
+from flareiac.model.plan import PlannedResource, PlannedTask
 from flareiac.model.references import recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.planning.claims import recorded_claims
 from flareiac.planning.shared_locations import Holder, neighbours
-from flareiac.sdk.changes import Action, Claim, Relation
+from flareiac.planning.usages import recorded_usages
+from flareiac.sdk.changes import Action, Relation, Usage
 from flareiac.sdk.locations import LocationIndex
-from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold
+from flareiac.sdk.maintenance import Hold, MaintenanceTask, TasksRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import Question, ReadRequest
@@ -28,8 +28,8 @@ _HOLDING = (Relation.WRITES, Relation.STREAMS_FROM)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What all duties of one plan share. ``holds`` by subject, ``taken``: who has files where, ``time`` in
-    UTC seconds.
+    """What all maintenance tasks of one plan share. ``holds`` by subject, ``taken``: who has files where,
+    ``time`` in UTC seconds.
     """
 
     types: Mapping[str, ResourceType]
@@ -64,7 +64,7 @@ def holds(
                 address, record.attributes, around, observed.facts
             )
         else:
-            declared = _unknown(address, recorded_claims(address, record, types, around))
+            declared = _unknown(address, recorded_usages(address, record, types, around))
         for hold in (*declared, *_of_user(record, types, former or {})):
             found.setdefault(hold.subject, []).append(hold)
     for item in coming:
@@ -108,9 +108,9 @@ def _of_coming(
     if isinstance(observed, Present):
         yield from types[item.type].holds(item.address, attributes, {}, observed.facts)
         return
-    claims = types[item.type].claims(item.address, attributes, {})
+    usages = types[item.type].usages(item.address, attributes, {})
     for subject in dict.fromkeys(
-        claim.subject for claim in claims if claim.relation is Relation.STREAMS_FROM
+        usage.subject for usage in usages if usage.relation is Relation.STREAMS_FROM
     ):
         yield Hold(
             subject=subject,
@@ -133,8 +133,8 @@ def former_questions(snapshot: Snapshot) -> list[Question]:
     return found
 
 
-def _unknown(address: str, claims: Iterable[Claim]) -> Iterator[Hold]:
-    for subject in dict.fromkeys(claim.subject for claim in claims if claim.relation in _HOLDING):
+def _unknown(address: str, usages: Iterable[Usage]) -> Iterator[Hold]:
+    for subject in dict.fromkeys(usage.subject for usage in usages if usage.relation in _HOLDING):
         yield Hold(subject=subject, holder=address, reason="its position could not be read", unknown=True)
 
 
@@ -152,44 +152,44 @@ def wanting(
     return found
 
 
-def planned_duties(
+def planned_tasks(
     wanted: Mapping[str, PlannedResource],
     figures: Mapping[str, Attributes],
     snapshot: Snapshot,
     references: Mapping[str, References],
     around: Around,
     diagnostics: Diagnostics,
-) -> tuple[PlannedDuty, ...]:
+) -> tuple[PlannedTask, ...]:
     """All declared maintenance of the resources that could be measured; complaints of what is due are
     reported.
     """
-    found: list[PlannedDuty] = []
+    found: list[PlannedTask] = []
     for address, item in wanted.items():
         if address not in figures:
             continue
         record = snapshot.resources.get(address)
-        duties = duties_of(
-            item, figures[address], record.upkeep if record else {}, references[address], around
+        tasks = tasks_of(
+            item, figures[address], record.maintenance if record else {}, references[address], around
         )
-        found.extend(PlannedDuty(address=address, duty=duty) for duty in duties)
-        diagnostics.extend(each.at(address=address) for duty in duties for each in duty.diagnostics)
+        found.extend(PlannedTask(address=address, task=task) for task in tasks)
+        diagnostics.extend(each.at(address=address) for task in tasks for each in task.diagnostics)
     return tuple(found)
 
 
-def duties_of(
+def tasks_of(
     item: PlannedResource,
     figures: Attributes,
     runs: Mapping[str, Attributes],
     references: References,
     around: Around,
-) -> tuple[Duty, ...]:
+) -> tuple[MaintenanceTask, ...]:
     """All declared maintenance of one resource, in the order in which it is done."""
     kind, attributes = around.types[item.type], item.proposal.planned or item.desired or {}
     maintainer = kind.maintainer
     assert maintainer is not None, f"{item.type} is maintained and has no maintainer"
     own = tuple(map(around.project.resolve, kind.places(attributes, item.identity, around.project)))
-    return maintainer.duties(
-        DutiesRequest(
+    return maintainer.tasks(
+        TasksRequest(
             address=item.address,
             attributes=attributes,
             identity=item.identity,

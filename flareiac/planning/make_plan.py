@@ -11,10 +11,10 @@ from flareiac.kernel.data import Attributes, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error, warning
 from flareiac.kernel.graph import Cycle, closure
 from flareiac.model.desired import Desired, OutputValue
-from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.model.snapshot import Snapshot
-from flareiac.planning import claims as claiming
-from flareiac.planning import maintenance as dues
+from flareiac.planning import maintenance as maintaining
+from flareiac.planning import usages as using
 from flareiac.planning.contract_checks import second_round
 from flareiac.planning.impacts import stopping_for, with_reactions
 from flareiac.planning.order import order
@@ -22,7 +22,7 @@ from flareiac.planning.propose import Context, Unplanned, propose, propose_again
 from flareiac.planning.relabelled import relabelled
 from flareiac.planning.rival_writers import rivals
 from flareiac.planning.shared_locations import occupied
-from flareiac.sdk.changes import Action, Claim, Proposal
+from flareiac.sdk.changes import Action, Proposal, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
@@ -66,7 +66,9 @@ class Inputs:
     time: float
     figures: Mapping[str, Attributes] = field(default_factory=dict)
     former: Mapping[str, Observation] = field(default_factory=dict)
-    """Of what left the state and can go on all the same, by its address (see ``duties.former_questions``)."""
+    """Of what left the state and can go on all the same, by its address (see ``maintenance
+    tasks.former_questions``).
+    """
 
 
 def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Plan:
@@ -75,10 +77,10 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     """
     desired = inputs.desired
     references = _references(inputs)
-    claims = claiming.collect(desired, inputs.types, references)
-    diagnostics.extend(claiming.conflicts(claims, desired))
+    usages = using.collect(desired, inputs.types, references)
+    diagnostics.extend(using.conflicts(usages, desired))
     if not options.destroy:
-        diagnostics.extend(rivals(claims, desired))
+        diagnostics.extend(rivals(usages, desired))
     context = Context(
         desired=desired,
         snapshot=inputs.snapshot,
@@ -87,12 +89,12 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         observations=inputs.observations,
         replace=options.replace,
         destroy=options.destroy,
-        claims=claiming.by_subject(claims),
+        usages=using.by_subject(usages),
     )
     planned, unplanned = propose(context, diagnostics)
     proposals = {address: item.proposal for address, item in planned.items()}
-    running = claiming.awake(claiming.collect_running(inputs.snapshot, inputs.types, references), proposals)
-    disturbances = claiming.disturbed(proposals, running)
+    running = using.awake(using.collect_running(inputs.snapshot, inputs.types, references), proposals)
+    disturbances = using.disturbed(proposals, running)
     if disturbances:
         context = replace(context, disturbances=disturbances)
         first, planned = planned, propose_again(context, planned, disturbances, diagnostics)
@@ -114,12 +116,12 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     if not options.destroy:
         diagnostics.extend(relabelled(planned))
     diagnostics.extend(unmatched)
-    duties = _duties(inputs, options, planned, references, diagnostics)
-    due = tuple(item for item in duties if item.duty.due)
+    tasks = _tasks(inputs, options, planned, references, diagnostics)
+    due = tuple(item for item in tasks if item.task.due)
     alone = options.maintenance is Maintenance.ONLY
-    operations = _order({} if alone else planned, claims, running, due, diagnostics)
+    operations = _order({} if alone else planned, usages, running, due, diagnostics)
     if alone:
-        planned = _untouched(planned, duties)
+        planned = _untouched(planned, tasks)
     return Plan(
         lineage=inputs.snapshot.lineage,
         serial=inputs.snapshot.serial,
@@ -128,11 +130,11 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         configuration=desired.digest,
         destroy=options.destroy,
         targeted=bool(options.targets or options.exclude),
-        upkeep_only=alone,
+        maintenance_only=alone,
         resources=tuple(planned.values()),
         references=references,
         operations=operations,
-        duties=duties,
+        tasks=tasks,
         outputs=_outputs(inputs, options),
         diagnostics=tuple(diagnostics),
         variables=desired.variables,
@@ -141,17 +143,17 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     )
 
 
-def _duties(
+def _tasks(
     inputs: Inputs,
     options: Options,
     planned: Mapping[str, PlannedResource],
     resolved: Mapping[str, Resolved],
     diagnostics: Diagnostics,
-) -> tuple[PlannedDuty, ...]:
+) -> tuple[PlannedTask, ...]:
     """Declared maintenance of what is there, and of the targets alone where there are any."""
     if options.destroy or options.maintenance is Maintenance.EXCLUDE:
         return ()
-    wanted = dues.wanting(planned, inputs.types)
+    wanted = maintaining.wanting(planned, inputs.types)
     if options.targets:
         wanted = {
             item: found
@@ -172,16 +174,16 @@ def _duties(
         item: references_for(inputs.desired, inputs.snapshot, item, inputs.observations)
         for item in {**wanted, **inputs.snapshot.resources}
     }
-    around = dues.Around(
+    around = maintaining.Around(
         types=inputs.types,
-        holds=dues.holds(
+        holds=maintaining.holds(
             inputs.snapshot, inputs.observations, inputs.types, references, inputs.former, planned.values()
         ),
         taken=occupied(resolved, inputs.snapshot, inputs.observations, inputs.types, inputs.project),
         project=inputs.project,
         time=inputs.time,
     )
-    return dues.planned_duties(wanted, inputs.figures, inputs.snapshot, references, around, diagnostics)
+    return maintaining.planned_tasks(wanted, inputs.figures, inputs.snapshot, references, around, diagnostics)
 
 
 def _left_out(address: str, why: str) -> Diagnostic:
@@ -204,10 +206,10 @@ def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Optio
 
 
 def _untouched(
-    planned: Mapping[str, PlannedResource], duties: tuple[PlannedDuty, ...]
+    planned: Mapping[str, PlannedResource], tasks: tuple[PlannedTask, ...]
 ) -> dict[str, PlannedResource]:
     """The resources that are maintained, with nothing about them to change."""
-    maintained = {item.address for item in duties}
+    maintained = {item.address for item in tasks}
     return {
         address: replace(
             item,
@@ -242,7 +244,7 @@ def _selected(
     planned: Mapping[str, PlannedResource],
     unplanned: Mapping[str, Unplanned],
     options: Options,
-    running: tuple[Claim, ...],
+    running: tuple[Usage, ...],
 ) -> Collection[str]:
     """The addresses that the command line is about, with all that they cannot do without."""
     everything = [*planned, *unplanned]
@@ -324,13 +326,13 @@ def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diag
 
 def _order(
     planned: Mapping[str, PlannedResource],
-    claims: tuple[Claim, ...],
-    running: tuple[Claim, ...],
-    due: tuple[PlannedDuty, ...],
+    usages: tuple[Usage, ...],
+    running: tuple[Usage, ...],
+    due: tuple[PlannedTask, ...],
     diagnostics: Diagnostics,
 ) -> tuple[Operation, ...]:
     try:
-        return order(tuple(planned.values()), claims, running, due)
+        return order(tuple(planned.values()), usages, running, due)
     except Cycle as cycle:
         diagnostics.error(
             codes.OPERATION_CYCLE,

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from flareiac.kernel.data import references
 from flareiac.kernel.graph import topological
-from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedDuty, PlannedResource, Verb
-from flareiac.planning.claims import applies
+from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedResource, PlannedTask, Verb
 from flareiac.planning.impacts import HARD
-from flareiac.sdk.changes import QUIESCE, Action, Claim, Effect, Relation, Stage
+from flareiac.planning.usages import applies
+from flareiac.sdk.changes import QUIESCE, Action, Effect, Relation, Stage, Usage
 
 _VERBS: Mapping[Action, tuple[Verb, ...]] = {
     Action.NO_OP: (),
@@ -32,9 +32,9 @@ class _Draft:
     """
 
     resources: Mapping[str, PlannedResource]
-    claims: Sequence[Claim]
-    running: Sequence[Claim]
-    due: Sequence[PlannedDuty]
+    usages: Sequence[Usage]
+    running: Sequence[Usage]
+    due: Sequence[PlannedTask]
     operations: dict[str, Operation] = field(default_factory=dict)
     edges: dict[str, list[Edge]] = field(default_factory=dict)
     of: dict[str, list[str]] = field(default_factory=dict)
@@ -53,9 +53,9 @@ class _Draft:
     ) -> str:
         node = f"{verb.value}:{address}" + (f"#{name}" if name else "")
         if node not in self.edges:
-            duty = name if verb is Verb.MAINTAIN else ""
+            task = name if verb is Verb.MAINTAIN else ""
             self.operations[node] = Operation(
-                id=node, address=address, verb=verb, duty=duty, stage=stage, text=text, effect=effect
+                id=node, address=address, verb=verb, task=task, stage=stage, text=text, effect=effect
             )
             self.edges[node] = []
             self.of.setdefault(address, []).append(node)
@@ -163,33 +163,33 @@ def _quiescing(draft: _Draft) -> None:
     """A running query that a change would kill stops before that change and starts after it; one that goes is
     gone before it.
     """
-    for claim in draft.running:
-        subject, holder = draft.resources.get(claim.subject), draft.resources.get(claim.holder)
+    for usage in draft.running:
+        subject, holder = draft.resources.get(usage.subject), draft.resources.get(usage.holder)
         if subject is None or holder is None or holder.recorded is None or subject.recorded is None:
             continue
         hard = [
             item
             for item in subject.proposal.disturbs
-            if item.reaction in HARD and applies(item, claim, claim.subject)
+            if item.reaction in HARD and applies(item, usage, usage.subject)
         ]
-        change = draft.node(claim.subject, Verb.UPDATE, Verb.DELETE, Verb.CREATE)
+        change = draft.node(usage.subject, Verb.UPDATE, Verb.DELETE, Verb.CREATE)
         if not hard or change is None:
             continue
-        reason = f"{claim.holder} {claim.relation} {claim.subject}: {hard[0].reason}"
-        removal = draft.node(claim.holder, *_REMOVING)
+        reason = f"{usage.holder} {usage.relation} {usage.subject}: {hard[0].reason}"
+        removal = draft.node(usage.holder, *_REMOVING)
         if removal is not None:
             draft.link(change, removal, EdgeKind.QUIESCE, reason)
             continue
-        quiesced = draft.add(Verb.QUIESCE, claim.holder, stage=QUIESCE)
-        draft.link(change, draft.early.get(claim.holder, quiesced), EdgeKind.QUIESCE, reason)
-        draft.link(draft.start(claim.holder), quiesced, EdgeKind.QUIESCE, "stop, change, start")
+        quiesced = draft.add(Verb.QUIESCE, usage.holder, stage=QUIESCE)
+        draft.link(change, draft.early.get(usage.holder, quiesced), EdgeKind.QUIESCE, reason)
+        draft.link(draft.start(usage.holder), quiesced, EdgeKind.QUIESCE, "stop, change, start")
 
 
 def _feeding(draft: _Draft) -> None:
     """A finite run that fills a table ends before a job starts that looks rows up in it."""
-    writers = [claim for claim in draft.claims if claim.relation is Relation.WRITES and claim.completes]
+    writers = [usage for usage in draft.usages if usage.relation is Relation.WRITES and usage.completes]
     for writer in writers:
-        for reader in draft.claims:
+        for reader in draft.usages:
             if (
                 reader.subject == writer.subject
                 and reader.relation is Relation.LOOKS_UP
@@ -213,16 +213,16 @@ def _maintenance(draft: _Draft) -> None:
     before: dict[str, str] = {}
     for item in draft.due:
         address = item.address
-        node = draft.add(Verb.MAINTAIN, address, item.duty.name)
+        node = draft.add(Verb.MAINTAIN, address, item.task.name)
         draft.link(node, draft.node(address, *_MAKING), EdgeKind.MAINTENANCE, f"{address} is as planned then")
-        for claim in draft.claims:
-            if claim.subject == address and claim.relation in (Relation.WRITES, Relation.STREAMS_FROM):
-                users = draft.node(claim.holder, *_MAKING)
+        for usage in draft.usages:
+            if usage.subject == address and usage.relation in (Relation.WRITES, Relation.STREAMS_FROM):
+                users = draft.node(usage.holder, *_MAKING)
                 draft.link(
                     node,
                     users,
                     EdgeKind.MAINTENANCE,
-                    f"{claim.holder} {claim.relation} {address}: what it needs is known then",
+                    f"{usage.holder} {usage.relation} {address}: what it needs is known then",
                 )
         draft.link(node, before.get(address), EdgeKind.MAINTENANCE, "one kind of maintenance at a time")
         before[address] = node
@@ -243,16 +243,16 @@ PASSES: tuple[Callable[[_Draft], None], ...] = (
 
 def order(
     resources: Sequence[PlannedResource],
-    claims: Sequence[Claim],
-    running: Sequence[Claim] = (),
-    due: Sequence[PlannedDuty] = (),
+    usages: Sequence[Usage],
+    running: Sequence[Usage] = (),
+    due: Sequence[PlannedTask] = (),
 ) -> tuple[Operation, ...]:
     """The operations in an order that keeps every edge.
 
-    ``running``: the claims of what may run now; ``due``: maintenance, of each resource in its order. Raises
+    ``running``: the usages of what may run now; ``due``: maintenance, of each resource in its order. Raises
     ``Cycle``.
     """
-    draft = _Draft({item.address: item for item in resources}, claims, running, due)
+    draft = _Draft({item.address: item for item in resources}, usages, running, due)
     for each in PASSES:
         each(draft)
     nodes = {node: [edge.after for edge in edges] for node, edges in draft.edges.items()}

@@ -14,7 +14,7 @@ from flareiac.model.plan import PlannedResource
 from flareiac.model.references import connections_of, reached_by_declaration, recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.contract_checks import violations
-from flareiac.sdk.changes import Action, Claim, Impact, Proposal, blocker
+from flareiac.sdk.changes import Action, Impact, Proposal, Usage, blocker
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import Leaving, PlanRequest
@@ -46,7 +46,7 @@ class Context:
     replace: frozenset[str] = frozenset()
     destroy: bool = False
     disturbances: Mapping[str, tuple[Impact, ...]] = field(default_factory=dict)
-    claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
+    usages: Mapping[str, tuple[Usage, ...]] = field(default_factory=dict)
     """By subject."""
     selected: Collection[str] | None = None
     """What the command line leaves in the plan, where that is known already; None: everything."""
@@ -210,7 +210,7 @@ def _request(context: Context, case: ResourceCase) -> PlanRequest:
         replace=case.address in context.replace,
         protected=_protects(case),
         disturbances=context.disturbances.get(case.address, ()),
-        claims=_claims_of_others(context, case),
+        usages=_usages_of_others(context, case),
         leaving=_leaving(context, case) if desired is None else (),
     )
 
@@ -229,13 +229,13 @@ def _leaving(context: Context, case: ResourceCase) -> tuple[Leaving, ...]:
     )
 
 
-def _claims_of_others(context: Context, case: ResourceCase) -> tuple[Claim, ...]:
+def _usages_of_others(context: Context, case: ResourceCase) -> tuple[Usage, ...]:
     subjects = (case.address, *_dependencies(case))
     return tuple(
-        claim
+        usage
         for subject in subjects
-        for claim in context.claims.get(subject, ())
-        if claim.holder != case.address
+        for usage in context.usages.get(subject, ())
+        if usage.holder != case.address
     )
 
 

@@ -1,4 +1,4 @@
-"""Which writers of one subject undo each other's work? Pure: claims in, diagnostics out."""
+"""Which writers of one subject undo each other's work? Pure: usages in, diagnostics out."""
 
 from collections.abc import Iterable
 from itertools import combinations
@@ -6,24 +6,24 @@ from itertools import combinations
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error, warning
 from flareiac.model.desired import Desired
-from flareiac.sdk.changes import Claim, Relation, Sharing
+from flareiac.sdk.changes import Relation, Sharing, Usage
 
 
-def rivals(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
+def rivals(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
     """An error for each pair in which one replaces all rows, a warning for each in which one changes rows of
     the other.
     """
-    by_place: dict[tuple[str, str | None], list[Claim]] = {}
-    for claim in claims:
-        if claim.relation is Relation.WRITES:
-            by_place.setdefault((claim.subject, claim.part), []).append(claim)
+    by_place: dict[tuple[str, str | None], list[Usage]] = {}
+    for usage in usages:
+        if usage.relation is Relation.WRITES:
+            by_place.setdefault((usage.subject, usage.part), []).append(usage)
     pairs = [pair for held in by_place.values() for pair in combinations(held, 2)]
     return [found for one, other in pairs if (found := _judged(one, other, desired)) is not None]
 
 
-def _judged(one: Claim, other: Claim, desired: Desired) -> Diagnostic | None:
+def _judged(one: Usage, other: Usage, desired: Desired) -> Diagnostic | None:
     # The one that does more to the other's rows is the one that is explained.
-    active, passive = sorted((one, other), key=lambda claim: list(Sharing).index(claim.sharing), reverse=True)
+    active, passive = sorted((one, other), key=lambda usage: list(Sharing).index(usage.sharing), reverse=True)
     if active.sharing is Sharing.ADDS:
         return None
     place = f"{active.subject} (branch {active.part})" if active.part else active.subject
@@ -47,5 +47,5 @@ def _judged(one: Claim, other: Claim, desired: Desired) -> Diagnostic | None:
     )
 
 
-def _named(claim: Claim) -> str:
-    return f"{claim.holder} ({claim.reason})"
+def _named(usage: Usage) -> str:
+    return f"{usage.holder} ({usage.reason})"

@@ -91,7 +91,7 @@ def _completed(event: Completed, style: Style) -> str | None:
 
 def operation_name(operation: Operation) -> str:
     """The address, with the kind of maintenance where it is one."""
-    return printable(f"{operation.address} ({operation.duty})" if operation.duty else operation.address)
+    return printable(f"{operation.address} ({operation.task})" if operation.task else operation.address)
 
 
 def doing(operation: Operation) -> str:

@@ -4,20 +4,20 @@ what is not due.
 
 from collections.abc import Iterator, Sequence
 
-from flareiac.model.plan import PlannedDuty
+from flareiac.model.plan import PlannedTask
 from flareiac.render.control_characters import printable
 from flareiac.render.resource_text import RenderOptions, wrapped
 
 _TITLE = "Due:"
 
 
-def due_section(duties: Sequence[PlannedDuty], look: RenderOptions) -> list[str]:
+def due_section(tasks: Sequence[PlannedTask], look: RenderOptions) -> list[str]:
     """The section, or nothing where no maintenance is declared. What is not due is counted, and reported with
     ``detail = "full"``.
     """
-    due = [item for item in duties if item.duty.due]
-    rest = [item for item in duties if not item.duty.due]
-    held = [item for item in rest if item.duty.held]
+    due = [item for item in tasks if item.task.due]
+    rest = [item for item in tasks if not item.task.due]
+    held = [item for item in rest if item.task.held]
     shown = rest if look.detail == "full" else held
     lines = [line for item in due for line in _entry(item, look)]
     quiet = [look.style.quiet(line) for item in shown for line in _entry(item, look)]
@@ -30,10 +30,10 @@ def due_section(duties: Sequence[PlannedDuty], look: RenderOptions) -> list[str]
     return ["\n".join([look.style.strong(_TITLE), "", *lines, *quiet])]
 
 
-def _entry(item: PlannedDuty, look: RenderOptions) -> Iterator[str]:
-    duty, mark = item.duty, "*" if item.duty.due else "-"
+def _entry(item: PlannedTask, look: RenderOptions) -> Iterator[str]:
+    task, mark = item.task, "*" if item.task.due else "-"
     yield wrapped(
-        printable(f"{item.address}: {duty.name}: {duty.summary}"), look.width, f"  {mark} ", "      "
+        printable(f"{item.address}: {task.name}: {task.summary}"), look.width, f"  {mark} ", "      "
     )
-    for holder in duty.held:
+    for holder in task.held:
         yield wrapped(printable(f"held: {holder}"), look.width, "      # ", "      #   ")

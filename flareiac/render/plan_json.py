@@ -12,7 +12,7 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import ABSENT, Attributes, Data, references
 from flareiac.kernel.records import encode
 from flareiac.model.desired import OutputValue
-from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.render.counts import counts
 from flareiac.render.diagnostics import as_json
 from flareiac.render.json_values import (
@@ -59,7 +59,7 @@ def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) 
         "configuration": _configuration(plan, known),
         "timestamp": datetime.fromtimestamp(plan.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "applyable": plan.applyable,
-        "complete": not plan.targeted and not plan.upkeep_only and not plan.errored,
+        "complete": not plan.targeted and not plan.maintenance_only and not plan.errored,
         "errored": plan.errored,
         "flareiac": _own(plan, tool_version),
     }
@@ -350,7 +350,7 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
             "due": found.due,
         },
         "blocked": [item.address for item in plan.blocked],
-        "due": [{"address": item.address, "due": item.duty.due, **duty_json(item)} for item in plan.duties],
+        "due": [{"address": item.address, "due": item.task.due, **task_json(item)} for item in plan.tasks],
         "operations": [_operation(item) for item in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
     }
@@ -367,7 +367,7 @@ def _operation(operation: Operation) -> dict[str, Data]:
         "edges": edges,
     }
     words = {
-        "duty": operation.duty,
+        "duty": operation.task,
         "stage": operation.stage,
         "text": operation.text,
         "effect": operation.effect.value if operation.effect is not None else "",
@@ -375,14 +375,14 @@ def _operation(operation: Operation) -> dict[str, Data]:
     return {**found, **{name: text for name, text in words.items() if text}}
 
 
-def duty_json(item: PlannedDuty) -> dict[str, Data]:
+def task_json(item: PlannedTask) -> dict[str, Data]:
     """One kind of maintenance: what would be done and what it is expected to do, by name."""
-    duty = item.duty
+    task = item.task
     return {
-        "name": duty.name,
-        "summary": duty.summary,
-        "forecast": dict(duty.forecast),
-        "held": list(duty.held),
-        "performer": duty.performer.address if duty.performer is not None else None,
-        "work": None if duty.work is None else encode(duty.work),
+        "name": task.name,
+        "summary": task.summary,
+        "forecast": dict(task.forecast),
+        "held": list(task.held),
+        "performer": task.performer.address if task.performer is not None else None,
+        "work": None if task.work is None else encode(task.work),
     }

@@ -46,7 +46,7 @@ def plan_text(
     parts = [
         *_sections(plan, look),
         *_output_section(plan.output_changes, look),
-        *due_section(plan.duties, look),
+        *due_section(plan.tasks, look),
     ]
     if show_steps and plan.operations:
         parts.append(_operations(plan.operations, look))
@@ -152,7 +152,7 @@ def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
 def _operation_text(item: Operation) -> str:
     """What happens, in the words of the change where it has stages: an address is then named by them."""
     if not item.text:
-        return f"{item.verb.value} {item.address}" + (f": {item.duty}" if item.duty else "")
+        return f"{item.verb.value} {item.address}" + (f": {item.task}" if item.task else "")
     effect = f" ({item.effect.value})" if item.effect is not None else ""
     return f"{printable(item.text)}{effect}"
 
@@ -198,6 +198,6 @@ def _last_line(plan: Plan, look: RenderOptions) -> str:
     due = f" Due: {found.due}." if found.due else ""
     if plan.destroy:
         return look.style.strong("No changes. Nothing is recorded, so there is nothing to destroy.") + partial
-    if plan.upkeep_only:
+    if plan.maintenance_only:
         return look.style.strong(_due_alone(found.due)) + partial
     return look.style.strong(f"No changes. What is there matches the configuration.{due}") + partial

@@ -15,14 +15,14 @@ from flareiac.kernel.sources import Source
 from flareiac.model.desired import OutputValue
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
-from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource, Verb
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask, Verb
 from flareiac.render.apply_text import event_line
 from flareiac.render.counts import Counts, applied, counts, plan_line
 from flareiac.render.diagnostics import diagnostic_json
 from flareiac.render.drift import change_json
 from flareiac.render.json_values import TERRAFORM_VERSION, parsed
 from flareiac.render.output_text import outputs_json
-from flareiac.render.plan_json import duty_json
+from flareiac.render.plan_json import task_json
 from flareiac.sdk.changes import Action
 
 Clock = Callable[[], float]
@@ -198,9 +198,9 @@ def _planned(resource: PlannedResource, clock: Clock) -> Line:
     return _line("info", f"{resource.address}: {what}", clock, {"type": "planned_change", "change": change})
 
 
-def _due(item: PlannedDuty, clock: Clock) -> Line:
-    due = {"resource": resource_record(item.address, ""), **duty_json(item)}
-    return _line("info", f"{item.address}: {item.duty.name} is due", clock, {"type": "due", "due": due})
+def _due(item: PlannedTask, clock: Clock) -> Line:
+    due = {"resource": resource_record(item.address, ""), **task_json(item)}
+    return _line("info", f"{item.address}: {item.task.name} is due", clock, {"type": "due", "due": due})
 
 
 def _drifted(resource: PlannedResource, clock: Clock) -> Line:
@@ -293,7 +293,7 @@ def _hook(
     hook["flareiac"] = {
         "operation": operation.id,
         "verb": operation.verb.value,
-        **({"duty": operation.duty} if operation.duty else {}),
+        **({"duty": operation.task} if operation.task else {}),
         **({"stage": operation.stage, "text": operation.text} if operation.stage else {}),
     }
     # As a provisioner's in Terraform: a resource has one line of its own that says it is complete

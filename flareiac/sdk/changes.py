@@ -138,7 +138,7 @@ class Relation(StrEnum):
     LOOKS_UP = "looks up"
     OWNS_LOCATION = "owns location"
     HOLDS_ALONE = "holds alone"
-    """No other holder may have the subject. ``Claim.conflict`` says what it means where one has it."""
+    """No other holder may have the subject. ``Usage.conflict`` says what it means where one has it."""
     REAL_NAME = "real name"
     """The subject is the resource's identity in the world: two holders of one such subject are an error."""
 
@@ -162,7 +162,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Usage:
     """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location).
 
     ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that
@@ -190,7 +190,7 @@ class Claim:
 
 
 class Reaction(StrEnum):
-    """What a change of a subject asks of the running holders of a claim."""
+    """What a change of a subject asks of the running holders of a usage."""
 
     RUNS_ON = "runs on"
     RESTARTS = "restarts"
@@ -201,7 +201,7 @@ class Reaction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impact:
-    """A change of this resource disturbs the running holders of a relation, but for those whose claim
+    """A change of this resource disturbs the running holders of a relation, but for those whose usage
     tolerates it.
     """
 

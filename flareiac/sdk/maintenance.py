@@ -63,7 +63,7 @@ Work: TypeAlias = TableTask | CustomWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duty:
+class MaintenanceTask:
     """One kind of maintenance of one resource, due or not.
 
     ``name`` is the block's (``compaction``). ``id`` is the same for the same thing, settings and snapshot.
@@ -89,7 +89,7 @@ class MeasureRequest:
     last time (or empty).
 
     ``dropped``: the identities of those of its type that were destroyed and may still be brought back, by
-    ``Neighbour.address``. ``declared``: the project's connections. ``runs``: as in ``DutiesRequest``.
+    ``Neighbour.address``. ``declared``: the project's connections. ``runs``: as in ``TasksRequest``.
     """
 
     address: str
@@ -112,10 +112,10 @@ class Measuring(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DutiesRequest:
-    """``attributes`` are the planned ones. ``runs``: by duty name what the state holds of the last run:
-    ``at`` (UTC seconds), ``id``, ``forecast``, ``result``. ``neighbours``: those whose files are where this
-    one has its own. ``now_ms``: since 1970, UTC.
+class TasksRequest:
+    """``attributes`` are the planned ones. ``runs``: by maintenance task name what the state holds of the
+    last run: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``. ``neighbours``: those whose files are
+    where this one has its own. ``now_ms``: since 1970, UTC.
     """
 
     address: str
@@ -146,22 +146,22 @@ class Maintainer(Protocol):
         """Whether any maintenance is declared."""
         ...
 
-    def duties(self, request: DutiesRequest) -> tuple[Duty, ...]:
+    def tasks(self, request: TasksRequest) -> tuple[MaintenanceTask, ...]:
         """All that is declared, due or not, in the order in which it must be done."""
         ...
 
-    def judge(self, duty: Duty, result: Mapping[str, Data]) -> Judgement:
+    def judge(self, task: MaintenanceTask, result: Mapping[str, Data]) -> Judgement:
         """Compares what was done with what was expected."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerformRequest:
-    """Asks for one duty. ``key`` is the duty's id: repeated after a crash, it must find the outcome of the
-    first, or do the rest.
+    """Asks for one maintenance task. ``key`` is the maintenance task's id: repeated after a crash, it must
+    find the outcome of the first, or do the rest.
 
     ``subject`` is the thing (a table with its catalog among the references), ``performer`` the connection
-    that the duty named.
+    that the maintenance task named.
     """
 
     key: str

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.sdk.changes import Claim, Impact
+from flareiac.sdk.changes import Impact, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Observation, Recorded
@@ -69,7 +69,7 @@ class PlanRequest:
     """What changes of other resources ask of this one while it runs (the core asks the planner a second time
     when there are any).
     """
-    claims: tuple[Claim, ...] = ()
+    usages: tuple[Usage, ...] = ()
     """What other declared resources do with this one and with what it refers to directly."""
     leaving: tuple[Leaving, ...] = ()
     """Of a resource that is no longer declared: the others of which the same is true."""

@@ -8,7 +8,7 @@ from typing import Protocol
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import Type
-from flareiac.sdk.changes import Claim, Proposal
+from flareiac.sdk.changes import Proposal, Usage
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold, Maintainer
 from flareiac.sdk.project import Project
@@ -40,7 +40,7 @@ class Planner(Protocol):
         ...
 
     def fingerprint(self, request: PlanRequest) -> Data:
-        """What the answer to a request assumes of the world, and nothing else; never asks about claims or
+        """What the answer to a request assumes of the world, and nothing else; never asks about usages or
         others that leave. Apply compares it with that of a fresh observation: a plan whose fingerprint has
         changed is stale.
         """
@@ -76,7 +76,7 @@ class ResourceType:
     that are compared, recorded and handed to planner and driver: defaults filled in where they are part of
     the meaning, types normalised, None for what is not managed. It reports what is wrong before any system is
     asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core adds the span.
-    ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world
+    ``usages`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world
     knows, by type. ``default`` is the decoded body of the embedded instance when none is declared
     (connections only). ``maintainer`` decides what work is due. ``holds(address, attributes, references,
     facts)`` tells, of a recorded resource, what it still needs of others by the facts of its observation.
@@ -96,7 +96,7 @@ class ResourceType:
     description: str
     canonical: Callable[[Decoded, References, Project, Diagnostics], Attributes]
     planner: Planner | None = None
-    claims: Callable[[str, Attributes, References], tuple[Claim, ...]] = (
+    usages: Callable[[str, Attributes, References], tuple[Usage, ...]] = (
         lambda _address, _attributes, _references: ()
     )
     computed: Mapping[str, Type] = field(default_factory=dict)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 OPERATION: Final = "flareiac.operation"
-"""Key in a snapshot's summary: the id of the duty by which it was made. By it a repeated one is known, and
-one that was not recorded.
+"""Key in a snapshot's summary: the id of the maintenance task by which it was made. By it a repeated one is
+known, and one that was not recorded.
 """
 
 

@@ -12,7 +12,7 @@ from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.capabilities import Check, RunCommand
-from flareiac.sdk.changes import Claim, Proposal
+from flareiac.sdk.changes import Proposal, Usage
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.lakehouse import EarlierState
@@ -183,10 +183,10 @@ def _job_canonical(
     return canonical(decoded, references, project, diagnostics)
 
 
-def _job_claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
-    from flareiac_spark.definition.claims import claims
+def _job_usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
+    from flareiac_spark.definition.usages import usages
 
-    return claims(address, attributes, references)
+    return usages(address, attributes, references)
 
 
 def _job_holds(
@@ -240,7 +240,7 @@ _CHECKPOINT = ResourceType(
     canonical=checkpoint_canonical.canonical,
     planner=_CheckpointPlanner(),
     examine=_checkpoint_examine,
-    claims=checkpoint_canonical.claims,
+    usages=checkpoint_canonical.usages,
     places=checkpoint_canonical.places,
 )
 _JOB = ResourceType(
@@ -251,7 +251,7 @@ _JOB = ResourceType(
     canonical=_job_canonical,
     planner=_JobPlanner(),
     examine=_job_examine,
-    claims=_job_claims,
+    usages=_job_usages,
     holds=_job_holds,
     kept_by=_job_kept_by,
     sources=_job_sources,

@@ -41,7 +41,7 @@ class Ledger:
     tallies: Mapping[str, Tally]
     kinds: "Counter[str]" = field(default_factory=Counter)
     commands: "Counter[str]" = field(default_factory=Counter)
-    upkeep: "Counter[str]" = field(default_factory=Counter)
+    maintenance: "Counter[str]" = field(default_factory=Counter)
     unreached: "Counter[str]" = field(default_factory=Counter)
     drivers: int = 0
     rounds: int = 0
@@ -64,7 +64,7 @@ class Ledger:
     def command(self, word: str, done: Ended) -> None:
         """A command ended."""
         self.commands[f"{word}: {_outcome(word, done)}"] += 1
-        self.upkeep.update(_UPKEEP.findall(done.text))
+        self.maintenance.update(_UPKEEP.findall(done.text))
 
     def lines(self) -> Iterator[str]:
         """The whole of it for people."""
@@ -74,7 +74,7 @@ class Ledger:
         parts = {
             "kills": self.kinds,
             "commands": self.commands,
-            "maintained": self.upkeep,
+            "maintained": self.maintenance,
             "not reached": self.unreached,
         }
         for head, counts in parts.items():
@@ -88,7 +88,7 @@ class Ledger:
             "kills": self.kills,
             "by kind": dict(sorted(self.kinds.items())),
             "commands": dict(sorted(self.commands.items())),
-            "maintained": dict(sorted(self.upkeep.items())),
+            "maintained": dict(sorted(self.maintenance.items())),
             "rounds": self.rounds,
             "drivers": self.drivers,
             "tables compared": self.compared,

@@ -54,7 +54,7 @@ def deciding(directory: Path, _blocks: int) -> Iterator[Figure]:
     from flareiac_iceberg.maintenance.measure import Table, measure
     from tests.iceberg.lake import Lake
     from tests.iceberg.maintenance import large_table
-    from tests.iceberg.maintenance.upkeep import declared
+    from tests.iceberg.maintenance.maintenance import declared
 
     lake = Lake(directory)
     path = str(large_table.write(directory / "table", _SNAPSHOTS, _MANIFESTS, _FILES))

@@ -12,7 +12,7 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.maintenance import catalog_listing as listing
 from tests.iceberg.lake import columns
-from tests.iceberg.maintenance.upkeep import duties, measured
+from tests.iceberg.maintenance.maintenance import measured, tasks
 from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake
 
 pytestmark = [
@@ -93,7 +93,7 @@ def test_a_catalog_that_does_not_tell_keeps_its_files(
     }
     lake.apply("table.t", body)
     monkeypatch.setattr(listing, "everything_in", refuse)
-    found = duties(lake, body)["orphan_removal"]
+    found = tasks(lake, body)["orphan_removal"]
     assert not found.due
     assert [item.code for item in found.diagnostics] == ["FII165"]
     assert "You may not list databases." in found.diagnostics[0].detail

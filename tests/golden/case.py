@@ -13,7 +13,7 @@ Further sections in, each JSON by address:
 - ``observed.json``: what the world answers about a resource: keywords of ``JobThere`` or ``CheckpointThere``,
   parts of a table's identity.
 - ``figures.json``: what was measured for maintenance, keywords of ``TableFigures``.
-- ``upkeep.json``: address -> name -> the last run.
+- ``maintenance.json``: address -> name -> the last run.
 - ``history.json``: a table's live snapshots, newest first, each ``[id, ms, operation, added, total]``, with
   ``null`` as the last one where the oldest has a parent that is gone; ``null`` for a table of which nothing is
   known. Without it every row can be read.
@@ -190,7 +190,7 @@ def _records(case: Case, root: Path) -> dict[str, ResourceRecord]:
             identity=identity(address, item.attributes, given.get(address, {})),
             dependencies=item.dependencies,
             protected=item.lifecycle.prevent_destroy,
-            upkeep=runs.get(address, {}),
+            maintenance=runs.get(address, {}),
             resolved=connections_of(item.dependencies, item.attributes, known, types),
         )
         for address, item in recorded.items()

@@ -5,14 +5,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from flareiac.applying.apply import Ports, Report, apply
-from flareiac.applying.maintain import Asked, Upkeep
+from flareiac.applying.maintain import Asked, MaintenancePorts
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import error
 from flareiac.model.events import Completed, Event, Failed, Progressed
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs
-from flareiac.sdk.maintenance import Duty, Performed, PerformRequest
+from flareiac.sdk.maintenance import MaintenanceTask, Performed, PerformRequest
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, StageDone
 from flareiac.state.places import encode_state
@@ -63,16 +63,16 @@ def apply_to_doubles(
     store.write_snapshot(encode_state(inputs.snapshot, str(inputs.project.root)), expect=None, lease=lease)
     driver = Double(inputs=inputs, fails=fails)
 
-    def decide(asked: Asked) -> Duty | None:
+    def decide(asked: Asked) -> MaintenanceTask | None:
         found = (
-            item.duty
+            item.task
             for item in plan.due
-            if (item.address, item.duty.name) == (asked.resource.address, asked.name)
+            if (item.address, item.task.name) == (asked.resource.address, asked.name)
         )
         return next(found, None)
 
     def perform(request: PerformRequest) -> Performed:
-        forecast = next(item.duty.forecast for item in plan.due if item.duty.id == request.key)
+        forecast = next(item.task.forecast for item in plan.due if item.task.id == request.key)
         return Performed(result=dict(forecast))
 
     def clock() -> float:
@@ -84,7 +84,9 @@ def apply_to_doubles(
         driver=lambda _provider, _type: driver,
         types=inputs.types,
         observe=lambda questions: {item.request.address: driver.read(item.request) for item in questions},
-        upkeep=Upkeep(decide=decide, perform=perform, outcome=lambda _request: None, clock=clock),
+        maintenance=MaintenancePorts(
+            decide=decide, perform=perform, outcome=lambda _request: None, clock=clock
+        ),
         project=inputs.project,
         emit=lambda event: emit(_without_time(event)),
         cancel=threading.Event(),

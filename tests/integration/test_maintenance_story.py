@@ -29,7 +29,7 @@ job "copy" {
 """
 )
 CITY = '  column "city" { type = "string" }\n'
-UPKEEP = """
+MAINTENANCE = """
   compaction {
     min_input_files = 2
     run_if          = { small_files_over = 1 }
@@ -68,7 +68,7 @@ def test_what_a_stopped_reader_needs_stays_and_every_row_is_there_once(own_proje
     goes_on_at = offset(project, "copy")
     land(project, 3)
 
-    project.edit("rides", (CITY, CITY + UPKEEP))
+    project.edit("rides", (CITY, CITY + MAINTENANCE))
     project.run("apply", "-auto-approve", "-maintenance=exclude")
     while_held = snapshots(project)
     assert goes_on_at in while_held

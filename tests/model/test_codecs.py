@@ -172,7 +172,7 @@ PLAN = st.builds(
     configuration=TEXT,
     destroy=st.booleans(),
     targeted=st.booleans(),
-    upkeep_only=st.booleans(),
+    maintenance_only=st.booleans(),
     resources=st.lists(PLANNED, max_size=2).map(tuple),
     references=st.dictionaries(ADDRESS, st.tuples(TEXT, ATTRIBUTES, ATTRIBUTES), max_size=2).map(
         lambda found: {

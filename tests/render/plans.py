@@ -91,7 +91,7 @@ def plan(
         configuration="0123",
         destroy=destroy,
         targeted=targeted,
-        upkeep_only=False,
+        maintenance_only=False,
         resources=resources,
         references={},
         operations=tuple(operations),

@@ -17,9 +17,9 @@ def drawn(view: ProgressView, *, width: int = 80, height: int = 24) -> list[str]
     return [line.rstrip() for line in stream.getvalue().splitlines()]
 
 
-def running(name: str, since: float, step: str = "", *, duty: str = "") -> Running:
-    verb = Verb.MAINTAIN if duty else Verb.UPDATE
-    operation = Operation(id=f"update:{name}", address=name, verb=verb, duty=duty)
+def running(name: str, since: float, step: str = "", *, task: str = "") -> Running:
+    verb = Verb.MAINTAIN if task else Verb.UPDATE
+    operation = Operation(id=f"update:{name}", address=name, verb=verb, task=task)
     return Running(operation=operation, since=since, step=step)
 
 
@@ -38,7 +38,7 @@ def test_the_longest_in_progress_comes_first_with_its_step() -> None:
 
 def test_maintenance_names_its_kind() -> None:
     assert (
-        "table.a (compaction): Maintaining 1s" in drawn(view(running("table.a", 99.0, duty="compaction")))[0]
+        "table.a (compaction): Maintaining 1s" in drawn(view(running("table.a", 99.0, task="compaction")))[0]
     )
 
 

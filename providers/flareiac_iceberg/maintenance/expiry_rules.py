@@ -75,7 +75,7 @@ class Mark:
 
 
 def marks(snapshots: Iterable[Attributes], current: int | None) -> dict[str, Mark]:
-    """By duty, the newest operation of ours on the way to the current snapshot."""
+    """By maintenance task, the newest operation of ours on the way to the current snapshot."""
     found: dict[str, Mark] = {}
     by_id = {item["snapshot-id"]: item for item in snapshots}
     at, left = current, len(by_id)

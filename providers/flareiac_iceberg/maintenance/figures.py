@@ -111,7 +111,8 @@ class Figures:
 
     ``collects``: gc.enabled. ``measured_ms``: when the files were looked at, which may be the last time, with
     these ``settings``. ``columns``: the types of all columns by path. ``ids``: a digest of all snapshots'
-    ids. ``marks``: by duty, the newest of our operations among the current snapshot and its ancestors.
+    ids. ``marks``: by maintenance task, the newest of our operations among the current snapshot and its
+    ancestors.
 
     ``under``: other tables that catalogs know with files below the location or around it; ``unlisted``: why
     they do not tell. ``lost``: those of the dropped with files below the location whose metadata is gone, so

@@ -10,7 +10,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.records import decode
 from flareiac.sdk.locations import is_within
-from flareiac.sdk.maintenance import DutiesRequest, Duty, Judgement, Neighbour
+from flareiac.sdk.maintenance import Judgement, MaintenanceTask, Neighbour, TasksRequest
 from flareiac.sdk.table_tasks import DeleteRows, ExpireSnapshots, RemoveOrphans
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import comparable
@@ -43,16 +43,16 @@ class TableMaintainer:
         """Whether any block is declared and enabled."""
         return any(attributes.get(name) is not None and attributes[name]["enabled"] for name in NAMES)
 
-    def duties(self, request: DutiesRequest) -> tuple[Duty, ...]:
+    def tasks(self, request: TasksRequest) -> tuple[MaintenanceTask, ...]:
         """All that is declared, in the order of work."""
-        return tuple(_duties(request))
+        return tuple(_tasks(request))
 
-    def judge(self, duty: Duty, result: Mapping[str, Data]) -> Judgement:
+    def judge(self, task: MaintenanceTask, result: Mapping[str, Data]) -> Judgement:
         """See ``judge``."""
-        return judge(duty, result)
+        return judge(task, result)
 
 
-def _duties(request: DutiesRequest) -> Iterator[Duty]:
+def _tasks(request: TasksRequest) -> Iterator[MaintenanceTask]:
     figures = decode(Figures, request.figures)
     for name, settings in settings_of(request.attributes).items():
         case = Case(name=name, settings=settings, request=request, figures=figures)
@@ -71,7 +71,7 @@ def _duties(request: DutiesRequest) -> Iterator[Duty]:
                 yield orphan_removal(case, settings)
 
 
-def retention(case: Case, settings: Retention) -> Duty:
+def retention(case: Case, settings: Retention) -> MaintenanceTask:
     """Due when there are rows before the last full partition (or hour) that is old enough."""
     found, snapshot = case.figures.rows, case.figures.snapshot_id
     if snapshot is None or case.figures.totals.rows == 0:
@@ -126,7 +126,7 @@ def _no_time(settings: Retention, kind: str) -> Diagnostic:
     )
 
 
-def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
+def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> MaintenanceTask:
     """Due when enough snapshots are old, no one needs them, and the table may lose files."""
     of = [case.figures.snapshot_id, case.figures.ids]
     if not case.figures.collects:
@@ -182,7 +182,7 @@ def _not_yet(found: Reach, settings: SnapshotExpiry, times: Collection[int], now
     )
 
 
-def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
+def orphan_removal(case: Case, settings: OrphanRemoval) -> MaintenanceTask:
     """Due when the last one is long enough ago, and no other's files can be below the table's location."""
     last = case.last
     of = case.figures.snapshot_id

@@ -7,7 +7,7 @@ from typing import Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
-from flareiac.sdk.maintenance import Duty
+from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac.sdk.table_tasks import RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.canonical import misfits
@@ -17,7 +17,7 @@ from flareiac_iceberg.maintenance.settings import Compaction, DeleteRewrite, Man
 from flareiac_iceberg.maintenance.task_builder import Case
 
 
-def compaction(case: Case, settings: Compaction) -> Duty:
+def compaction(case: Case, settings: Compaction) -> MaintenanceTask:
     """Due when one of the thresholds is passed and Iceberg would take files."""
     found, snapshot = case.figures.rewrite, case.figures.snapshot_id
     # Declared ones have been judged already, and may be about to be added.
@@ -179,7 +179,7 @@ def _no_order() -> Diagnostic:
     )
 
 
-def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
+def delete_rewrite(case: Case, settings: DeleteRewrite) -> MaintenanceTask:
     """Due when a partition has enough small position delete files."""
     found, snapshot = case.figures.deletes, case.figures.snapshot_id
     if snapshot is None or found is None or not found.files:
@@ -214,7 +214,7 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
     )
 
 
-def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
+def manifest_rewrite(case: Case, settings: ManifestRewrite) -> MaintenanceTask:
     """Due when there are more manifests than wanted, they are small, and there would be fewer."""
     found, snapshot = case.figures.manifests, case.figures.snapshot_id
     if snapshot is None or found is None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
-from flareiac.sdk.changes import Claim, Relation, Sharing
+from flareiac.sdk.changes import Relation, Sharing, Usage
 from flareiac_iceberg import codes
 
 _WHY: Final = {
@@ -16,17 +16,17 @@ _WHY: Final = {
 }
 
 
-def rewritten(address: str, desired: Attributes, claims: Iterable[Claim]) -> Iterator[Diagnostic]:
-    """One warning for each writer whose mode brings deleted rows back. ``claims`` are those on this table."""
+def rewritten(address: str, desired: Attributes, usages: Iterable[Usage]) -> Iterator[Diagnostic]:
+    """One warning for each writer whose mode brings deleted rows back. ``usages`` are those on this table."""
     block = desired.get("retention")
     if block is None or not block["enabled"]:
         return
-    for claim in claims:
-        if claim.relation is Relation.WRITES and claim.part is None and claim.sharing in _WHY:
+    for usage in usages:
+        if usage.relation is Relation.WRITES and usage.part is None and usage.sharing in _WHY:
             yield warning(
                 codes.ROWS_COME_BACK,
-                f'{claim.holder} ({claim.reason}) writes {address} with mode = "{claim.mode}": '
-                f"{_WHY[claim.sharing]}. Filter on "
+                f'{usage.holder} ({usage.reason}) writes {address} with mode = "{usage.mode}": '
+                f"{_WHY[usage.sharing]}. Filter on "
                 f"{block['column']} in the job as well, so that it writes no row older than retention keeps.",
                 address=address,
             )

@@ -1,4 +1,4 @@
-"""What users may write about a table's upkeep: the six blocks, and the engine that does the work."""
+"""What users may write about a table's maintenance: the six blocks, and the engine that does the work."""
 
 import re
 from typing import Final

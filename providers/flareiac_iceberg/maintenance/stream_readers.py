@@ -3,24 +3,24 @@
 from collections.abc import Iterable, Iterator
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.changes import Blocker, Claim, Relation, blocker
+from flareiac.sdk.changes import Blocker, Relation, Usage, blocker
 from flareiac_iceberg import codes
 
 _TIMED = ("identity", "year", "month", "day", "hour")
 
 
-def endangered(desired: Attributes, claims: Iterable[Claim]) -> Iterator[Blocker]:
-    """One blocker for each reader that the first run of retention would end. ``claims`` are those on this
+def endangered(desired: Attributes, usages: Iterable[Usage]) -> Iterator[Blocker]:
+    """One blocker for each reader that the first run of retention would end. ``usages`` are those on this
     table.
     """
     block = desired.get("retention")
     if block is None or not block["enabled"]:
         return
     needed = ("deletes",) if _whole_partitions(desired, block["column"]) else ("deletes", "overwrites")
-    for claim in claims:
-        missing = [kind for kind in needed if kind not in claim.tolerates]
-        if claim.relation is Relation.STREAMS_FROM and missing:
-            yield _ends(claim, missing)
+    for usage in usages:
+        missing = [kind for kind in needed if kind not in usage.tolerates]
+        if usage.relation is Relation.STREAMS_FROM and missing:
+            yield _ends(usage, missing)
 
 
 def _whole_partitions(desired: Attributes, column: str) -> bool:
@@ -32,15 +32,15 @@ def _whole_partitions(desired: Attributes, column: str) -> bool:
     )
 
 
-def _ends(claim: Claim, missing: list[str]) -> Blocker:
+def _ends(usage: Usage, missing: list[str]) -> Blocker:
     lines = "\n".join(f"  skip_{kind} = true" for kind in missing)
     return blocker(
         codes.RETENTION_ENDS_READER,
-        f"{claim.holder} streams from the table ({claim.reason}), and a streaming reader fails at a "
+        f"{usage.holder} streams from the table ({usage.reason}), and a streaming reader fails at a "
         "snapshot that removes rows, unless it is set to skip such snapshots.",
         (
             (
-                f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what it has "
+                f"in the stream that {usage.holder} reads as {usage.reason}, so that it keeps what it has "
                 f"read:\n{lines}"
             ),
             "remove the retention block, or set its enabled = false",

@@ -1,4 +1,4 @@
-"""What all duties share: whether it is too early, identities, and the words around them. Pure."""
+"""What all maintenance tasks share: whether it is too early, identities, and the words around them. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic
-from flareiac.sdk.maintenance import DutiesRequest, Duty, Work
+from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest, Work
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.humanize import duration, exact_duration
 from flareiac_iceberg.maintenance.settings import Settings, data_of
@@ -22,7 +22,7 @@ class Case:
 
     name: str
     settings: Settings
-    request: DutiesRequest
+    request: TasksRequest
     figures: Figures
 
     @property
@@ -39,7 +39,7 @@ class Case:
         forecast: Mapping[str, int],
         held: tuple[str, ...] = (),
         diagnostics: tuple[Diagnostic, ...] = (),
-    ) -> Duty:
+    ) -> MaintenanceTask:
         """Work to do, unless the last run is too near."""
         if unreadable := self.figures.not_in_spark:
             return self.idle(
@@ -47,7 +47,7 @@ class Case:
                 of=of,
             )
         early = self._early()
-        return Duty(
+        return MaintenanceTask(
             name=self.name,
             id=self._id(of),
             due=not early,
@@ -61,9 +61,9 @@ class Case:
 
     def idle(
         self, summary: str, *, of: Data, held: tuple[str, ...] = (), diagnostics: tuple[Diagnostic, ...] = ()
-    ) -> Duty:
+    ) -> MaintenanceTask:
         """Nothing to do, and why."""
-        return Duty(
+        return MaintenanceTask(
             name=self.name,
             id=self._id(of),
             due=False,
@@ -123,8 +123,8 @@ class Case:
 
 
 def ran_lately(name: str, settings: Settings, runs: Mapping[str, Attributes], now_ms: int) -> bool:
-    """Whether a duty that leaves no mark in the table has been done, under these settings, so lately that it
-    is not due again.
+    """Whether a maintenance task that leaves no mark in the table has been done, under these settings, so
+    lately that it is not due again.
     """
     run = runs.get(name)
     if (

@@ -12,7 +12,7 @@ from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, error, warning
-from flareiac.sdk.maintenance import Duty, Judgement
+from flareiac.sdk.maintenance import Judgement, MaintenanceTask
 from flareiac.sdk.table_tasks import ExpireSnapshots, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.humanize import size
@@ -44,17 +44,17 @@ _REWRITES: Final = {
 }
 
 
-def judge(duty: Duty, result: Mapping[str, Data]) -> Judgement:
+def judge(task: MaintenanceTask, result: Mapping[str, Data]) -> Judgement:
     """What was done, in words, beside what was expected; complaints where it is wrong."""
     done = ", ".join(
         _told(name, result[name])
         for name in _WORDS
-        if isinstance(result.get(name), int) and (result[name] or name in duty.forecast)
+        if isinstance(result.get(name), int) and (result[name] or name in task.forecast)
     )
-    messages = [f"{duty.name}: {done or 'nothing was left to do'}"]
-    if duty.forecast:
-        messages.append(f"{duty.name}: {_compared(duty.forecast, result)}")
-    return Judgement(messages=tuple(messages), diagnostics=tuple(_complaints(duty, result)))
+    messages = [f"{task.name}: {done or 'nothing was left to do'}"]
+    if task.forecast:
+        messages.append(f"{task.name}: {_compared(task.forecast, result)}")
+    return Judgement(messages=tuple(messages), diagnostics=tuple(_complaints(task, result)))
 
 
 def _told(name: str, number: int) -> str:
@@ -81,13 +81,13 @@ def _compared(forecast: Mapping[str, int], result: Mapping[str, Data]) -> str:
     )
 
 
-def _complaints(duty: Duty, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
-    rewrite = _REWRITES.get(type(duty.work))
+def _complaints(task: MaintenanceTask, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
+    rewrite = _REWRITES.get(type(task.work))
     before, after = result.get("rows_before"), result.get("rows_after")
     if rewrite is not None and before is not None and after is not None and before != after:
         yield error(
             codes.ROWS_CHANGED,
-            f"{duty.name}: there were {before:,} rows in snapshot {result.get('snapshot_before')} and "
+            f"{task.name}: there were {before:,} rows in snapshot {result.get('snapshot_before')} and "
             f"{after:,} in snapshot {result.get('snapshot_after')}, and a rewrite must not change them. Set "
             "the table back (flareiac table rollback) before its old snapshots expire.",
         )
@@ -95,20 +95,20 @@ def _complaints(duty: Duty, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
     if failed:
         yield warning(
             codes.REWRITE_INCOMPLETE,
-            f"{duty.name} could not rewrite {failed:,} files. With partial_progress, what failed is left "
+            f"{task.name} could not rewrite {failed:,} files. With partial_progress, what failed is left "
             "for the next run. Mostly it is a conflict with a writer; the log of the engine shows why.",
         )
-    if rewrite is not None and result.get(rewrite[0]) == 0 and duty.forecast.get(rewrite[0], 1):
+    if rewrite is not None and result.get(rewrite[0]) == 0 and task.forecast.get(rewrite[0], 1):
         yield warning(
             codes.NOTHING_REWRITTEN,
-            f"{duty.name} ended without an error, and no {rewrite[1]} was rewritten. A writer or an expiry "
+            f"{task.name} ended without an error, and no {rewrite[1]} was rewritten. A writer or an expiry "
             "may have come in between; the next plan looks again.",
         )
     expired, meant = result.get("expired_snapshots"), result.get("allowed_snapshots")
     # Else a newer snapshot may have pushed an older one out
     alone = result.get("snapshot_before") == result.get("snapshot_after")
     if (
-        isinstance(duty.work, ExpireSnapshots)
+        isinstance(task.work, ExpireSnapshots)
         and expired is not None
         and meant is not None
         and expired > meant
@@ -116,7 +116,7 @@ def _complaints(duty: Duty, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
     ):
         yield error(
             codes.TOO_MANY_EXPIRED,
-            f"{duty.name}: {expired:,} snapshots are gone, {meant:,} were to go. Another tool may expire "
+            f"{task.name}: {expired:,} snapshots are gone, {meant:,} were to go. Another tool may expire "
             "snapshots of this table at the same time, and it knows nothing of the readers and writers "
             "declared here. Let only one of them do it.",
         )

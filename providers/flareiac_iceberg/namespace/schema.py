@@ -6,7 +6,7 @@ from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType, RefType
-from flareiac.sdk.changes import Claim, Relation
+from flareiac.sdk.changes import Relation, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
@@ -74,12 +74,12 @@ def canonical(
     }
 
 
-def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
+def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
     """A namespace holds its name in its catalog."""
     catalog = references.get(attributes["catalog"].address)
     where = place_of(catalog) if catalog else str(attributes["catalog"])
     return (
-        Claim(
+        Usage(
             subject=f"namespace {attributes['name']} in {where}",
             holder=address,
             relation=Relation.REAL_NAME,

@@ -30,7 +30,7 @@ from flareiac_iceberg.table.diff import Difference
 from flareiac_iceberg.table.rename import path_after
 
 STATE_ONLY = ("catalog", "namespace", "name", "on_destroy")
-UPKEEP = ("engine", "reader", *NAMES)
+MAINTENANCE = ("engine", "reader", *NAMES)
 """What only the next run of maintenance takes notice of; absent where it is not declared."""
 
 
@@ -83,10 +83,10 @@ def _shape(attributes: Attributes, spec: TableSpec, wanted: TableSpec) -> Attrib
         for name, value in layout.items()
         if name not in ("columns", "column_order", "branch", "tag")
     }
-    upkeep = {name: attributes.get(name) for name in UPKEEP}
+    maintenance = {name: attributes.get(name) for name in MAINTENANCE}
     shaped |= {
         name: shown(item) if isinstance(item, dict) else item
-        for name, item in upkeep.items()
+        for name, item in maintenance.items()
         if item is not None
     }
     shaped["column"] = columns
@@ -156,7 +156,7 @@ def _folded(
     done: set[str] = set()
     for change in changes:
         if change.path[0] != "column":
-            if len(change.path) == 1 or change.path[0] not in UPKEEP or _both(change, new, old):
+            if len(change.path) == 1 or change.path[0] not in MAINTENANCE or _both(change, new, old):
                 yield replace(change, note=_note(change))
             elif change.path[0] not in done:
                 name = str(change.path[0])
@@ -221,7 +221,7 @@ def _note(change: AttributeChange) -> str:
     match change.path[0]:
         case "on_destroy":
             return "kept in the state only"
-        case name if name in UPKEEP:
+        case name if name in MAINTENANCE:
             return "takes effect with the next run"
         case "format_version":
             return Effect.IRREVERSIBLE

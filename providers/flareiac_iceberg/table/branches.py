@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.changes import Blocker, Claim, Relation, blocker
+from flareiac.sdk.changes import Blocker, Relation, Usage, blocker
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.refs import refs_of
 from flareiac_iceberg.format.snapshots import current
@@ -159,21 +159,21 @@ def _no_snapshot(name: str, snapshot: int | None) -> Blocker:
     )
 
 
-def still_written(planned: Iterable[Change], claims: Iterable[Claim]) -> Iterator[Blocker]:
+def still_written(planned: Iterable[Change], usages: Iterable[Usage]) -> Iterator[Blocker]:
     """One blocker for each branch that goes although a declared job still uses it."""
-    users = [claim for claim in claims if claim.part is not None]
+    users = [usage for usage in usages if usage.part is not None]
     for change in planned:
-        holders = [claim for claim in users if isinstance(change, DropBranch) and claim.part == change.name]
+        holders = [usage for usage in users if isinstance(change, DropBranch) and usage.part == change.name]
         if holders and isinstance(change, DropBranch):
-            named = " and ".join(dict.fromkeys(claim.holder for claim in holders))
-            verb = "writes" if any(claim.relation is Relation.WRITES for claim in holders) else "reads"
+            named = " and ".join(dict.fromkeys(usage.holder for usage in holders))
+            verb = "writes" if any(usage.relation is Relation.WRITES for usage in holders) else "reads"
             yield blocker(
                 codes.BRANCH_IN_USE,
                 f'The branch "{change.name}" cannot be dropped: {named} {verb} it, and would fail at the '
                 "next batch.",
                 (
                     f'keep the block branch "{change.name}" {{}}',
-                    *(f"take the branch out of {claim.holder} ({claim.reason})" for claim in holders),
+                    *(f"take the branch out of {usage.holder} ({usage.reason})" for usage in holders),
                 ),
             )
 

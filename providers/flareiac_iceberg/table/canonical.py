@@ -8,7 +8,7 @@ from typing import Final
 from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
-from flareiac.sdk.changes import Claim, Relation
+from flareiac.sdk.changes import Relation, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
@@ -124,21 +124,21 @@ def canonical(
     }
 
 
-def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
+def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
     """A table holds its name in its catalog, and the location that is declared: two blocks cannot both have
     them.
     """
     catalog = references.get(attributes["catalog"].address)
     where = place_of(catalog) if catalog else str(attributes["catalog"])
     subject = f"Iceberg table {attributes['namespace']}.{attributes['name']} in {where}"
-    found = Claim(subject=subject, holder=address, relation=Relation.REAL_NAME, reason="")
+    found = Usage(subject=subject, holder=address, relation=Relation.REAL_NAME, reason="")
     location = attributes.get("location")
     if location is None:
         return (found,)
     reason = "the table's files are there"
     return (
         found,
-        Claim(subject=plain_text(location), holder=address, relation=Relation.OWNS_LOCATION, reason=reason),
+        Usage(subject=plain_text(location), holder=address, relation=Relation.OWNS_LOCATION, reason=reason),
     )
 
 

@@ -2,34 +2,34 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from flareiac.sdk.changes import Blocker, Claim, Relation, blocker
+from flareiac.sdk.changes import Blocker, Relation, Usage, blocker
 from flareiac_iceberg import codes
 from flareiac_iceberg.table.changes import AddColumn, Change, DropColumn, RenameColumn, SetNullability
 
 
 def contradictions(
-    changes: Iterable[Change], claims: Iterable[Claim], columns: Collection[str]
+    changes: Iterable[Change], usages: Iterable[Usage], columns: Collection[str]
 ) -> Iterator[Blocker]:
     """One blocker for each column that goes although a declared user names it, or that a declared writer must
     give and does not.
 
-    ``claims`` are those on this table; ``columns`` the paths that it will have.
+    ``usages`` are those on this table; ``columns`` the paths that it will have.
     """
-    held = [claim for claim in claims if claim.columns is not None]
+    held = [usage for usage in usages if usage.columns is not None]
     there = {path.lower() for path in columns}
     for change in changes:
         match change:
             case RenameColumn(path=path) | DropColumn(path=path) if path.lower() not in there:
-                users = [claim for claim in held if path.lower() in (claim.columns or ())]
+                users = [usage for usage in held if path.lower() in (usage.columns or ())]
                 if users:
                     yield _still_used(change, users)
             case AddColumn(path=path, required=True) | SetNullability(path=path, required=True) if (
                 "." not in path
             ):
                 lacking = [
-                    claim
-                    for claim in held
-                    if claim.relation is Relation.WRITES and path.lower() not in (claim.columns or ())
+                    usage
+                    for usage in held
+                    if usage.relation is Relation.WRITES and path.lower() not in (usage.columns or ())
                 ]
                 if lacking:
                     yield _not_given(path, lacking)
@@ -37,20 +37,20 @@ def contradictions(
                 pass
 
 
-def _still_used(change: RenameColumn | DropColumn, users: list[Claim]) -> Blocker:
+def _still_used(change: RenameColumn | DropColumn, users: list[Usage]) -> Blocker:
     verb = "renamed" if isinstance(change, RenameColumn) else "dropped"
     return blocker(
         codes.COLUMN_IN_USE,
         f"The column {change.path} cannot be {verb}: {_named(users)} still {_does(users)} it. Spark would "
         "not find it, and the job would not start again.",
-        (*(_fitting(change, claim) for claim in users), f"keep the column {change.path}"),
+        (*(_fitting(change, usage) for usage in users), f"keep the column {change.path}"),
     )
 
 
-def _fitting(change: RenameColumn | DropColumn, claim: Claim) -> str:
-    place = f"in the SQL of {claim.holder} ({claim.reason})"
+def _fitting(change: RenameColumn | DropColumn, usage: Usage) -> str:
+    place = f"in the SQL of {usage.holder} ({usage.reason})"
     match change:
-        case RenameColumn(path=path, new=new) if claim.relation is Relation.WRITES:
+        case RenameColumn(path=path, new=new) if usage.relation is Relation.WRITES:
             return f"write {path} AS {new} {place}"
         case RenameColumn(path=path, new=new):
             return f"read {new} and not {path} {place}"
@@ -58,23 +58,23 @@ def _fitting(change: RenameColumn | DropColumn, claim: Claim) -> str:
             return f"leave out {path} {place}"
 
 
-def _not_given(path: str, lacking: list[Claim]) -> Blocker:
+def _not_given(path: str, lacking: list[Usage]) -> Blocker:
     return blocker(
         codes.REQUIRED_COLUMN_NOT_WRITTEN,
         f"{_named(lacking)} {'does' if len(lacking) == 1 else 'do'} not give the column {path}. Every row "
         "of a table needs a value in a required column, and a job that has none does not start.",
         (
-            *(f"give {path} in the SQL of {claim.holder} ({claim.reason})" for claim in lacking),
+            *(f"give {path} in the SQL of {usage.holder} ({usage.reason})" for usage in lacking),
             f'leave "not null" out of the type of {path}',
         ),
     )
 
 
-def _named(claims: list[Claim]) -> str:
-    return " and ".join(dict.fromkeys(claim.holder for claim in claims))
+def _named(usages: list[Usage]) -> str:
+    return " and ".join(dict.fromkeys(usage.holder for usage in usages))
 
 
-def _does(users: list[Claim]) -> str:
-    verb = "writes" if all(claim.relation is Relation.WRITES for claim in users) else "uses"
-    verb = "reads" if all(claim.relation is not Relation.WRITES for claim in users) else verb
-    return verb if len({claim.holder for claim in users}) == 1 else verb.removesuffix("s")
+def _does(users: list[Usage]) -> str:
+    verb = "writes" if all(usage.relation is Relation.WRITES for usage in users) else "uses"
+    verb = "reads" if all(usage.relation is not Relation.WRITES for usage in users) else verb
+    return verb if len({usage.holder for usage in users}) == 1 else verb.removesuffix("s")

@@ -235,7 +235,7 @@ class TableDriver:
         return _revived(recorded, there, target, *notes)
 
     def measure(self, request: MeasureRequest) -> Attributes:
-        """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
+        """What its maintenance is decided by; reads metadata, never data files. Raises ``Failure``."""
         found: Attributes = encode_record(
             figures(request, self._listings, self._project.resolve, self._project.root)
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from flareiac.kernel import records
 from flareiac.kernel.data import Attributes, Data
-from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step, blocker
+from flareiac.sdk.changes import Action, Blocker, Effect, Proposal, Relation, Step, Usage, blocker
 from flareiac.sdk.lakehouse import TableWriters
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present, Recorded
@@ -17,7 +17,13 @@ from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.rewritten_rows import rewritten
 from flareiac_iceberg.maintenance.stream_readers import endangered
 from flareiac_iceberg.table import branches
-from flareiac_iceberg.table.attribute_changes import UPKEEP, attribute_changes, created, drift_texts, settled
+from flareiac_iceberg.table.attribute_changes import (
+    MAINTENANCE,
+    attribute_changes,
+    created,
+    drift_texts,
+    settled,
+)
 from flareiac_iceberg.table.blockers import Past, moved_location, refusals
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
 from flareiac_iceberg.table.column_users import contradictions
@@ -124,12 +130,12 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         planned=desired,
         changes=created(desired, wanted),
         steps=(step(CreateTable()),),
-        blockers=(*_uncreatable(wanted), *_moved(request, desired), *endangered(desired, _claims(request))),
+        blockers=(*_uncreatable(wanted), *_moved(request, desired), *endangered(desired, _usages(request))),
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
         reasons=(_again(request.address),) if again else (),
         payload=_payload((CreateTable(),), None),
-        diagnostics=tuple(rewritten(request.address, desired, _claims(request))),
+        diagnostics=tuple(rewritten(request.address, desired, _usages(request))),
     )
 
 
@@ -206,7 +212,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) 
         *in_another_copy(request, desired, observed),
         *move_blockers(request, desired, observed, move),
         *refusals(wanted, found, _past(observed, found)),
-        *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
+        *contradictions(found.changes, _usages(request), wanted.columns or found.observed.columns or {}),
         *branches.refusals(
             wanted,
             found.observed,
@@ -214,18 +220,18 @@ def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) 
             observed.facts.gone,
             empty=observed.identity.snapshot_id is None,
         ),
-        *branches.still_written(found.changes, _claims(request)),
-        *endangered(desired, _claims(request)),
+        *branches.still_written(found.changes, _usages(request)),
+        *endangered(desired, _usages(request)),
         *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
     )
     state_only = any(change.path == ("on_destroy",) for change in changes)
-    upkeep = any(change.path[0] in UPKEEP for change in changes)
+    maintenance = any(change.path[0] in MAINTENANCE for change in changes)
     renamed = recorded is not None and recorded.attributes.get("renamed") != desired["renamed"]
     return Proposal(
         action=_action(
             request,
             found,
-            worth=state_only or upkeep or bool(blockers) or bool(found.reborn),
+            worth=state_only or maintenance or bool(blockers) or bool(found.reborn),
             record=renamed
             or any(map(settled, changes))
             or _written_by_others(request, observed)
@@ -250,23 +256,23 @@ def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) 
         ),
         drift=(*map(_other_field, found.reborn), *drift_texts(changes)) if recorded else (),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
-        diagnostics=tuple(rewritten(request.address, desired, _claims(request))),
+        diagnostics=tuple(rewritten(request.address, desired, _usages(request))),
     )
 
 
-def _claims(request: PlanRequest) -> tuple[Claim, ...]:
-    return tuple(claim for claim in request.claims if claim.subject == request.address)
+def _usages(request: PlanRequest) -> tuple[Usage, ...]:
+    return tuple(usage for usage in request.usages if usage.subject == request.address)
 
 
 def _written_by_others(request: PlanRequest, observed: ObservedTable) -> bool:
     """Then the table is recorded again, so that an apply acknowledges what they did. A table without declared
     writers is fed by others.
     """
-    writers = [claim for claim in _claims(request) if claim.relation is Relation.WRITES]
+    writers = [usage for usage in _usages(request) if usage.relation is Relation.WRITES]
     if request.recorded is None or not writers:
         return False
-    declared = {query for claim in writers for query in claim.queries or ()}
-    without = len({claim.holder for claim in writers if claim.queries is None})
+    declared = {query for usage in writers for query in usage.queries or ()}
+    without = len({usage.holder for usage in writers if usage.queries is None})
     recorded = identity_of(request.recorded.identity).writers or TableWriters()
     return unacknowledged(observed.identity.writers or TableWriters(), recorded, declared, without)
 

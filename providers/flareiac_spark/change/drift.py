@@ -65,7 +65,7 @@ def foreign(request: PlanRequest, recorded: JobDefinition) -> tuple[str, ...]:
         return ()
     tables = [output.table.address for output in recorded.outputs.values()]
     return tuple(
-        text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.claims, request)
+        text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.usages, request)
     )
 
 

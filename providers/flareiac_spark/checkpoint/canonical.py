@@ -5,7 +5,7 @@ from datetime import datetime
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.records import encode
-from flareiac.sdk.changes import Claim, Relation
+from flareiac.sdk.changes import Relation, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
@@ -35,13 +35,13 @@ def canonical(
     return attributes
 
 
-def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
+def usages(address: str, attributes: Attributes, _references: References) -> tuple[Usage, ...]:
     """A checkpoint owns its folder."""
     location, reason = (
         CheckpointDefinition.of(attributes).location,
         "Each checkpoint owns its folder.",
     )
-    return (Claim(subject=location, holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
+    return (Usage(subject=location, holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
 
 
 def places(attributes: Attributes, _identity: Attributes, project: Project) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ class Maintain:
 Question: TypeAlias = Marks | Truncate | Finish
 """What a job's apply asks."""
 Work: TypeAlias = Question | Maintain
-UPKEEP: Final = "maintain-"
+MAINTENANCE: Final = "maintain-"
 """Begins the id of every ``Maintain``: it takes long, and nothing waits behind it."""
 UNANSWERED: Final = "The application ended before it answered; ask it again."
 """The error of what was asked of an application that is no more."""

@@ -29,7 +29,7 @@ from flareiac_spark.control import (
     moment,
     this_process,
 )
-from flareiac_spark.control.operations import UNANSWERED, UPKEEP
+from flareiac_spark.control.operations import MAINTENANCE, UNANSWERED
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.driver import kill_points, logs, warm_start
@@ -74,7 +74,7 @@ class Application:
         self._operations: dict[str, concurrent.futures.Future[None]] = {}
         self._unwritten: dict[str, Result] = {}
         self._pool = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operation")
-        self._upkeep = concurrent.futures.ThreadPoolExecutor(
+        self._maintenance = concurrent.futures.ThreadPoolExecutor(
             _TABLES_AT_A_TIME, thread_name_prefix="maintenance"
         )
         self._table_locks = TableLocks()
@@ -318,7 +318,7 @@ class Application:
         self._operations = {name: future for name, future in self._operations.items() if not future.done()}
         for name in self._control.open_operations():
             if name not in self._operations:
-                pool = self._upkeep if name.startswith(UPKEEP) else self._pool
+                pool = self._maintenance if name.startswith(MAINTENANCE) else self._pool
                 self._operations[name] = pool.submit(self._answer, name, started.session)
 
     def _answer(self, name: str, session: Any) -> None:
@@ -402,7 +402,7 @@ class Application:
         for runner in tuple(self._runners.values()):
             runner.join(max(0.0, deadline - time.monotonic()))
         self._settle()
-        for pool in (self._pool, self._upkeep):
+        for pool in (self._pool, self._maintenance):
             pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -4,7 +4,7 @@ Pure."""
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step, blocker
+from flareiac.sdk.changes import Blocker, Effect, Relation, Step, Usage, blocker
 from flareiac.sdk.lakehouse import TableWriters, writers_of
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
@@ -95,9 +95,9 @@ def blockers(request: PlanRequest, desired: JobDefinition) -> list[Blocker]:
     found: list[Blocker] = []
     for name, output in desired.outputs.items():
         if is_emptied(output, start):
-            claims = [claim for claim in request.claims if claim.subject == output.table.address]
+            usages = [usage for usage in request.usages if usage.subject == output.table.address]
             emptying = readable.emptying(request, desired, name)
-            found.extend([emptying] if emptying is not None else _in_the_way(name, output, claims, request))
+            found.extend([emptying] if emptying is not None else _in_the_way(name, output, usages, request))
     return found
 
 
@@ -183,40 +183,40 @@ def _rows(desired: JobDefinition, lost: list[readable.Missed]) -> Iterator[Step]
 
 
 def _in_the_way(
-    name: str, output: Output, claims: Sequence[Claim], request: PlanRequest
+    name: str, output: Output, usages: Sequence[Usage], request: PlanRequest
 ) -> Iterator[Blocker]:
     table = output.table
     keep = f'keep the rows, in output "{name}":\n  rebuild = "keep"'
-    for claim in claims:
-        if claim.relation is Relation.WRITES:
+    for usage in usages:
+        if usage.relation is Relation.WRITES:
             yield blocker(
                 codes.EMPTIED_TABLE_HAS_WRITER,
-                why=f"{claim.holder} writes {table}, too. Emptying it for {request.address} would lose "
-                f"rows that {claim.holder} does not "
+                why=f"{usage.holder} writes {table}, too. Emptying it for {request.address} would lose "
+                f"rows that {usage.holder} does not "
                 "write again.",
-                ways_out=(keep, f"write to a table of its own from {claim.holder}"),
+                ways_out=(keep, f"write to a table of its own from {usage.holder}"),
             )
-        elif claim.relation is Relation.STREAMS_FROM and "deletes" not in claim.tolerates:
+        elif usage.relation is Relation.STREAMS_FROM and "deletes" not in usage.tolerates:
             yield blocker(
                 codes.EMPTIED_TABLE_HAS_READER,
-                why=f"{claim.holder} streams from {table} ({claim.reason}). A streaming reader fails at a "
+                why=f"{usage.holder} streams from {table} ({usage.reason}). A streaming reader fails at a "
                 "snapshot that deletes "
                 "rows, unless "
                 "it skips such snapshots.",
                 ways_out=(
                     (
-                        f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what "
+                        f"in the stream that {usage.holder} reads as {usage.reason}, so that it keeps what "
                         "it has read:\n"
                         "  skip_deletes = true"
                     ),
                     keep,
                 ),
             )
-    yield from _foreign(name, output, claims, request)
+    yield from _foreign(name, output, usages, request)
 
 
-def _foreign(name: str, output: Output, claims: Sequence[Claim], request: PlanRequest) -> Iterator[Blocker]:
-    strange = foreign_writers(output.table.address, claims, request)
+def _foreign(name: str, output: Output, usages: Sequence[Usage], request: PlanRequest) -> Iterator[Blocker]:
+    strange = foreign_writers(output.table.address, usages, request)
     if strange:
         yield blocker(
             codes.EMPTIED_TABLE_HAS_FOREIGN_WRITER,
@@ -228,11 +228,11 @@ def _foreign(name: str, output: Output, claims: Sequence[Claim], request: PlanRe
         )
 
 
-def foreign_writers(table: str, claims: Sequence[Claim], request: PlanRequest) -> list[str]:
+def foreign_writers(table: str, usages: Sequence[Usage], request: PlanRequest) -> list[str]:
     """Who else wrote a table since it was recorded, in words; no one where another job is declared to write
     it.
     """
-    if any(claim.relation is Relation.WRITES and claim.subject == table for claim in claims):
+    if any(usage.relation is Relation.WRITES and usage.subject == table for usage in usages):
         return []
     resolved = request.references.get(table)
     writers = writers_of(resolved.identity) if resolved else TableWriters()

@@ -1,8 +1,8 @@
 """Has an application carry out one maintenance task, once, however often the command line dies meanwhile.
 
-The operation's id follows from the duty alone: asked again, it finds the answer that no one took, or the
-application that is about to give it. An answer is taken once: the same duty of the same table may be due
-again, and then it is another one.
+The operation's id follows from the maintenance task alone: asked again, it finds the answer that no one took,
+or the application that is about to give it. An answer is taken once: the same maintenance task of the same
+table may be due again, and then it is another one.
 """
 
 import time
@@ -15,7 +15,7 @@ from flareiac.sdk.maintenance import Performed, PerformRequest
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
 from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result
-from flareiac_spark.control.operations import UNANSWERED, UPKEEP
+from flareiac_spark.control.operations import MAINTENANCE, UNANSWERED
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.maintenance import errors
@@ -31,7 +31,7 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
     control = applications.control(request.performer.attributes)
     operation = _operation(request)
     try:
-        control.forget_results(UPKEEP, time.time() - _KEPT)
+        control.forget_results(MAINTENANCE, time.time() - _KEPT)
         known = control.read_result(operation.id)
         untaken = known is not None and known.status == "done"
         result = known if known is not None and untaken else _asked(request, applications, control, operation)
@@ -151,7 +151,7 @@ def _operation(request: PerformRequest) -> Operation:
     task: Any = encode(request.work)
     identifier, uuid = _table(request)
     work = Maintain(key=request.key, identifier=identifier, uuid=uuid, task=task)
-    return Operation(id=f"{UPKEEP}{digest([request.key, uuid, task['kind']])[:40]}", work=work)
+    return Operation(id=f"{MAINTENANCE}{digest([request.key, uuid, task['kind']])[:40]}", work=work)
 
 
 def _table(request: PerformRequest) -> tuple[tuple[str, ...], str]:

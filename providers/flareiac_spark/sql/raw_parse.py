@@ -1,7 +1,7 @@
 """The tree of a query with every function under its written name and every text as written.
 
 sqlglot's own Spark reading has one node for several functions (``size`` and ``array_size``) and one spelling
-for several date formats (``yyyy`` and ``YYYY``): good for translating, and too coarse to claim that two
+for several date formats (``yyyy`` and ``YYYY``): good for translating, and too coarse to usage that two
 queries are the same.
 """
 

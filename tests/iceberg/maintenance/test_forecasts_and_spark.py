@@ -11,11 +11,11 @@ from uuid import uuid4
 
 import pytest
 
-from flareiac.sdk.maintenance import Duty, Judgement
+from flareiac.sdk.maintenance import Judgement, MaintenanceTask
 from flareiac_iceberg.maintenance.canonical import OPTIONS
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, CATALOG, Lake
-from tests.iceberg.maintenance.upkeep import DAY, ORDERS, duties, measured
+from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks
 from tests.support.spark_session import spark_session
 
 pytestmark = [
@@ -43,30 +43,30 @@ def spark(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any
         yield session
 
 
-Do = Callable[[Duty], Judgement]
+Do = Callable[[MaintenanceTask], Judgement]
 
 
 @pytest.fixture
 def do(shared: Lake, spark: Any) -> Iterator[Do]:
-    """Carries out a duty of the table n.t as the application would, and judges the result."""
+    """Carries out a maintenance task of the table n.t as the application would, and judges the result."""
     from flareiac.kernel.records import encode
     from flareiac_spark.control import Maintain
     from flareiac_spark.driver.maintenance import TableLocks, maintain
 
-    def carried_out(duty: Duty) -> Judgement:
-        assert duty.due, duty.summary
-        assert duty.work is not None
+    def carried_out(task: MaintenanceTask) -> Judgement:
+        assert task.due, task.summary
+        assert task.work is not None
         table = shared.table("n.t")
         asked = Maintain(
-            key=duty.id,
+            key=task.id,
             identifier=("lake", "n", "t"),
             uuid=str(table.metadata.table_uuid),
-            task=encode(duty.work),
+            task=encode(task.work),
         )
         done = maintain(
             lambda: spark, asked, TableLocks(), lambda _seconds: None, logging.getLogger("forecasts")
         )
-        return TableMaintainer().judge(duty, done.result)
+        return TableMaintainer().judge(task, done.result)
 
     yield carried_out
     spark.sql(f"DROP TABLE {NAME}")
@@ -92,19 +92,19 @@ def test_rewrites_of_a_partitioned_table(shared: Lake, spark: Any, do: Do) -> No
         "manifest_rewrite": {"run_if": {"manifests_over": 3}},
         "snapshot_expiry": {"older_than": "1d"},
     }
-    found = duties(shared, declared)
+    found = tasks(shared, declared)
     as_forecast(do(found["compaction"]))
-    again = duties(shared, declared)
+    again = tasks(shared, declared)
     assert not again["compaction"].due
     assert shared.table("n.t").current_snapshot().summary["added-data-files"] == "2"  # type: ignore[union-attr, index]
     as_forecast(do(again["manifest_rewrite"]))
     later = measured(shared, declared)["measured_ms"] + 2 * DAY
-    assert not duties(shared, declared, now=later)["manifest_rewrite"].due
+    assert not tasks(shared, declared, now=later)["manifest_rewrite"].due
     spark.sql(f"REFRESH TABLE {NAME}")
-    expiry = duties(shared, declared, now=later)["snapshot_expiry"]
+    expiry = tasks(shared, declared, now=later)["snapshot_expiry"]
     assert expiry.forecast["deleted_data_files"] == found["compaction"].forecast["rewritten_files"]
     as_forecast(do(expiry))
-    assert not duties(shared, declared, now=later)["snapshot_expiry"].due
+    assert not tasks(shared, declared, now=later)["snapshot_expiry"].due
     assert len(shared.rows("n.t")) == 21
 
 
@@ -119,13 +119,13 @@ def test_rewrites_of_deleted_rows(shared: Lake, spark: Any, do: Do) -> None:
         "delete_rewrite": {"min_input_files": 3},
         "compaction": {"delete_ratio": 0.5, "run_if": {"small_files_over": 0}},
     }
-    found = duties(shared, declared)
+    found = tasks(shared, declared)
     assert not found["compaction"].due
     as_forecast(do(found["delete_rewrite"]))
-    assert not duties(shared, declared)["delete_rewrite"].due
+    assert not tasks(shared, declared)["delete_rewrite"].due
     spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'file')")
     spark.sql(f"DELETE FROM {NAME} WHERE id < 600")
-    worn = duties(shared, declared)["compaction"]
+    worn = tasks(shared, declared)["compaction"]
     assert worn.summary.startswith("1 file small or with many deleted rows (limit 0): ")
     judged = do(worn)
     assert not judged.diagnostics
@@ -152,25 +152,25 @@ def test_deletes_of_data_files_that_are_gone_go(shared: Lake, spark: Any, do: Do
     spark.sql(
         f"CALL lake.system.rewrite_data_files(table => '{NAME}', options => map('rewrite-all', 'true'))"
     )
-    duty = duties(shared, body)["delete_rewrite"]
-    assert (duty.due, duty.forecast["rewritten_delete_files"]) == (True, 4), duty.summary
-    as_forecast(do(duty))
-    assert duties(shared, body)["delete_rewrite"].summary == "no position delete files"
+    task = tasks(shared, body)["delete_rewrite"]
+    assert (task.due, task.forecast["rewritten_delete_files"]) == (True, 4), task.summary
+    as_forecast(do(task))
+    assert tasks(shared, body)["delete_rewrite"].summary == "no position delete files"
 
 
 def test_delete_files_of_one_data_file_each_are_left_as_they_are(shared: Lake, spark: Any, do: Do) -> None:
     """As Spark writes them of itself, a rewrite makes as many of them again."""
     body = four_with_deletes(shared, spark)
-    duty = duties(shared, body)["delete_rewrite"]
-    assert (duty.due, duty.summary) == (
+    task = tasks(shared, body)["delete_rewrite"]
+    assert (task.due, task.summary) == (
         False,
         "4 position delete files, one for each data file: a rewrite would leave as many",
     )
     spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
-    together = duties(shared, body)["delete_rewrite"]
+    together = tasks(shared, body)["delete_rewrite"]
     assert together.summary.endswith(") become about 1")
     as_forecast(do(together))
-    assert not duties(shared, body)["delete_rewrite"].due
+    assert not tasks(shared, body)["delete_rewrite"].due
     assert len(shared.rows("n.t")) == 392
 
 
@@ -182,10 +182,10 @@ def test_old_rows_go(shared: Lake, spark: Any, do: Do, partitioned: bool) -> Non
     shared.append("n.t", rows(20, 21, 21))
     shared.append("n.t", [{"id": 9, "ts": None}])
     declared = body | {"retention": {"column": "ts", "keep": "5d"}}
-    duty = duties(shared, declared)["retention"]
-    assert duty.forecast["deleted_rows"] == 3
-    as_forecast(do(duty))
-    assert not duties(shared, declared)["retention"].due
+    task = tasks(shared, declared)["retention"]
+    assert task.forecast["deleted_rows"] == 3
+    as_forecast(do(task))
+    assert not tasks(shared, declared)["retention"].due
     assert len(shared.rows("n.t")) == 3
 
 
@@ -214,9 +214,9 @@ def test_every_way_of_compaction(shared: Lake, spark: Any, do: Do, compaction: d
     declared = ORDERS | {
         "compaction": {"min_input_files": 2, "run_if": {"small_files_over": 1}, **compaction}
     }
-    duty = duties(shared, declared)["compaction"]
-    assert duty.forecast["rewritten_files"] == (2 if "where" in compaction else 6)
-    as_forecast(do(duty))
+    task = tasks(shared, declared)["compaction"]
+    assert task.forecast["rewritten_files"] == (2 if "where" in compaction else 6)
+    as_forecast(do(task))
     assert len(shared.rows("n.t")) == 6
 
 
@@ -245,12 +245,12 @@ def test_every_option_that_may_be_set_is_known_to_iceberg(
         **columns,
     }
     partial = {"partial_progress": {"max_commits": 2}}
-    upkeep: dict[str, Any] = {"compaction": compaction}
+    maintenance: dict[str, Any] = {"compaction": compaction}
     if strategy == "delete_rewrite":
-        upkeep = {"delete_rewrite": {"min_input_files": 2, "options": options, **partial}}
-    (duty,) = duties(shared, ORDERS | upkeep).values()
-    assert bool(duty.forecast) == ("max-files-to-rewrite" not in options)
-    assert not do(duty).diagnostics
+        maintenance = {"delete_rewrite": {"min_input_files": 2, "options": options, **partial}}
+    (task,) = tasks(shared, ORDERS | maintenance).values()
+    assert bool(task.forecast) == ("max-files-to-rewrite" not in options)
+    assert not do(task).diagnostics
 
 
 def test_orphans_are_found(shared: Lake, spark: Any, do: Do) -> None:
@@ -264,8 +264,8 @@ def test_orphans_are_found(shared: Lake, spark: Any, do: Do) -> None:
     orphan.write_bytes(b"left")
     old = (NOW - timedelta(days=9)).timestamp()
     os.utime(orphan, (old, old))
-    first = do(duties(shared, ORDERS | {"orphan_removal": {"dry_run": True}})["orphan_removal"])
+    first = do(tasks(shared, ORDERS | {"orphan_removal": {"dry_run": True}})["orphan_removal"])
     assert first.messages == ("orphan_removal: 1 files that no snapshot names, 4B in them",)
     assert orphan.exists()
-    do(duties(shared, ORDERS | {"orphan_removal": {}})["orphan_removal"])
+    do(tasks(shared, ORDERS | {"orphan_removal": {}})["orphan_removal"])
     assert not orphan.exists()

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.records import encode
-from flareiac.sdk.maintenance import DutiesRequest, Duty
+from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest
 from flareiac.sdk.table_tasks import ExpireSnapshots
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.maintenance.measure import Table, measure
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import Lake
 from tests.iceberg.maintenance import large_table
-from tests.iceberg.maintenance.upkeep import DAY, declared
+from tests.iceberg.maintenance.maintenance import DAY, declared
 
 SNAPSHOTS, MANIFESTS, FILES = 20_000, 50, 2_000
 
@@ -30,7 +30,7 @@ def metadata(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, A
 
 def decide(
     lake: Lake, metadata: tuple[str, dict[str, Any]], body: dict[str, Any]
-) -> tuple[dict[str, Duty], Counter[str]]:
+) -> tuple[dict[str, MaintenanceTask], Counter[str]]:
     """What is due, and how many files of each kind were opened for it."""
     opened: Counter[str] = Counter()
 
@@ -43,7 +43,7 @@ def decide(
 
     attributes = declared(lake, body)
     figures = measure(Table(metadata=metadata[1], metadata_location=metadata[0], attributes=attributes), read)
-    request = DutiesRequest(
+    request = TasksRequest(
         address="table.t",
         attributes=attributes,
         identity={},
@@ -51,15 +51,15 @@ def decide(
         references={},
         now_ms=figures.measured_ms,
     )
-    return {duty.name: duty for duty in TableMaintainer().duties(request)}, opened
+    return {task.name: task for task in TableMaintainer().tasks(request)}, opened
 
 
 def test_expiry_reads_nothing_but_the_metadata(lake: Lake, metadata: tuple[str, dict[str, Any]]) -> None:
     found, opened = decide(lake, metadata, {"snapshot_expiry": {"older_than": "10d"}, "orphan_removal": {}})
     assert not opened
-    duty = found["snapshot_expiry"]
-    assert isinstance(duty.work, ExpireSnapshots)
-    assert abs(duty.forecast["expired_snapshots"] - (SNAPSHOTS - 10 * DAY // large_table.MINUTE)) <= 1
+    task = found["snapshot_expiry"]
+    assert isinstance(task.work, ExpireSnapshots)
+    assert abs(task.forecast["expired_snapshots"] - (SNAPSHOTS - 10 * DAY // large_table.MINUTE)) <= 1
 
 
 def test_manifests_are_judged_by_their_list_alone(lake: Lake, metadata: tuple[str, dict[str, Any]]) -> None:

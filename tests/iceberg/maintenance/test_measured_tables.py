@@ -12,7 +12,7 @@ from flareiac_iceberg.maintenance.figures import RewriteFigures
 from flareiac_iceberg.maintenance.rewrites import _reason
 from flareiac_iceberg.maintenance.settings import Compaction
 from tests.iceberg.lake import CALLS, Lake
-from tests.iceberg.maintenance.upkeep import DAY, ORDERS, duties, measured
+from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks
 
 NOW = datetime.now(UTC)
 
@@ -39,26 +39,26 @@ def test_a_table_without_rows_needs_nothing(lake: Lake) -> None:
         "delete_rewrite": {},
         "retention": {"column": "ts", "keep": "1d"},
     }
-    found = duties(lake, body)
+    found = tasks(lake, body)
     assert list(found) == ["retention", "compaction", "delete_rewrite", "manifest_rewrite", "snapshot_expiry"]
-    assert not any(duty.due for duty in found.values())
+    assert not any(task.due for task in found.values())
 
 
 def test_few_files_are_not_looked_at(written: Lake) -> None:
     assert measured(written, {"compaction": {}})["rewrite"]["few"] == 6
-    duty = duties(written, {"compaction": {}})["compaction"]
-    assert not duty.due
-    assert duty.summary == "6 data files in all (limit of small ones: 20)"
+    task = tasks(written, {"compaction": {}})["compaction"]
+    assert not task.due
+    assert task.summary == "6 data files in all (limit of small ones: 20)"
 
 
 def test_small_files_are_compacted(written: Lake) -> None:
-    duty = duties(written, {"compaction": {"run_if": {"small_files_over": 5}}})["compaction"]
-    assert duty.due
-    assert isinstance(duty.work, RewriteDataFiles)
-    assert duty.work.strategy == "binpack"
-    assert duty.forecast["rewritten_files"] == 6
-    assert duty.forecast["snapshot_before"] == written.table("n.t").metadata.current_snapshot_id
-    assert duty.summary.startswith("6 small files (limit 5): 6 files (")
+    task = tasks(written, {"compaction": {"run_if": {"small_files_over": 5}}})["compaction"]
+    assert task.due
+    assert isinstance(task.work, RewriteDataFiles)
+    assert task.work.strategy == "binpack"
+    assert task.forecast["rewritten_files"] == 6
+    assert task.forecast["snapshot_before"] == written.table("n.t").metadata.current_snapshot_id
+    assert task.summary.startswith("6 small files (limit 5): 6 files (")
 
 
 def test_files_of_several_partitions_are_not_put_together(lake: Lake) -> None:
@@ -66,11 +66,11 @@ def test_files_of_several_partitions_are_not_put_together(lake: Lake) -> None:
     lake.apply("table.t", body)
     for number in range(4):
         lake.append("n.t", rows(number, number, 1))
-    duty = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 4}})[
+    task = tasks(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 4}})[
         "compaction"
     ]
-    assert duty.forecast["rewritten_files"] == 4  # only yesterday has four
-    few = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 5}})[
+    assert task.forecast["rewritten_files"] == 4  # only yesterday has four
+    few = tasks(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 5}})[
         "compaction"
     ]
     assert not few.due
@@ -84,9 +84,9 @@ def test_a_filter_leaves_files_out(lake: Lake) -> None:
         lake.append("n.t", rows(0, 10))
     cut = (NOW - timedelta(days=5)).isoformat()
     compaction = {"run_if": {"small_files_over": 2}, "min_input_files": 2}
-    plain = duties(lake, body | {"compaction": compaction | {"where": f"ts < '{cut}'"}})["compaction"]
+    plain = tasks(lake, body | {"compaction": compaction | {"where": f"ts < '{cut}'"}})["compaction"]
     assert plain.forecast["rewritten_files"] == 3
-    other = duties(lake, body | {"compaction": compaction | {"where": "ts < date_sub(current_date(), 5)"}})[
+    other = tasks(lake, body | {"compaction": compaction | {"where": "ts < date_sub(current_date(), 5)"}})[
         "compaction"
     ]
     assert other.due
@@ -96,22 +96,22 @@ def test_a_filter_leaves_files_out(lake: Lake) -> None:
 
 def test_old_snapshots_expire(written: Lake) -> None:
     body = {"snapshot_expiry": {"older_than": "1d", "retain_last": 2}}
-    young = duties(written, body)["snapshot_expiry"]
+    young = tasks(written, body)["snapshot_expiry"]
     assert not young.due
     assert (
         young.summary == "0 snapshots to expire of at least 1 (the oldest of 6 is 0s old, keeping 1d)"
         or "old, keeping 1d" in young.summary
     )
     later = measured(written, body)["measured_ms"] + 2 * DAY
-    duty = duties(written, body, now=later)["snapshot_expiry"]
+    task = tasks(written, body, now=later)["snapshot_expiry"]
     head = written.table("n.t").metadata.current_snapshot_id
-    assert duty.forecast == {
+    assert task.forecast == {
         "expired_snapshots": 4,
         "snapshot_before": head,
         "deleted_data_files": 0,
         "deleted_delete_files": 0,
     }
-    assert duty.work == ExpireSnapshots(older_than_ms=later - DAY, retain_last=2)
+    assert task.work == ExpireSnapshots(older_than_ms=later - DAY, retain_last=2)
 
 
 def test_expiry_frees_the_files_that_were_taken_away(lake: Lake) -> None:
@@ -122,15 +122,15 @@ def test_expiry_frees_the_files_that_were_taken_away(lake: Lake) -> None:
     lake.append("n.t", rows(2))
     body = {"snapshot_expiry": {"older_than": "1d"}}
     later = measured(lake, body)["measured_ms"] + 2 * DAY
-    duty = duties(lake, body, now=later)["snapshot_expiry"]
-    assert duty.forecast["deleted_data_files"] == 1
+    task = tasks(lake, body, now=later)["snapshot_expiry"]
+    assert task.forecast["deleted_data_files"] == 1
 
 
 def test_manifests_are_counted_from_their_list(written: Lake) -> None:
-    duty = duties(written, {"manifest_rewrite": {"run_if": {"manifests_over": 5}}})["manifest_rewrite"]
-    assert duty.work == RewriteManifests()
-    assert duty.forecast["rewritten_manifests"] == 6
-    many = duties(written, {"manifest_rewrite": {}})["manifest_rewrite"]
+    task = tasks(written, {"manifest_rewrite": {"run_if": {"manifests_over": 5}}})["manifest_rewrite"]
+    assert task.work == RewriteManifests()
+    assert task.forecast["rewritten_manifests"] == 6
+    many = tasks(written, {"manifest_rewrite": {}})["manifest_rewrite"]
     assert not many.due
     assert many.summary.startswith("6 manifests (limit 50), mean size ")
 
@@ -141,14 +141,14 @@ def test_old_rows_go_in_whole_days_where_days_are_partitions(lake: Lake, partiti
     lake.apply("table.t", body)
     lake.append("n.t", rows(0, 1))
     keep = body | {"retention": {"column": "ts", "keep": "5d"}}
-    assert not duties(lake, keep)["retention"].due
+    assert not tasks(lake, keep)["retention"].due
     lake.append("n.t", rows(20, 21, 21))
-    duty = duties(lake, keep)["retention"]
-    assert duty.due
-    assert duty.forecast["deleted_rows"] == 3
-    assert isinstance(duty.work, DeleteRows)
-    assert (duty.work.before_ms % DAY == 0) or not partitioned
-    assert duty.work.type == "timestamptz"
+    task = tasks(lake, keep)["retention"]
+    assert task.due
+    assert task.forecast["deleted_rows"] == 3
+    assert isinstance(task.work, DeleteRows)
+    assert (task.work.before_ms % DAY == 0) or not partitioned
+    assert task.work.type == "timestamptz"
 
 
 def test_figures_of_the_same_snapshot_are_used_again(written: Lake) -> None:

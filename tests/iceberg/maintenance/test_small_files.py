@@ -7,7 +7,7 @@ import pytest
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.statistics import ReportsStatistics, StatisticsRequest
 from tests.iceberg.lake import Lake
-from tests.iceberg.maintenance.upkeep import ORDERS, measured
+from tests.iceberg.maintenance.maintenance import ORDERS, measured
 
 COMPACTION: dict[str, Any] = {"compaction": {"run_if": {"small_files_over": 1}, "min_input_files": 2}}
 

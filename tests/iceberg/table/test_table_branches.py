@@ -10,7 +10,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.refs import SnapshotRef
 from pyiceberg.types import LongType, NestedField
 
-from flareiac.sdk.changes import Action, Claim, Effect, Origin, Relation
+from flareiac.sdk.changes import Action, Effect, Origin, Relation, Usage
 from flareiac.sdk.results import Applied, NotApplied, Present
 from flareiac_iceberg.catalogs.rest.writer import RestWriter
 from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
@@ -272,8 +272,8 @@ def test_refusals_name_the_way_out(made: Lake) -> None:
     first, _ = heads(made)
     made.table("n.t").manage_snapshots().create_tag(first, "theirs").create_branch(first, "side").commit()
 
-    def refused(body: dict[str, Any], claims: tuple[Claim, ...] = ()) -> list[str]:
-        blockers = made.plan("table.t", BODY | body, claims=claims).blockers
+    def refused(body: dict[str, Any], usages: tuple[Usage, ...] = ()) -> list[str]:
+        blockers = made.plan("table.t", BODY | body, usages=usages).blockers
         assert all(blocker.ways_out for blocker in blockers)
         return [blocker.code for blocker in blockers]
 
@@ -281,7 +281,7 @@ def test_refusals_name_the_way_out(made: Lake) -> None:
     assert refused({"tag": {"side": tag()}}) == ["FII080"]
     assert refused({"tag": {"x": tag(7)}}) == ["FII071"]
     made.apply("table.t", BODY | {"branch": {"audit": branch()}})
-    writer = Claim(
+    writer = Usage(
         subject="table.t", holder="job.j", relation=Relation.WRITES, reason="output o", part="audit"
     )
     assert refused({}, (writer,)) == ["FII083"]

@@ -4,7 +4,7 @@ apply as news.
 
 from typing import Any
 
-from flareiac.sdk.changes import Action, Claim, Relation
+from flareiac.sdk.changes import Action, Relation, Usage
 from flareiac.sdk.lakehouse import ForeignCommits, QueryCommits, TableWriters, UndoneBatches
 from flareiac.sdk.results import Present
 from flareiac_iceberg.format.recent_writers import LOOKED_AT, since, unacknowledged, writers
@@ -129,7 +129,7 @@ def test_a_row_written_by_another_program_is_seen_by_the_next_read_and_is_no_new
     assert again.identity["writers"]["since"] == who["at"]
 
 
-WRITER = Claim(subject="table.orders", holder="job.orders", relation=Relation.WRITES, reason="output orders")
+WRITER = Usage(subject="table.orders", holder="job.orders", relation=Relation.WRITES, reason="output orders")
 
 
 def test_a_stranger_beside_a_declared_writer_is_acknowledged_by_an_apply(lake: Lake) -> None:
@@ -137,7 +137,7 @@ def test_a_stranger_beside_a_declared_writer_is_acknowledged_by_an_apply(lake: L
     lake.apply("table.orders", body)
     lake.append("demo.orders", [{"id": 1}])
     assert lake.plan("table.orders", body).action is Action.NO_OP
-    assert lake.plan("table.orders", body, claims=(WRITER,)).action is Action.RECORD
+    assert lake.plan("table.orders", body, usages=(WRITER,)).action is Action.RECORD
 
 
 def test_a_second_query_beside_the_declared_one_is_a_stranger() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from flareiac.app.discovery import installed
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.changes import Action, Claim, Effect, Proposal, Relation
+from flareiac.sdk.changes import Action, Effect, Proposal, Relation, Usage
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Observation, Present, Recorded
 from flareiac_spark.observation.job import JobFacts
@@ -64,7 +64,7 @@ ANEW = ('checkpoint "x" {}', 'checkpoint "x" {\n  generation = 2\n  start_from =
 EMPTIED = ("{ table = table.orders }", '{\n    table = table.orders\n    rebuild = "truncate"\n  }')
 KNOWN = {"queries": {"orders": {"id": QUERY, "run_id": "r"}}}
 AHEAD = {"since": 1, "queries": {QUERY: {"epoch": 9, "at": 1, "outputs": {}}}}
-OTHER = Claim(subject="table.orders", holder="job.other", relation=Relation.WRITES, reason="output y")
+OTHER = Usage(subject="table.orders", holder="job.other", relation=Relation.WRITES, reason="output y")
 
 
 def changed(
@@ -106,7 +106,7 @@ def planned(
             observed=observed,
             references=references,
             project=project.project,
-            claims=(OTHER,),
+            usages=(OTHER,),
             replace=replacing,
         )
     )

@@ -9,7 +9,7 @@ from flareiac.kernel.diagnostics import Severity
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.references import Resolved
 from flareiac_spark.column_types import Column, NotAType, normal_type, whole_columns
-from flareiac_spark.definition.claims import claims
+from flareiac_spark.definition.usages import usages
 from tests.spark.declared import BATCH, LAKE, STATEFUL, STATELESS, loaded
 
 ONE_OUTPUT = 'output "orders" { table = table.orders }'
@@ -183,7 +183,7 @@ def test_claims_name_tables_and_the_checkpoint(tmp_path: Path) -> None:
     text = STATELESS.replace("input", 'input "regions" { table = table.regions }\n  input')
     found = loaded(LAKE + text, tmp_path)
     held = {
-        (claim.relation, claim.subject) for claim in claims("job.x", found.attributes(), found.references())
+        (usage.relation, usage.subject) for usage in usages("job.x", found.attributes(), found.references())
     }
     assert held == {
         (Relation.WRITES, "table.orders"),
@@ -197,19 +197,19 @@ def test_a_writer_is_known_by_the_queries_that_are_recorded_of_it(tmp_path: Path
 
     def queries(identity: Attributes) -> list[tuple[str, ...] | None]:
         own = Resolved(address="job.x", type="job", attributes=found.attributes(), identity=identity)
-        held = claims("job.x", found.attributes(), {**found.references(), "job.x": own})
-        return [claim.queries for claim in held if claim.relation is Relation.WRITES]
+        held = usages("job.x", found.attributes(), {**found.references(), "job.x": own})
+        return [usage.queries for usage in held if usage.relation is Relation.WRITES]
 
     assert queries({}) == [None]
     assert queries({"former_queries": ["q-0"]}) == [None]
     assert queries({"queries": {"orders": {"id": "q-1"}}, "former_queries": ["q-0"]}) == [("q-1", "q-0")]
     batch = loaded(LAKE + BATCH, tmp_path)
-    assert [claim.queries for claim in claims("job.x", batch.attributes(), batch.references())] == [()]
+    assert [usage.queries for usage in usages("job.x", batch.attributes(), batch.references())] == [()]
 
 
 def test_a_batch_job_completes_what_it_writes(tmp_path: Path) -> None:
     found = loaded(LAKE + BATCH, tmp_path)
-    assert [claim.completes for claim in claims("job.x", found.attributes(), found.references())] == [True]
+    assert [usage.completes for usage in usages("job.x", found.attributes(), found.references())] == [True]
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,16 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error, warning
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
-from flareiac.sdk.changes import Action, Claim, Effect, Origin, Proposal, Relation, Stage, Step, blocker
+from flareiac.sdk.changes import Action, Effect, Origin, Proposal, Relation, Stage, Step, Usage, blocker
 from flareiac.sdk.classify import classify
-from flareiac.sdk.maintenance import CustomWork, DutiesRequest, Duty, Hold, Judgement, MeasureRequest
+from flareiac.sdk.maintenance import (
+    CustomWork,
+    Hold,
+    Judgement,
+    MaintenanceTask,
+    MeasureRequest,
+    TasksRequest,
+)
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
@@ -319,13 +326,13 @@ class ThingMaintainer:
     def wants(self, attributes: Attributes) -> bool:
         return attributes.get("sweep_over") is not None
 
-    def duties(self, request: DutiesRequest) -> tuple[Duty, ...]:
+    def tasks(self, request: TasksRequest) -> tuple[MaintenanceTask, ...]:
         dust, limit = request.figures["dust"], request.attributes["sweep_over"]
         told = f"{dust} of {limit} grains of dust"
         held = tuple(f"{item.holder}: {item.reason}" for item in request.holds)
         due = dust > limit and not held
         return (
-            Duty(
+            MaintenanceTask(
                 name="sweeping",
                 id=f"sweep-{request.identity['id']}-{dust}",
                 due=due,
@@ -338,10 +345,10 @@ class ThingMaintainer:
             ),
         )
 
-    def judge(self, duty: Duty, result: Mapping[str, Data]) -> Judgement:
+    def judge(self, task: MaintenanceTask, result: Mapping[str, Data]) -> Judgement:
         if result["swept"] == 0:
             return Judgement(diagnostics=(error(NOT_SWEPT, "The broom is worn."),))
-        return Judgement(messages=(f"swept {result['swept']} grains, expected {duty.forecast['swept']}",))
+        return Judgement(messages=(f"swept {result['swept']} grains, expected {task.forecast['swept']}",))
 
 
 def holds(address: str, attributes: Attributes, _references: References, _facts: object) -> tuple[Hold, ...]:
@@ -350,10 +357,10 @@ def holds(address: str, attributes: Attributes, _references: References, _facts:
     return (Hold(subject=other.address, holder=address, reason="it needs the dust"),) if other else ()
 
 
-def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
+def usages(address: str, attributes: Attributes, _references: References) -> tuple[Usage, ...]:
     """Two things of one name are one thing."""
     return (
-        Claim(
+        Usage(
             subject=attributes["name"],
             holder=address,
             relation=Relation.REAL_NAME,

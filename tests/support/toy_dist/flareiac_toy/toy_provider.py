@@ -23,9 +23,9 @@ from flareiac_toy.thing import (
     ThingMaintainer,
     ThingPlanner,
     canonical,
-    claims,
     dust_on,
     holds,
+    usages,
 )
 
 
@@ -81,7 +81,7 @@ class ToyProvider:
                 description="A file.",
                 canonical=canonical,
                 planner=ThingPlanner(),
-                claims=claims,
+                usages=usages,
                 computed={"id": STRING},
                 maintainer=ThingMaintainer(),
                 holds=holds,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold, MeasureRequest, Measuring, Neighbour
+from flareiac.sdk.maintenance import Hold, MaintenanceTask, MeasureRequest, Measuring, Neighbour, TasksRequest
 from flareiac.sdk.results import Present
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import Lake, columns
@@ -42,7 +42,7 @@ def measured(
     )
 
 
-def duties(
+def tasks(
     lake: Lake,
     body: Mapping[str, Any],
     *,
@@ -50,10 +50,10 @@ def duties(
     holds: tuple[Hold, ...] = (),
     runs: Mapping[str, Attributes] | None = None,
     neighbours: tuple[Neighbour, ...] = (),
-) -> dict[str, Duty]:
+) -> dict[str, MaintenanceTask]:
     """What is due of the table, by name."""
     figures = measured(lake, body)
-    request = DutiesRequest(
+    request = TasksRequest(
         address="table.t",
         attributes=declared(lake, body),
         identity={},
@@ -64,4 +64,4 @@ def duties(
         runs=runs or {},
         neighbours=neighbours,
     )
-    return {duty.name: duty for duty in TableMaintainer().duties(request)}
+    return {task.name: task for task in TableMaintainer().tasks(request)}

@@ -3,7 +3,7 @@
 from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.sdk.changes import Claim, Conflict, Relation, Sharing
+from flareiac.sdk.changes import Conflict, Relation, Sharing, Usage
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.definition.column_usage import columns_by_relation, columns_read
@@ -34,9 +34,9 @@ _SAME_CHECKPOINT: Final = Conflict(
 )
 
 
-def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
+def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
     """The tables of its inputs and outputs, and its checkpoint's location."""
-    found: list[Claim] = []
+    found: list[Usage] = []
     job = JobDefinition.of(attributes)
     given = columns_by_relation(job, references)
     recorded = references.get(address)
@@ -55,7 +55,7 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
             case _:
                 assert_never(item)
     found += [
-        Claim(
+        Usage(
             subject=output.table.address,
             holder=address,
             relation=Relation.WRITES,
@@ -72,7 +72,7 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
     ]
     if job.checkpoint_location is not None:
         found.append(
-            Claim(
+            Usage(
                 subject=job.checkpoint_location,
                 holder=address,
                 relation=Relation.HOLDS_ALONE,
@@ -102,9 +102,9 @@ def _reads(
     table: str,
     relation: Relation,
     tolerates: tuple[str, ...],
-) -> Claim:
+) -> Usage:
     columns = columns_read(job.queries.values(), name)
-    return Claim(
+    return Usage(
         subject=table,
         holder=address,
         relation=relation,

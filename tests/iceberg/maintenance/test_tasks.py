@@ -10,11 +10,11 @@ import pytest
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.maintenance import Duty, Hold, Neighbour, Work
+from flareiac.sdk.maintenance import Hold, MaintenanceTask, Neighbour, Work
 from flareiac.sdk.table_tasks import RemoveOrphans, RewriteDataFiles
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
-from tests.iceberg.maintenance.upkeep import DAY, ORDERS, declared, duties, measured
+from tests.iceberg.maintenance.maintenance import DAY, ORDERS, declared, measured, tasks
 
 ORPHANS: dict[str, Any] = {"orphan_removal": {}}
 COMPACTION: dict[str, Any] = {"compaction": {"run_if": {"small_files_over": 1}, "min_input_files": 2}}
@@ -29,8 +29,8 @@ def written(lake: Lake) -> Lake:
     return lake
 
 
-def run(duty: Duty, at_ms: int, **more: Any) -> dict[str, Attributes]:
-    return {duty.name: {"at": at_ms / 1000, "id": duty.id, "forecast": {}, "result": {}, **more}}
+def run(task: MaintenanceTask, at_ms: int, **more: Any) -> dict[str, Attributes]:
+    return {task.name: {"at": at_ms / 1000, "id": task.id, "forecast": {}, "result": {}, **more}}
 
 
 def test_only_what_is_declared_and_enabled_is_wanted(lake: Lake) -> None:
@@ -39,69 +39,69 @@ def test_only_what_is_declared_and_enabled_is_wanted(lake: Lake) -> None:
     assert wants(declared(lake, ORPHANS))
     assert not wants(declared(lake, {"orphan_removal": {"enabled": False}}))
     lake.apply("table.t", ORDERS)
-    assert list(duties(lake, {"orphan_removal": {"enabled": False}, "snapshot_expiry": {}})) == [
+    assert list(tasks(lake, {"orphan_removal": {"enabled": False}, "snapshot_expiry": {}})) == [
         "snapshot_expiry"
     ]
 
 
 def test_the_engine_carries_it_out(written: Lake) -> None:
-    found = duties(written, COMPACTION | {"engine": Reference("engine.big")})
+    found = tasks(written, COMPACTION | {"engine": Reference("engine.big")})
     assert found["compaction"].performer == Reference("engine.big")
 
 
 def test_what_was_done_rests_until_its_time_has_come(written: Lake) -> None:
-    first = duties(written, ORPHANS)["orphan_removal"]
+    first = tasks(written, ORPHANS)["orphan_removal"]
     assert first.due
     assert first.summary.endswith("(never done with these settings)")
     now = measured(written, ORPHANS)["measured_ms"] + DAY
-    rested = duties(written, ORPHANS, now=now, runs=run(first, now - 6 * DAY))["orphan_removal"]
+    rested = tasks(written, ORPHANS, now=now, runs=run(first, now - 6 * DAY))["orphan_removal"]
     assert not rested.due
     assert rested.work is None
     assert rested.summary.startswith("ran 6d ago, at most once in 7d")
-    assert duties(written, ORPHANS, now=now, runs=run(first, now - 8 * DAY))["orphan_removal"].due
+    assert tasks(written, ORPHANS, now=now, runs=run(first, now - 8 * DAY))["orphan_removal"].due
 
 
 def test_a_failed_run_and_one_under_other_settings_do_not_count(written: Lake) -> None:
-    first = duties(written, {"orphan_removal": {"dry_run": True}})["orphan_removal"]
+    first = tasks(written, {"orphan_removal": {"dry_run": True}})["orphan_removal"]
     now = measured(written, ORPHANS)["measured_ms"]
-    assert duties(written, ORPHANS, now=now, runs=run(first, now - HOUR))["orphan_removal"].due
-    real = duties(written, ORPHANS)["orphan_removal"]
-    assert duties(written, ORPHANS, now=now, runs=run(real, now - HOUR, failed="it failed"))[
+    assert tasks(written, ORPHANS, now=now, runs=run(first, now - HOUR))["orphan_removal"].due
+    real = tasks(written, ORPHANS)["orphan_removal"]
+    assert tasks(written, ORPHANS, now=now, runs=run(real, now - HOUR, failed="it failed"))[
         "orphan_removal"
     ].due
 
 
 def test_an_operation_is_the_same_until_it_was_recorded_or_the_table_moved(written: Lake) -> None:
-    first, again = (duties(written, COMPACTION)["compaction"] for _ in range(2))
+    first, again = (tasks(written, COMPACTION)["compaction"] for _ in range(2))
     assert first.id == again.id
-    assert duties(written, COMPACTION, runs=run(first, 5))["compaction"].id != first.id
+    assert tasks(written, COMPACTION, runs=run(first, 5))["compaction"].id != first.id
     written.append("n.t", [{"id": 9, "ts": None}])
-    assert duties(written, COMPACTION)["compaction"].id != first.id
+    assert tasks(written, COMPACTION)["compaction"].id != first.id
     other = {"compaction": COMPACTION["compaction"] | {"target_file_size": "1MB"}}
-    assert duties(written, other)["compaction"].id != duties(written, COMPACTION)["compaction"].id
+    assert tasks(written, other)["compaction"].id != tasks(written, COMPACTION)["compaction"].id
 
 
 def test_a_rewrite_that_was_not_recorded_is_not_done_again(written: Lake) -> None:
     """The command died after the commit: the table itself says that it was done, and when."""
     body = {"compaction": {"rewrite_all": True, "every": "30d"}}
-    first = duties(written, body)["compaction"]
+    first = tasks(written, body)["compaction"]
     assert first.due
     table = written.table("n.t")
     table.overwrite(table.scan().to_arrow(), snapshot_properties={"flareiac.operation": first.id})
     written.append("n.t", [{"id": 9, "ts": None}])
     now = measured(written, body)["measured_ms"]
-    again = duties(written, body, now=now + 6 * DAY)["compaction"]
+    again = tasks(written, body, now=now + 6 * DAY)["compaction"]
     assert (again.due, again.summary.startswith("ran 6d ago, at most once in 30d; waiting: all ")) == (
         False,
         True,
     )
-    assert duties(written, body, now=now + 31 * DAY)["compaction"].due
-    assert duties(written, body, runs=run(first, now, failed="rows were lost"))["compaction"].due
-    assert not duties(
-        written, body, now=now, runs=run(replace(first, id="compaction-other"), now - 40 * DAY)
-    )["compaction"].due
+    assert tasks(written, body, now=now + 31 * DAY)["compaction"].due
+    assert tasks(written, body, runs=run(first, now, failed="rows were lost"))["compaction"].due
+    assert not tasks(written, body, now=now, runs=run(replace(first, id="compaction-other"), now - 40 * DAY))[
+        "compaction"
+    ].due
     other = {"compaction": body["compaction"] | {"delete_ratio": 0.5}}
-    assert duties(written, other)["compaction"].due
+    assert tasks(written, other)["compaction"].due
 
 
 @pytest.mark.parametrize("said", ["false", "no"])
@@ -115,8 +115,8 @@ def test_a_table_that_may_not_lose_files_loses_none(lake: Lake, said: str) -> No
     lake.apply("table.t", body)
     lake.append("n.t", [{"id": 1, "ts": None}])
     lake.append("n.t", [{"id": 2, "ts": None}])
-    found = duties(lake, body)
-    assert [(duty.due, [item.code for item in duty.diagnostics]) for duty in found.values()] == [
+    found = tasks(lake, body)
+    assert [(task.due, [item.code for item in task.diagnostics]) for task in found.values()] == [
         (False, ["FII157"])
     ] * 2
 
@@ -125,23 +125,23 @@ def test_a_table_that_may_not_lose_files_loses_none(lake: Lake, said: str) -> No
 def test_orphans_are_left_where_others_have_files(written: Lake, inside: str) -> None:
     location = measured(written, ORPHANS)["location"].removeprefix("file://")
 
-    def beside(place: str, **more: bool) -> Duty:
-        return duties(
+    def beside(place: str, **more: bool) -> MaintenanceTask:
+        return tasks(
             written, ORPHANS, neighbours=(Neighbour(address="checkpoint.c", places=("/else", place), **more),)
         )["orphan_removal"]
 
-    duty = beside(f"{location}{inside}")
-    assert not duty.due
-    assert [item.code for item in duty.diagnostics] == ["FII158"]
-    assert "checkpoint.c" in duty.diagnostics[0].detail
+    task = beside(f"{location}{inside}")
+    assert not task.due
+    assert [item.code for item in task.diagnostics] == ["FII158"]
+    assert "checkpoint.c" in task.diagnostics[0].detail
     assert beside(f"{location}-more").due
     assert "flareiac undrop checkpoint.c" in beside(f"{location}{inside}", dropped=True).diagnostics[0].detail
 
 
 def test_two_tables_can_not_declare_one_location(lake: Lake) -> None:
-    claims = lake.types["table"].claims
+    usages = lake.types["table"].usages
     one, other = (
-        claims(f"table.{name}", declared(lake, {"name": name, "location": place}), lake.references)[1]
+        usages(f"table.{name}", declared(lake, {"name": name, "location": place}), lake.references)[1]
         for name, place in (("a", "file:///lake/x/"), ("b", "/lake/x"))
     )
     assert one.relation is other.relation is Relation.OWNS_LOCATION
@@ -154,19 +154,19 @@ def test_orphans_are_left_where_another_table_of_the_catalog_is(written: Lake) -
     catalog.create_namespace("far")
     catalog.create_table("far.guest", schema=written.table("n.t").schema(), location=f"{location}/guest")
     catalog.close()
-    duty = duties(written, ORPHANS)["orphan_removal"]
-    assert not duty.due
-    assert duty.summary == "the table far.guest has files in the same place"
+    task = tasks(written, ORPHANS)["orphan_removal"]
+    assert not task.due
+    assert task.summary == "the table far.guest has files in the same place"
 
 
 def test_files_of_a_batch_at_work_are_no_orphans(written: Lake) -> None:
     now = measured(written, ORPHANS)["measured_ms"]
     began = now - 5 * DAY
     hold = Hold(subject="table.t", holder="job.w", reason="batch 7 is not committed", since_ms=began)
-    duty = duties(written, ORPHANS, now=now, holds=(hold,))["orphan_removal"]
-    assert duty.work == RemoveOrphans(older_than_ms=began)
-    assert duty.held[0].startswith("job.w: batch 7 is not committed, so files written since ")
-    young = duties(written, ORPHANS, now=now, holds=(replace(hold, since_ms=now - DAY),))["orphan_removal"]
+    task = tasks(written, ORPHANS, now=now, holds=(hold,))["orphan_removal"]
+    assert task.work == RemoveOrphans(older_than_ms=began)
+    assert task.held[0].startswith("job.w: batch 7 is not committed, so files written since ")
+    young = tasks(written, ORPHANS, now=now, holds=(replace(hold, since_ms=now - DAY),))["orphan_removal"]
     assert young.work == RemoveOrphans(older_than_ms=now - 3 * DAY)
     assert not young.held
 
@@ -174,16 +174,16 @@ def test_files_of_a_batch_at_work_are_no_orphans(written: Lake) -> None:
 def test_what_nobody_knows_stops_everything_that_removes(written: Lake) -> None:
     hold = Hold(subject="table.t", holder="job.w", reason="its checkpoint cannot be read", unknown=True)
     body = ORPHANS | {"snapshot_expiry": {"older_than": "0s"}}
-    found = duties(written, body, holds=(hold,))
-    assert not any(duty.due for duty in found.values())
-    assert all(duty.held for duty in found.values())
+    found = tasks(written, body, holds=(hold,))
+    assert not any(task.due for task in found.values())
+    assert all(task.held for task in found.values())
 
 
 def test_work_and_forecast_are_plain(written: Lake) -> None:
-    duty = duties(written, COMPACTION)["compaction"]
-    assert duty.work is not None
-    assert decode(Work, encode(duty.work)) == duty.work
-    assert all(isinstance(number, int) for number in duty.forecast.values())
+    task = tasks(written, COMPACTION)["compaction"]
+    assert task.work is not None
+    assert decode(Work, encode(task.work)) == task.work
+    assert all(isinstance(number, int) for number in task.forecast.values())
 
 
 def test_options_go_by_icebergs_names(written: Lake) -> None:
@@ -195,10 +195,10 @@ def test_options_go_by_icebergs_names(written: Lake) -> None:
         "partial_progress": {"max_commits": 4, "max_failed_commits": 2},
         "options": {"max-output-size": "100"},
     }
-    duty = duties(written, {"compaction": block})["compaction"]
-    assert isinstance(duty.work, RewriteDataFiles)
-    assert duty.work.sort_order == "zorder(id, ts)"
-    assert duty.work.options == {
+    task = tasks(written, {"compaction": block})["compaction"]
+    assert isinstance(task.work, RewriteDataFiles)
+    assert task.work.sort_order == "zorder(id, ts)"
+    assert task.work.options == {
         "min-input-files": "2",
         "max-file-group-size-bytes": str(100 * 1024**3),
         "max-concurrent-file-group-rewrites": "5",
@@ -213,11 +213,11 @@ def test_options_go_by_icebergs_names(written: Lake) -> None:
 
 
 def test_sorting_needs_an_order(written: Lake) -> None:
-    duty = duties(written, {"compaction": COMPACTION["compaction"] | {"strategy": "sort"}})["compaction"]
-    assert not duty.due
-    assert [item.code for item in duty.diagnostics] == ["FII154"]
+    task = tasks(written, {"compaction": COMPACTION["compaction"] | {"strategy": "sort"}})["compaction"]
+    assert not task.due
+    assert [item.code for item in task.diagnostics] == ["FII154"]
     by = {"transform": "day", "column": "ts", "param": None, "direction": "desc", "nulls": "last"}
-    sorted_ = duties(
+    sorted_ = tasks(
         written, {"compaction": COMPACTION["compaction"] | {"strategy": "sort", "sort_by": [by, "id"]}}
     )["compaction"]
     assert isinstance(sorted_.work, RewriteDataFiles)
@@ -226,10 +226,10 @@ def test_sorting_needs_an_order(written: Lake) -> None:
 
 def test_a_partition_spec_that_is_not_there_is_told(written: Lake) -> None:
     def by(spec: str) -> tuple[bool, list[str]]:
-        duty = duties(
+        task = tasks(
             written, {"compaction": COMPACTION["compaction"] | {"options": {"output-spec-id": spec}}}
         )["compaction"]
-        return duty.due, [item.code for item in duty.diagnostics]
+        return task.due, [item.code for item in task.diagnostics]
 
     assert (by("0"), by("7")) == ((True, []), (False, ["FII159"]))
 
@@ -245,7 +245,7 @@ def compacted(**result: int) -> Attributes:
     }
 
 
-DUE = Duty(
+DUE = MaintenanceTask(
     name="compaction",
     id="compaction-a-b",
     due=True,
@@ -290,9 +290,9 @@ def test_more_expired_than_were_to_when_it_began_is_an_error(written: Lake) -> N
     error.
     """
     body = {"snapshot_expiry": {"older_than": "1d"}}
-    duty = duties(written, body, now=measured(written, body)["measured_ms"] + 2 * DAY)["snapshot_expiry"]
-    assert duty.forecast["expired_snapshots"] == 2
-    head = duty.forecast["snapshot_before"]
+    task = tasks(written, body, now=measured(written, body)["measured_ms"] + 2 * DAY)["snapshot_expiry"]
+    assert task.forecast["expired_snapshots"] == 2
+    head = task.forecast["snapshot_before"]
 
     def judged(expired: int, before: int, after: int) -> tuple[list[str], str]:
         result = {
@@ -301,7 +301,7 @@ def test_more_expired_than_were_to_when_it_began_is_an_error(written: Lake) -> N
             "snapshot_before": before,
             "snapshot_after": after,
         }
-        found = TableMaintainer().judge(duty, result)
+        found = TableMaintainer().judge(task, result)
         return [item.code for item in found.diagnostics], found.messages[1]
 
     assert judged(2, head, head) == ([], "snapshot_expiry: as forecast")
@@ -310,7 +310,7 @@ def test_more_expired_than_were_to_when_it_began_is_an_error(written: Lake) -> N
     complaints, said = judged(2, head + 1, head + 1)
     assert (complaints, said) == ([], "snapshot_expiry: as forecast")
     moved = TableMaintainer().judge(
-        duty, {"expired_snapshots": 9, "allowed_snapshots": 9, "snapshot_before": 1, "snapshot_after": 1}
+        task, {"expired_snapshots": 9, "allowed_snapshots": 9, "snapshot_before": 1, "snapshot_after": 1}
     )
     assert not moved.diagnostics
     assert "because the table was written meanwhile: 2 snapshots expired expected and 9" in moved.messages[1]
@@ -322,9 +322,9 @@ def test_a_tag_whose_time_has_passed_goes_though_no_snapshot_does(written: Lake)
         int(table.metadata.current_snapshot_id or 0), "old", max_ref_age_ms=HOUR
     ).commit()
     now = measured(written, {})["measured_ms"] + 2 * HOUR
-    duty = duties(written, {"snapshot_expiry": {"older_than": "5d"}}, now=now)["snapshot_expiry"]
-    assert (duty.due, duty.forecast["expired_snapshots"], duty.forecast["dropped_refs"]) == (True, 0, 1)
-    assert duty.summary == "drop old, whose own time has passed; no snapshot goes"
+    task = tasks(written, {"snapshot_expiry": {"older_than": "5d"}}, now=now)["snapshot_expiry"]
+    assert (task.due, task.forecast["expired_snapshots"], task.forecast["dropped_refs"]) == (True, 0, 1)
+    assert task.summary == "drop old, whose own time has passed; no snapshot goes"
 
 
 @pytest.mark.parametrize(
@@ -352,8 +352,8 @@ def test_columns_that_are_not_there_are_no_work_for_spark_where_none_is_declared
     written: Lake, compaction: dict[str, Any], code: str, told: str
 ) -> None:
     body = {"column": None, "compaction": compaction | {"run_if": {"small_files_over": 1}}}
-    duty = duties(written, body)["compaction"]
-    assert (duty.due, duty.summary, [item.code for item in duty.diagnostics]) == (
+    task = tasks(written, body)["compaction"]
+    assert (task.due, task.summary, [item.code for item in task.diagnostics]) == (
         False,
         f"{told} Nothing is rewritten.",
         [code],
@@ -366,7 +366,7 @@ def test_columns_that_are_not_there_are_no_work_for_spark_where_none_is_declared
             "min_input_files": 2,
         },
     }
-    assert duties(written, fine)["compaction"].due
+    assert tasks(written, fine)["compaction"].due
 
 
 @pytest.mark.parametrize("where", ["a > ", "id = 1; drop table x", "id = 1 id", "", "select"])
@@ -377,11 +377,11 @@ def test_a_filter_that_is_no_condition_is_refused(written: Lake, where: str) -> 
 
 def test_sizes_are_judged_beside_what_the_table_says(written: Lake) -> None:
     most = {"compaction": COMPACTION["compaction"] | {"max_file_size": "300MB"}}
-    refused = duties(written, most)["compaction"]
+    refused = tasks(written, most)["compaction"]
     assert (refused.due, [item.code for item in refused.diagnostics]) == (False, ["FII136"])
     with written.table("n.t").transaction() as change:
         change.set_properties({"write.target-file-size-bytes": "134217728"})
-    assert duties(written, most)["compaction"].due
+    assert tasks(written, most)["compaction"].due
 
 
 def test_what_spark_can_not_load_is_not_maintained(lake: Lake) -> None:
@@ -393,8 +393,8 @@ def test_what_spark_can_not_load_is_not_maintained(lake: Lake) -> None:
     }
     lake.apply("table.t", body)
     lake.append("n.t", [{"id": 1, "at": None}])
-    found = duties(lake, body)
-    assert not any(duty.due for duty in found.values())
+    found = tasks(lake, body)
+    assert not any(task.due for task in found.values())
     assert (
         found["orphan_removal"].summary
         == "Spark cannot load the table: at.tm has a type that it does not know"

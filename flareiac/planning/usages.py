@@ -1,0 +1,139 @@
+"""Who holds what: collects the usages of all resources, finds those that exclude each other, and whom a
+change disturbs.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.model.desired import Desired
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.planning.unanswered import provider_crashed
+from flareiac.sdk.changes import Conflict, Impact, Proposal, Reaction, Relation, Usage
+from flareiac.sdk.references import Resolved
+from flareiac.sdk.resource_type import ResourceType
+
+_EXCLUSIVE = {
+    Relation.REAL_NAME: Conflict(
+        code=codes.SAME_OBJECT,
+        what="are the same object",
+        way_out="Each object belongs to one resource: change the name of one, or remove one block.",
+    ),
+    Relation.OWNS_LOCATION: Conflict(
+        code=codes.SAME_LOCATION,
+        what="own the same location",
+        way_out="Files of two owners in one place cannot be distinguished. Give each a location of its own.",
+    ),
+}
+
+
+def collect(
+    desired: Desired, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
+) -> tuple[Usage, ...]:
+    """The usages of every desired resource."""
+    found: list[Usage] = []
+    for address, resource in desired.resources.items():
+        found.extend(types[resource.address.type].usages(address, resource.attributes, references))
+    return tuple(found)
+
+
+_USES = (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP)
+
+
+def collect_running(
+    snapshot: Snapshot, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
+) -> tuple[Usage, ...]:
+    """Who may be running on what: the usages of the definitions that are recorded, whatever is desired of
+    them now.
+    """
+    found: dict[Usage, None] = {}
+    for address, record in snapshot.resources.items():
+        if record.type in types:
+            found.update(
+                dict.fromkeys(
+                    usage
+                    for usage in recorded_usages(address, record, types, references)
+                    if usage.relation in _USES
+                )
+            )
+    return tuple(found)
+
+
+def awake(usages: Iterable[Usage], proposals: Mapping[str, Proposal]) -> tuple[Usage, ...]:
+    """The usages of those that may run: a change needs to stop no one else."""
+    return tuple(
+        usage for usage in usages if usage.holder not in proposals or not proposals[usage.holder].at_rest
+    )
+
+
+def recorded_usages(
+    address: str,
+    record: ResourceRecord,
+    types: Mapping[str, ResourceType],
+    references: Mapping[str, Resolved],
+) -> tuple[Usage, ...]:
+    """The usages of one recorded definition. A record that its type cannot read (edited by hand) is a
+    ``Failure``, never a guess.
+    """
+    try:
+        return types[record.type].usages(address, record.attributes, references)
+    except Failure:
+        raise
+    except Exception as bug:
+        raise Failure(provider_crashed(address, bug)) from bug
+
+
+def by_subject(usages: Iterable[Usage]) -> dict[str, tuple[Usage, ...]]:
+    """The same usages, by what they are about."""
+    found: dict[str, list[Usage]] = {}
+    for usage in usages:
+        found.setdefault(usage.subject, []).append(usage)
+    return {subject: tuple(items) for subject, items in found.items()}
+
+
+def conflicts(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
+    """One error for each pair of holders whose usages exclude each other."""
+    first: dict[tuple[Relation, str], Usage] = {}
+    found: list[Diagnostic] = []
+    for usage in usages:
+        conflict = usage.conflict or _EXCLUSIVE.get(usage.relation)
+        if conflict is None:
+            continue
+        earlier = first.setdefault((usage.relation, usage.subject), usage)
+        if earlier.holder == usage.holder:
+            continue
+        holder = desired.resources.get(usage.holder)
+        found.append(
+            error(
+                conflict.code,
+                f"{earlier.holder} and {usage.holder} {conflict.what}: {usage.subject}. {usage.reason} "
+                f"{conflict.way_out}",
+                subject=holder.span if holder else None,
+                address=usage.holder,
+            )
+        )
+    return found
+
+
+def disturbed(proposals: Mapping[str, Proposal], usages: Iterable[Usage]) -> dict[str, tuple[Impact, ...]]:
+    """What the proposed changes ask of the holders of what they change, by holder; those that all run on are
+    left out.
+    """
+    held = by_subject(usages)
+    found: dict[str, dict[Impact, None]] = {}
+    for address, proposal in proposals.items():
+        for disturbance in proposal.disturbs:
+            for usage in held.get(address, ()):
+                if applies(disturbance, usage, address):
+                    found.setdefault(usage.holder, {})[disturbance] = None
+    return {
+        holder: tuple(items)
+        for holder, items in found.items()
+        if any(item.reaction is not Reaction.RUNS_ON for item in items)
+    }
+
+
+def applies(disturbance: Impact, usage: Usage, subject: str) -> bool:
+    """Whether a change of the subject disturbs the holder of this usage in this way."""
+    same = usage.subject == subject and usage.holder != subject and usage.relation is disturbance.relation
+    return same and disturbance.tolerance not in usage.tolerates
