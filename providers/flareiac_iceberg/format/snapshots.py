@@ -121,7 +121,7 @@ def heads(metadata: Attributes) -> dict[str, int]:
     return found if head is None else {MAIN: head, **found}
 
 
-def told(item: Commit) -> str:
+def described(item: Commit) -> str:
     """Who made a snapshot, in words."""
     if item.query is not None:
         output = f", output {item.output}" if item.output else ""

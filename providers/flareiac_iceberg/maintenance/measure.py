@@ -272,7 +272,7 @@ def _from_manifests(
     listed: Sequence[Manifest],
     limits: Sizing | None,
     delete_limits: Sizing | None,
-    told: Clock | None,
+    row_clock: Clock | None,
     read: Read,
 ) -> Figures:
     compaction, retention = wanted.get("compaction"), wanted.get("retention")
@@ -283,17 +283,17 @@ def _from_manifests(
     only = [item for item in live if not item.deletes]
     if delete_limits is not None:
         figures = replace(figures, deletes=_delete_figures(table, delete_files, only, delete_limits, read))
-    if limits is None and told is None:
+    if limits is None and row_clock is None:
         return figures
     young = figures.measured_ms - (retention.keep if isinstance(retention, Retention) else 0) + _MARGIN_MS
-    if limits is None and told is not None:
-        only = [item for item in only if not _is_young(item, told, young)]
+    if limits is None and row_clock is not None:
+        only = [item for item in only if not _is_young(item, row_clock, young)]
     rewrite = (
         _Rewrite(table, compaction, limits, delete_files)
         if limits is not None and isinstance(compaction, Compaction)
         else None
     )
-    ages = Ages(told, young) if told is not None else None
+    ages = Ages(row_clock, young) if row_clock is not None else None
     for spec_id, entry in _entries(only, read):
         if rewrite is not None:
             rewrite.add(spec_id, entry)
@@ -306,9 +306,9 @@ def _from_manifests(
     )
 
 
-def _is_young(manifest: Manifest, told: Clock, young: int) -> bool:
+def _is_young(manifest: Manifest, row_clock: Clock, young: int) -> bool:
     """Whether every file of a manifest is too young, by the least partition value that its list tells."""
-    place = told.places.get(manifest.spec_id)
+    place = row_clock.places.get(manifest.spec_id)
     if place is None or place[0] >= len(manifest.partitions):
         return False
     least = manifest.partitions[place[0]][0]

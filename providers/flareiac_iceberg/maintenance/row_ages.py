@@ -66,8 +66,8 @@ def floor(ms: int, unit: str) -> int:
 class Ages:
     """Counts rows by age, file by file. What is younger than ``young`` (ms) is left out."""
 
-    def __init__(self, told: Clock, young: int) -> None:
-        self._clock, self._young = told, young
+    def __init__(self, row_clock: Clock, young: int) -> None:
+        self._clock, self._young = row_clock, young
         self._ranges: dict[tuple[int, int], list[int]] = {}
         self._unknown, self._guessed = 0, False
 
@@ -97,23 +97,23 @@ class Ages:
         )
 
 
-def _all_null(entry: Entry, told: Clock, spec_id: int) -> bool:
+def _all_null(entry: Entry, row_clock: Clock, spec_id: int) -> bool:
     """Rows without a time are never old."""
-    if spec_id in told.places:
-        return entry.partition[told.places[spec_id][0]] is None
-    return entry.nulls.get(told.field_id) == entry.records
+    if spec_id in row_clock.places:
+        return entry.partition[row_clock.places[spec_id][0]] is None
+    return entry.nulls.get(row_clock.field_id) == entry.records
 
 
-def _span(spec_id: int, entry: Entry, told: Clock) -> tuple[int, int] | None:
+def _span(spec_id: int, entry: Entry, row_clock: Clock) -> tuple[int, int] | None:
     """From when until before when a file's rows are, in ms since 1970."""
-    if spec_id in told.places:
-        index, unit = told.places[spec_id]
+    if spec_id in row_clock.places:
+        index, unit = row_clock.places[spec_id]
         return _period(entry.partition[index], unit)
-    lower, upper = entry.lower.get(told.field_id), entry.upper.get(told.field_id)
+    lower, upper = entry.lower.get(row_clock.field_id), entry.upper.get(row_clock.field_id)
     if lower is None or upper is None:
         return None
-    first, last = _ms(lower, told.type), _ms(upper, told.type)
-    step = DAY_MS if told.type == "date" else HOUR_MS
+    first, last = _ms(lower, row_clock.type), _ms(upper, row_clock.type)
+    step = DAY_MS if row_clock.type == "date" else HOUR_MS
     return first - first % step, last - last % step + step
 
 

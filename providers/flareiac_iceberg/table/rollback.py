@@ -9,7 +9,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac_iceberg import codes
-from flareiac_iceberg.format.snapshots import MAIN, Commit, by_id, commits, heads, told
+from flareiac_iceberg.format.snapshots import MAIN, Commit, by_id, commits, described, heads
 
 HELD_MS: Final = 7 * 24 * 60 * 60 * 1000
 """How long a tag keeps what was left behind from being expired."""
@@ -73,7 +73,7 @@ def rows(metadata: Attributes) -> list[HistoryRow]:
             id=item.id,
             at=item.at,
             operation=item.operation,
-            writer=told(item),
+            writer=described(item),
             added=item.added,
             deleted=item.deleted,
             total=item.total,
@@ -175,7 +175,7 @@ def preview(address: str, metadata: Attributes, way: Return) -> Iterator[str]:
     of = "" if way.branch == MAIN else f" (branch {way.branch})"
     yield (
         f"{address}{of} goes back to snapshot {way.target.id} of {moment(way.target.at)}, made by "
-        f"{told(way.target)}{_rows(way.target)}"
+        f"{described(way.target)}{_rows(way.target)}"
     )
     if way.head is None:
         return

@@ -88,12 +88,12 @@ def _unfit_snapshot(path: Path, size: int) -> tuple[Path, str] | None:
     return _unfit_table(path.parent / "SSTs", known, path.name)
 
 
-def _unfit_table(folder: Path, told: str, name: str) -> tuple[Path, str] | None:
-    """The first of RocksDB's own files that a snapshot lists and that is not there as it was. ``told``: a
+def _unfit_table(folder: Path, listing: str, name: str) -> tuple[Path, str] | None:
+    """The first of RocksDB's own files that a snapshot lists and that is not there as it was. ``listing``: a
     version, then JSON.
     """
     try:
-        files = json.loads(told.partition("\n")[2] or "{}").get("sstFiles") or []
+        files = json.loads(listing.partition("\n")[2] or "{}").get("sstFiles") or []
     except (ValueError, AttributeError):
         return None  # of another release; Spark's start reads it
     for item in files:

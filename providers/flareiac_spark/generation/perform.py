@@ -199,7 +199,7 @@ def prepare(switch: GenerationSwitch, beginning: Beginning, last: LastBatch | No
         raise Failure(not_planned(switch.address, f"{'.'.join(missing[0].identifier)} is not emptied yet"))
     try:
         start, message = _start(switch, beginning, last)
-        prepare_folder(query.folder, replace(start, told={**start.told, "rebuilds": own}))
+        prepare_folder(query.folder, replace(start, noted={**start.noted, "rebuilds": own}))
     except Damaged as trouble:
         raise Failure(damage(switch.address, trouble)) from None
     except (OSError, ControlError) as trouble:
@@ -220,11 +220,11 @@ def _start(
     if start != CARRY_OVER:
         times = dict.fromkeys(tables, start_timestamp(start, now=time.time()))
         words = _WORDS.get(start, start)
-        return StartPositions(by=switch.by, times=times, told=known), f"{where} starts from {words}"
+        return StartPositions(by=switch.by, times=times, noted=known), f"{where} starts from {words}"
     if last is None:
         times = {name: start_timestamp(source.start_from, now=time.time()) for name, source in tables.items()}
         text = f"{where} starts where its streams say: nothing had been read"
-        return StartPositions(by=switch.by, times=times, told=known), text
+        return StartPositions(by=switch.by, times=times, noted=known), text
     known = {**known, "after": str(last.folder), "query_id": last.query_id, "batch": last.batch}
     match beginning.carried:
         case Copied():
@@ -236,11 +236,11 @@ def _start(
 
 
 def _copied(
-    switch: GenerationSwitch, last: LastBatch, told: Mapping[str, Data]
+    switch: GenerationSwitch, last: LastBatch, noted: Mapping[str, Data]
 ) -> tuple[StartPositions, str]:
     words = "starts where its streams say" if last.batch is None else f"goes on after batch {last.batch}"
     start = StartPositions(
-        by=switch.by, copied=last, conf=switch.new.conf, times=_times(switch, {}, last), told=told
+        by=switch.by, copied=last, conf=switch.new.conf, times=_times(switch, {}, last), noted=noted
     )
     return start, f"generation {switch.number} {words}"
 
@@ -250,7 +250,7 @@ def _positions(
     query: QueryState,
     carried: Positions,
     last: LastBatch,
-    told: Mapping[str, Data],
+    noted: Mapping[str, Data],
 ) -> tuple[StartPositions, str]:
     after = query_streams(switch.after, query.name).streams
     before = query_streams(switch.before or switch.after, query.name).streams
@@ -273,7 +273,7 @@ def _positions(
         if carried.new_streams and positions
         else ""
     )
-    start = StartPositions(by=switch.by, times=times, positions=positions, alone=carried.alone, told=told)
+    start = StartPositions(by=switch.by, times=times, positions=positions, alone=carried.alone, noted=noted)
     return start, f"generation {switch.number} {words}{new}"
 
 

@@ -36,7 +36,7 @@ class StartPositions:
 
     ``times``: for each streamed table, UTC milliseconds before which nothing is read, or None. ``positions``:
     Spark's own offset by the index of a source. ``copied``: whose logs are taken over. ``conf``: settings
-    that are pinned again. ``by``: for whom, so that no one else's work is discarded; ``told``: what is noted
+    that are pinned again. ``by``: for whom, so that no one else's work is discarded; ``noted``: what is noted
     about it.
     """
 
@@ -46,7 +46,7 @@ class StartPositions:
     alone: bool = False
     copied: LastBatch | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
-    told: Mapping[str, Any] = field(default_factory=dict)
+    noted: Mapping[str, Any] = field(default_factory=dict)
 
 
 def prepare_folder(folder: Path, beginning: StartPositions) -> None:
@@ -65,7 +65,7 @@ def prepare_folder(folder: Path, beginning: StartPositions) -> None:
             _write(scratch / "sources" / str(at) / "offsets" / "0", offset)
     # The note comes first: a folder without one is no one's, and stays.
     write_json(
-        note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.told}}
+        note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.noted}}
     )
     if folder.exists():
         shutil.rmtree(folder)

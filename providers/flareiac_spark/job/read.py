@@ -121,21 +121,21 @@ def _unread(folders: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
     after = list(dict.fromkeys(path for item in found for path in item.after))
     meanwhile = {path: noted for item in found for path, noted in item.meanwhile if path not in after}
     among = f" of the newest {NEWEST:,} files" if any(item.cut for item in found) else ""
-    told: list[str] = []
+    texts: list[str] = []
     if after:
-        told.append(
+        texts.append(
             f"overwritten after it was read: {_some(after)}{among}. Spark reads a file once, by its path: "
             "write new rows into a new file"
         )
     if meanwhile:
         first, noted = next(iter(meanwhile.items()))
         time = dt.datetime.fromtimestamp(noted // 1000, dt.UTC).isoformat().replace("+00:00", "Z")
-        told.append(
+        texts.append(
             f"overwritten while its batch was under way: {_some(list(meanwhile))}{among}. Which of its "
             "contents was read is not known: compare its rows with those in the table. Where they are "
             f"right, give the file its time back: touch -d {time} {first}"
         )
-    return tuple(told)
+    return tuple(texts)
 
 
 def _some(paths: Sequence[str]) -> str:

@@ -128,7 +128,7 @@ def test_gc_leaves_an_imported_folder(tmp_path: Path) -> None:
 def test_what_is_shown(tmp_path: Path) -> None:
     sample(tmp_path / "x" / "a" / "g0002", ("files", "table"), committed=2, operator="dedupe")
     sample(tmp_path / "x" / "a" / "g0001")
-    prepare_folder(tmp_path / "x" / "a" / "g0003", StartPositions(by="me", told={"start_from": "earliest"}))
+    prepare_folder(tmp_path / "x" / "a" / "g0003", StartPositions(by="me", noted={"start_from": "earliest"}))
     found = describe(recorded(2, keep=1), Project(root=tmp_path))
     (query,) = found["queries"]
     assert (query["committed"], query["in_flight"], query["watermark_ms"]) == (2, 3, 3000)
@@ -152,7 +152,7 @@ def test_nothing_there_is_shown_as_nothing(tmp_path: Path) -> None:
 def test_gc_keeps_what_a_prepared_generation_goes_on_after(tmp_path: Path) -> None:
     """A stopped job has never begun in it; only the older folder tells where it stands."""
     first, second = sample(tmp_path / "x" / "a" / "g0001"), tmp_path / "x" / "a" / "g0002"
-    prepare_folder(second, StartPositions(by="me", told={"after": str(first), "batch": 3}))
+    prepare_folder(second, StartPositions(by="me", noted={"after": str(first), "batch": 3}))
     (said,) = delete_unused_generations(recorded(2, keep=1), [job(2)], Project(root=tmp_path), dry_run=False)
     assert said == f"kept generation 1 of output a: {second} goes on after it and has not begun"
     sample(second)
