@@ -121,8 +121,9 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
 def summary_record(plan: Plan, done: Collection[str], *, clock: Clock = time.time) -> Line:
     """The last line of an apply: what it did. ``done`` are the ids of the operations that succeeded."""
     found = applied(plan, done)
+    word = "Destroy" if plan.destroy else "Apply"
     message = (
-        f"Apply complete! Resources: {found.add} added, {found.change} changed, {found.destroy} destroyed."
+        f"{word} complete! Resources: {found.add} added, {found.change} changed, {found.destroy} destroyed."
     )
     if len(done) < len(plan.operations):
         message = f"Apply incomplete: {len(done)} of {len(plan.operations)} operations done."
