@@ -187,9 +187,11 @@ class Lake:
             and int(summary.get("total-records", wanted)) != wanted
         ):
             return None
-        names = {field.name for field in table.schema().fields}
+        # A snapshot is read by the schema that it was made with: a column may have been renamed since.
+        scan = table.scan(snapshot_id=snapshot.snapshot_id)
+        names = {field.name for field in scan.projection().fields}
         columns = [name if name in names else target.aliases.get(name, name) for name in target.columns]
-        found = table.scan(snapshot_id=snapshot.snapshot_id, selected_fields=tuple(columns)).to_arrow()
+        found = scan.select(*columns).to_arrow()
         cells = zip(*(found.column(name).to_pylist() for name in columns), strict=True)
         return Content(
             snapshot_id=snapshot.snapshot_id, rows=Counter(cells), twice=_twice(table, snapshot.snapshot_id)
