@@ -6,7 +6,7 @@ from dataclasses import replace
 from flareiac.kernel.data import Data
 from flareiac.model.journal import Entry, Intent, Result
 from flareiac.model.relocation import stored as stored_places
-from flareiac.model.snapshot import ResourceRecord, Snapshot, encode_snapshot, with_places
+from flareiac.model.snapshot import Snapshot, encode_snapshot, with_places
 
 
 def encode_state(snapshot: Snapshot, root: str) -> bytes:
@@ -18,8 +18,9 @@ def encode_state(snapshot: Snapshot, root: str) -> bytes:
 
 def with_entry_places(entry: Entry, places: Callable[[Data], Data]) -> Entry:
     match entry:
-        case Result(record=ResourceRecord() as record):
-            return replace(entry, record=record.with_places(places))
+        case Result(record=record):
+            kept = record.with_places(places) if record is not None else None
+            return replace(entry, record=kept, note=places(entry.note))
         case Intent(operation={"references": references}):
             return replace(entry, operation={**entry.operation, "references": places(references)})
         case _:

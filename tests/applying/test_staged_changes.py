@@ -119,6 +119,18 @@ def test_a_saved_plan_goes_on_where_it_was_killed(tmp_path: Path, point: str) ->
     assert flareiac(tmp_path, "plan", "-detailed-exitcode").code == 0
 
 
+def test_what_a_stage_noted_of_places_is_true_in_a_moved_project(tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    write(before, ONE)
+    assert flareiac(before, "plan", "-out=plan.json").code == 0
+    assert flareiac(before, "apply", "plan.json", FLAREIAC_KILL_AT="toy.before-stage:2").killed
+    before.rename(after)
+    again = flareiac(after, "apply", "plan.json")
+    assert again.code == 0, again.text
+    assert stages(after) == ["early.a 0", "wipe.b 1", "start 2"]
+
+
 @pytest.mark.parametrize("point", [POINTS[0], *POINTS[2:5], *POINTS[10:14]])
 def test_a_new_plan_after_a_kill_brings_it_to_the_same_end(tmp_path: Path, point: str) -> None:
     write(tmp_path, ONE)

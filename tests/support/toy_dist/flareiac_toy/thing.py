@@ -208,16 +208,19 @@ class ThingDriver:
         self._log_stage(request, {})
         return Applied(attributes=(request.planned or {}), identity={})
 
-    def perform(self, request: ApplyRequest) -> StageDone | NotApplied:
-        """Leaves a line in the log, and hands on how many stages were before it."""
+    def perform(self, request: ApplyRequest) -> StageDone:
+        """Leaves a line in the log, and hands on how many stages were before it, and where."""
         if (request.planned or {}).get("fails_in") == request.stage:
-            return NotApplied(diagnostics=(error(FAILS, f"fails_in = {request.stage}"),))
+            raise Failure(error(FAILS, f"fails_in = {request.stage}"))
         self._wait((request.planned or {}).get("wait_for"))
-        known = {name: note for name, note in request.notes.items() if note is not None}
+        notes = {name: note for name, note in request.notes.items() if note is not None}
+        known = {name: note for name, note in notes.items() if note["root"] == str(self.root)}
         reach("toy.before-stage")
         self._log_stage(request, known)
         reach("toy.after-stage")
-        return StageDone(messages=(f"after {len(known)}",), note={"after": len(known)})
+        return StageDone(
+            messages=(f"after {len(known)}",), note={"after": len(known), "root": str(self.root)}
+        )
 
     def _log_stage(self, request: ApplyRequest, notes: Mapping[str, Data]) -> None:
         path = self.root / ".toy" / "stages.log"

@@ -58,7 +58,7 @@ class ToySession:
         return Performed(result=result)
 
     def outcome(self, request: PerformRequest) -> Performed | None:
-        """The answer that nobody took."""
+        """The answer that was not taken."""
         answer = self.root / ".toy" / f"{request.subject.attributes['name']}.answer"
         key, result = json.loads(answer.read_text()) if answer.exists() else ("", {})
         return Performed(result=result, found=True) if key == request.key else None
