@@ -60,7 +60,7 @@ def finish(switch: GenerationSwitch, beginnings: Iterable[Beginning], client: Op
     the definition that began it. Raises ``Failure``.
     """
     return {
-        item.query.name: _noted(last)
+        item.query.name: last.batch
         for item in beginnings
         if (last := _last_batch(switch, item, client, finishes=True)) is not None
     }
@@ -73,7 +73,7 @@ def ended(
     ``Failure``.
     """
     if isinstance(note, Mapping):
-        return {item.query.name: _of_note(note.get(item.query.name)) for item in beginnings}
+        return {item.query.name: _at_batch(item.query, note.get(item.query.name)) for item in beginnings}
     return {item.query.name: _last_batch(switch, item, client, finishes=False) for item in beginnings}
 
 
@@ -82,14 +82,9 @@ def _last_batch(
 ) -> LastBatch | None:
     """The last batch whose rows are everywhere. None: nothing came before."""
     query, batch = beginning.query, beginning.settles
-    if query.last is None:
-        return None
-    if query.last.found is None:
-        return LastBatch(folder=query.last.folder, query_id="", batch=None)
-    known = LastBatch(
-        folder=query.last.folder, query_id=query.last.found.query_id, batch=query.last.found.started
-    )
-    if batch is None:
+    found = query.last.found if query.last is not None else None
+    known = _at_batch(query, found.started if found is not None else None)
+    if known is None or batch is None:
         return known
     assert switch.old is not None, "a batch in flight was begun by an old definition"
     wrote = marked(client, known.query_id, batch, query.old_outputs, switch.old)
@@ -102,6 +97,16 @@ def _last_batch(
             client, switch.old, query.old_outputs, batch, f"{', '.join(wrote)} has it, and others have not"
         )
     return known
+
+
+def _at_batch(query: QueryState, batch: int | None) -> LastBatch | None:
+    """A batch of the query before. None: nothing came before."""
+    if query.last is None:
+        return None
+    found = query.last.found
+    return LastBatch(
+        folder=query.last.folder, query_id=found.query_id if found is not None else "", batch=batch
+    )
 
 
 def marked(
@@ -124,16 +129,6 @@ def finish_batch(
         batch=batch,
     )
     client.ask(work, A_BATCH)
-
-
-def _noted(last: LastBatch) -> Data:
-    return {"folder": str(last.folder), "query_id": last.query_id, "batch": last.batch}
-
-
-def _of_note(noted: Attributes | None) -> LastBatch | None:
-    if noted is None:
-        return None
-    return LastBatch(folder=Path(noted["folder"]), query_id=noted["query_id"], batch=noted["batch"])
 
 
 # Emptying

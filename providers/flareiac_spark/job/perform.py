@@ -82,7 +82,7 @@ def _finish(request: ApplyRequest, running: RunningJobs) -> StageDone:
         return _finish_redirected(request, running)
     found = _switching(request, running, early=True)
     note = generation.finish(found.switch, found.beginnings, found.client)
-    ends = [item["batch"] for item in note.values() if item["batch"] is not None]
+    ends = [batch for batch in note.values() if batch is not None]
     last = " and ".join(dict.fromkeys(f"batch {batch}" for batch in ends))
     if found.state.in_use:
         return StageDone(messages=(_has_begun(found.switch),), note=note)
