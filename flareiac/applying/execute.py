@@ -275,8 +275,9 @@ def _perform(
         return _maintain(execution, resource, operation, request)
     own = execution.staged.own.get(resource.address)
     if own is not None:
-        whole = _request(execution, resource, own, progress)
-        execution.staged.begin(resource.address, stored_request(whole, resource), recording)
+        execution.staged.begin(
+            own, recording, lambda: stored_request(_request(execution, resource, own, progress), resource)
+        )
     if own is None or own.id != operation.id:
         recording.intend(operation.id, stored_request(request, resource))
     if operation.verb is Verb.STAGE:
@@ -285,10 +286,8 @@ def _perform(
         execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider
     )
     if isinstance(outcome, NotApplied):
-        text = "; ".join(item.line for item in outcome.diagnostics)
-        recording.fail(
-            operation.id, resource.address, text, record_of(resource, outcome, request, execution.types)
-        )
+        kept = record_of(resource, outcome, request, execution.types)
+        recording.fail(operation.id, resource.address, _lines(outcome.diagnostics), kept)
         raise (_Restored if outcome.restored else Failure)(*outcome.diagnostics)
     nothing = operation.verb is Verb.QUIESCE or (operation.verb is Verb.DELETE and not outcome.revivable)
     kept = None if nothing else record_of(resource, outcome, request, execution.types)
@@ -318,17 +317,21 @@ def _perform_stage(
     driver = execution.driver(resource.provider, resource.type)
     assert isinstance(driver, Staged), "only a driver that performs stages is planned to"
     try:
-        outcome = driver.perform(request)
-    except Failure as failure:
-        outcome = NotApplied(diagnostics=failure.diagnostics)
-    except Exception as bug:  # noqa: BLE001 - whatever a provider raises must not keep the other operations from being recorded
-        outcome = NotApplied(diagnostics=(_provider_bug(resource.provider, bug),))
-    if isinstance(outcome, NotApplied):
-        text = "; ".join(item.line for item in outcome.diagnostics)
-        execution.recording.fail(operation.id, resource.address, text, None)
-        raise Failure(*outcome.diagnostics)
-    execution.recording.stage_done(operation.id, resource.address, outcome.note)
-    return outcome.messages
+        done = driver.perform(request)
+    except Exception as problem:
+        found = (
+            problem.diagnostics
+            if isinstance(problem, Failure)
+            else (_provider_bug(resource.provider, problem),)
+        )
+        execution.recording.fail(operation.id, resource.address, _lines(found), None)
+        raise Failure(*found) from problem
+    execution.recording.stage_done(operation.id, resource.address, done.note)
+    return done.messages
+
+
+def _lines(diagnostics: Sequence[Diagnostic]) -> str:
+    return "; ".join(item.line for item in diagnostics)
 
 
 def _maintain(

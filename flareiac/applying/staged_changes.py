@@ -3,7 +3,7 @@ crash between two stages leaves it open, and how it ended is found out by readin
 """
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from flareiac.applying.state_writer import Recording
@@ -23,13 +23,12 @@ class StagedChanges:
     _begun: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def begin(self, address: str, stored: StoredRequest, recording: Recording) -> None:
-        """Journals the intent of a change that is not open yet."""
+    def begin(self, own: Operation, recording: Recording, stored: Callable[[], StoredRequest]) -> None:
+        """Journals the intent of a change that is not open yet; ``stored`` makes it."""
         with self._lock:
-            if address in self._begun:
-                return
-            recording.intend(self.own[address].id, stored)
-            self._begun.add(address)
+            if own.address not in self._begun:
+                recording.intend(own.id, stored())
+                self._begun.add(own.address)
 
     def is_open(self, operation: Operation) -> bool:
         """Whether this is the own operation of a change of which a stage has begun."""

@@ -13,7 +13,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
-from flareiac.sdk.results import NotApplied, Observation, Outcome, Recorded, StageDone
+from flareiac.sdk.results import Observation, Outcome, Recorded, StageDone
 from flareiac.sdk.run_status import RunStatus
 
 
@@ -37,7 +37,7 @@ class Quiescable(Protocol):
 class Staged(Protocol):
     """A driver whose changes have stages (see ``Proposal.stages``)."""
 
-    def perform(self, request: ApplyRequest) -> StageDone | NotApplied:
+    def perform(self, request: ApplyRequest) -> StageDone:
         """Carries out ``request.stage`` alone. Asked again after a crash, with the same request, it finds
         what was done and completes it. Raises ``Failure``.
         """
