@@ -50,7 +50,7 @@ def _said(root: Path) -> str:
 
 @pytest.mark.parametrize("sealed", [True, False])
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "place"),
     [
         (lambda item: item["identity"].update(field_ids=[]), "identity.field_ids is [], expected an object"),
         (lambda item: item["identity"].update(uuid=7), "identity.uuid is 7, expected a value of type str"),
@@ -60,13 +60,13 @@ def _said(root: Path) -> str:
     ],
 )
 def test_a_part_of_a_resource(
-    change: Callable[[_Record], None], told: str, sealed: bool, tmp_path: Path
+    change: Callable[[_Record], None], place: str, sealed: bool, tmp_path: Path
 ) -> None:
     _applied(tmp_path)
     _damage(tmp_path, change, sealed=sealed)
     said = _said(tmp_path)
     assert "holds of table.t has the wrong shape" in said
-    assert told in said
+    assert place in said
 
 
 def test_a_key_that_is_not_known_is_named(tmp_path: Path) -> None:

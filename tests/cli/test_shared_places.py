@@ -45,7 +45,7 @@ class Here:
     """A project and its command line."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.told = root, ""
+        self.root, self.complaints = root, ""
 
     def apply(self, *blocks: str) -> None:
         self._write(blocks)
@@ -55,7 +55,7 @@ class Here:
     def due(self, *blocks: str) -> dict[str, str]:
         """What is said of each orphan removal, due or not."""
         self._write(blocks)
-        self.told = " ".join(flareiac(self.root, "plan", "-out=p").err.replace("│", " ").split())
+        self.complaints = " ".join(flareiac(self.root, "plan", "-out=p").err.replace("│", " ").split())
         document: dict[str, Any] = json.loads(self.command("show", "-json", "p"))
         return {
             item["address"]: "due" if item["due"] else item["summary"] for item in document["flareiac"]["due"]
@@ -148,7 +148,7 @@ def test_what_was_dropped_stays_until_it_is_purged(here: Here) -> None:
     new = table("new", "n.t", ORPHANS)
     here.apply(new)
     assert here.due(new) == {"table.new": "table.old (dropped) has files in the same place"}
-    assert "flareiac undrop table.old" in here.told
+    assert "flareiac undrop table.old" in here.complaints
     here.apply(renamed := table("new", "n.new", ORPHANS))
     here.command("undrop", "table.old")
     purged = table("old", "n.t", 'on_destroy = "purge"')
@@ -183,7 +183,8 @@ def test_what_was_replaced_is_named_and_can_be_given_up(here: Here) -> None:
     name, _, told = summary.partition(" ")
     assert (name.partition("@")[0], told) == ("table.one", "(dropped) has files in the same place")
     assert (
-        f"flareiac undrop {name}; to give it up, so that they may go: flareiac state rm {name}." in here.told
+        f"flareiac undrop {name}; to give it up, so that they may go: flareiac state rm {name}."
+        in here.complaints
     )
     assert "To have it forgotten" in here.refused("state", "rm", "table.one")
     assert "its last metadata file is" in here.command("state", "rm", name)
@@ -281,6 +282,6 @@ def test_an_unmanaged_table_that_writes_elsewhere_by_its_properties(here: Here) 
     Path(metadata).write_text("{")
     catalog.close()
     assert here.due(own) == {"table.one": "what else the catalog holds is not known"}
-    assert metadata in here.told
+    assert metadata in here.complaints
     Path(metadata).unlink()
     assert here.due(own) == {"table.one": "due"}

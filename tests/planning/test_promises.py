@@ -16,6 +16,14 @@ from flareiac.sdk.results import Missing, Recorded
 
 WAS: Attributes = {"query": {"a": "SELECT 1", "old": 1}, "note": "was"}
 WANTED: Attributes = {"query": {"a": "select 1", "new": 1}, "note": "is"}
+ASKED = PlanRequest(
+    address="job.x",
+    desired=WANTED,
+    recorded=Recorded(attributes=WAS, identity={}),
+    observed=Missing(),
+    references={},
+    project=Project(root=Path("/")),
+)
 
 
 @pytest.mark.parametrize(
@@ -34,15 +42,7 @@ def test_only_what_is_kept_by_name_may_stay_as_it_was(
     planned: Attributes, keeps: tuple[str, ...], fine: bool
 ) -> None:
     kind = installed().registry.types["job"]
-    request = PlanRequest(
-        address="job.x",
-        desired=WANTED,
-        recorded=Recorded(attributes=WAS, identity={}),
-        observed=Missing(),
-        references={},
-        project=Project(root=Path("/")),
-    )
-    found = violations(request, Proposal(action=Action.RECORD, planned=planned, keeps=keeps), kind, "spark")
+    found = violations(ASKED, Proposal(action=Action.RECORD, planned=planned, keeps=keeps), kind, "spark")
     assert [item.code for item in found] == ([] if fine else ["FIP020"])
 
 
@@ -88,15 +88,7 @@ def test_stages_have_names_of_their_own_and_early_ones_come_first(
     stages: tuple[Stage, ...], fine: bool
 ) -> None:
     kind = installed().registry.types["job"]
-    request = PlanRequest(
-        address="job.x",
-        desired=WANTED,
-        recorded=Recorded(attributes=WAS, identity={}),
-        observed=Missing(),
-        references={},
-        project=Project(root=Path("/")),
-    )
     made = Proposal(action=Action.CREATE, planned=WANTED, stages=stages)
-    assert [item.code for item in violations(request, made, kind, "spark")] == ([] if fine else ["FIP020"])
+    assert [item.code for item in violations(ASKED, made, kind, "spark")] == ([] if fine else ["FIP020"])
     nothing = Proposal(action=Action.NO_OP, planned=WANTED, stages=stages)
-    assert violations(request, nothing, kind, "spark")
+    assert violations(ASKED, nothing, kind, "spark")

@@ -53,10 +53,12 @@ def test_what_is_written_is_what_somebody_chose(project: Path) -> None:
 def test_what_can_not_be_said_is_told_and_the_rest_still_plans_empty(project: Path) -> None:
     make_lake(project)
     add_unsayable(project)
-    told = imported(project, "lake.*")
+    printed = imported(project, "lake.*")
     text = (project / "imported.flare.hcl").read_text(encoding="utf-8")
-    assert 'Left out: lake.strange.a/b: Invalid name of a table: "a/b" cannot be the name of a table' in told
-    assert "Left out: lake.strange.broken: The metadata of a table cannot be read" in told
+    assert (
+        'Left out: lake.strange.a/b: Invalid name of a table: "a/b" cannot be the name of a table' in printed
+    )
+    assert "Left out: lake.strange.broken: The metadata of a table cannot be read" in printed
     assert "# Left out: lake.strange.broken" in text
     assert (
         "# The columns, and what is made of them, are left out and not managed. Two columns differ in "

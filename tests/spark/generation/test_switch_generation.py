@@ -150,8 +150,8 @@ class Setting:
         finishes = ["finish"] if request.recorded is not None else []
         stages = (*finishes, *emptied, "prepare")
         notes, messages = performed(JobDriver(self.applications), request, stages)
-        told = [text for stage in stages if stage != "finish" and notes[stage] for text in messages[stage]]
-        return Renewed(messages=tuple(told), rebuilds=emptied_for(self.new()))
+        texts = [text for stage in stages if stage != "finish" and notes[stage] for text in messages[stage]]
+        return Renewed(messages=tuple(texts), rebuilds=emptied_for(self.new()))
 
     def folder(self, generation: int, output: str = "orders") -> Path:
         return self.root / ".flareiac" / "checkpoints" / "default" / "x" / output / f"g{generation:04d}"
