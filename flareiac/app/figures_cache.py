@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 
 from flareiac import __version__
+from flareiac.kernel import user_cache
 from flareiac.kernel.data import Attributes, read_json
-from flareiac.lang import user_cache
 
 
 def known_figures(lineage: str, workspace: str) -> dict[str, Attributes]:

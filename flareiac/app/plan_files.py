@@ -1,6 +1,5 @@
 """Plans as files: written whole and private, read with a way out for what is not a plan. Touches files."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import flareiac
 from flareiac.config.files import SUFFIX
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.durable_files import replace_file
 from flareiac.model.plan import Plan
 from flareiac.model.plan_file import decode_plan, encode_plan
 from flareiac.sdk.state import Damaged
@@ -52,16 +52,7 @@ def _write_private(path: Path, content: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(content)  # a device or a pipe
         return
-    target = path.resolve()
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        beside.replace(target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    replace_file(path.resolve(), content)
 
 
 def _instead_of(file: str, content: bytes) -> str:

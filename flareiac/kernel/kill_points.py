@@ -1,23 +1,56 @@
-"""Named points at which a test can have the process killed, to prove that nothing is lost there.
+"""Named points at which a test can have the process killed, or one attempt fail, to prove that nothing is
+lost there. Unset, a point costs one look.
 
-``FLAREIAC_KILL_AT=apply.intent:3`` sends SIGKILL to the process the third time it reaches ``apply.intent``.
-Unset, a point costs one look.
+``FLAREIAC_KILL_AT=apply.intent:3`` sends SIGKILL the third time that ``apply.intent`` is reached;
+``FLAREIAC_FAIL_AT`` raises ``Interrupted`` there instead, which ends the attempt as a lost connection would.
+Both take several, parted by commas, of one point too; ``driver.in-merge@daily:2`` counts the times of one
+output (or job) alone. The points of a micro-batch in the Spark driver, in their order::
+
+    driver.batch-begun             nothing of the batch is written
+    driver.before-output-write     this output is not written, those before it are
+    driver.in-merge                the merge is put together, its statement not run
+    driver.after-output-write      Iceberg has the commit, Spark's log of commits does not
+    driver.between-outputs         as before, and another output of the same batch is still to be written
+    driver.before-commit-log       every output is written, Spark's log of commits does not say so
 """
 
 import os
 import signal
+import threading
 from collections import Counter
 
-_WANTED = os.environ.get("FLAREIAC_KILL_AT", "")
+
+class Interrupted(Exception):
+    """A test wanted it so."""
+
+
+def _wanted(variable: str) -> frozenset[tuple[str, int]]:
+    """The points, each with the time at which it is meant."""
+    listed = (
+        item.rpartition(":") if item.rpartition(":")[2].isdigit() else (item, ":", "1")
+        for item in _words(variable)
+    )
+    return frozenset((name, int(count)) for name, _, count in listed)
+
+
+def _words(variable: str) -> list[str]:
+    return [item.strip() for item in os.environ.get(variable, "").split(",") if item.strip()]
+
+
+_KILL, _FAIL = _wanted("FLAREIAC_KILL_AT"), _wanted("FLAREIAC_FAIL_AT")
 _reached: Counter[str] = Counter()
+_lock = threading.Lock()
 
 
-def reach(name: str) -> None:
-    """Says that execution is at this point."""
-    if not _WANTED:
+def reach(name: str, of: str = "") -> None:
+    """Says that execution is at this point, of an output or job if there are several."""
+    if not _KILL and not _FAIL:
         return
-    wanted, _, count = _WANTED.partition(":")
-    if name == wanted:
-        _reached[name] += 1
-        if _reached[name] == int(count or 1):
+    for point in (name, f"{name}@{of}"):
+        with _lock:
+            _reached[point] += 1
+            times = _reached[point]
+        if (point, times) in _KILL:
             os.kill(os.getpid(), signal.SIGKILL)
+        if (point, times) in _FAIL:
+            raise Interrupted(f"interrupted at {point}, time {times}")

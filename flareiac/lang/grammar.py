@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac.lang import user_cache
+from flareiac.kernel import user_cache
 
 _FORMAT: Final = 2
 SHIPPED: Final = Path(__file__).with_name("grammar_table.json")

@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac.lang import user_cache
+from flareiac.kernel import user_cache
 from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, Body, Node
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.state import Conflict, Damaged, Journal, Lease, LockInfo, LockLost, Stored
-from flareiac_state.durable_files import (
+from flareiac.kernel.durable_files import (
     append_at,
     make_directory,
     move_into_place,
@@ -26,6 +25,7 @@ from flareiac_state.durable_files import (
     sync_directory,
     write_beside,
 )
+from flareiac.sdk.state import Conflict, Damaged, Journal, Lease, LockInfo, LockLost, Stored
 from flareiac_state.journal_frames import Frame, FrameKind, Frames, decode_frames, encode_frame
 from flareiac_state.lease import LeaseTaker, LocalLease, Terms
 from flareiac_state.lock_file import SYSTEM_CLOCK, Clock, LockFile

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from flareiac.kernel.data import Attributes, digest, read_json
+from flareiac.kernel.durable_files import FILE_MODE, replace_file
 from flareiac.kernel.host import Host, this_host
 from flareiac.sdk.state import Damaged, LockInfo
-from flareiac_state.durable_files import FILE_MODE, replace_file
 from flareiac_state.process_identity import ProcessIdentity, is_gone
 
 GUARD_PATIENCE = 10.0

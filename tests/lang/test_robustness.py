@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flareiac.kernel import user_cache
 from flareiac.kernel.data import canonical
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
-from flareiac.lang import user_cache
 from flareiac.lang.escapes import quote
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.functions import functions
@@ -162,7 +162,7 @@ def test_the_cache_changes_nothing(items: list[tuple[str, object]], filler: str)
 def test_a_damaged_cache_is_not_there(damage: bytes) -> None:
     source = Source("damaged", 'b "x" {\n  a = 1\n}\n')
     wanted = parse_file(source, Diagnostics(), cache=True)
-    for path in (user_cache.cache_dir() / "syntax").iterdir():
+    for path in (user_cache.cache_directory() / "syntax").iterdir():
         path.write_bytes(damage)
     diagnostics = Diagnostics()
     assert parse_file(source, diagnostics, cache=True) == wanted

@@ -47,7 +47,7 @@ def server_jars() -> tuple[Path, ...]:
     """The jars of the server, fetched once into the user's cache. Its dependencies are many, so that Maven
     resolves them.
     """
-    from flareiac_spark.runtime.cache import cache_directory
+    from flareiac.kernel.user_cache import cache_directory
 
     folder = cache_directory(os.environ) / "rest-server" / f"{ICEBERG}-{JETTY}"
     done = folder / "complete"

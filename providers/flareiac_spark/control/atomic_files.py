@@ -1,7 +1,6 @@
 """Writes JSON files so that every reader sees the old or the new one, also after a crash. Touches the
 disk."""
 
-import contextlib
 import fcntl
 import json
 import os
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from flareiac.kernel.durable_files import replace_file
 from flareiac_spark.control.errors import ControlError, Trouble
 
 VERSION = 1
@@ -20,18 +20,10 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     """Replaces the file atomically and durably; adds the format's version. Raises ``ControlError``
     (unreachable).
     """
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    text = json.dumps({"version": VERSION, **content}, ensure_ascii=False, separators=(",", ":"))
     try:
-        with scratch.open("w", encoding="utf-8") as file:
-            json.dump({"version": VERSION, **content}, file, ensure_ascii=False, separators=(",", ":"))
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
-        _sync_directory(path.parent)
+        replace_file(path, text.encode(), mode=0o644)
     except OSError as failure:
-        with contextlib.suppress(OSError):
-            # On a full disk the half-written copy would take the room that the next try needs
-            scratch.unlink(missing_ok=True)
         raise ControlError(
             Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}"
         ) from failure
@@ -97,11 +89,3 @@ def _try_lock(handle: int, path: Path) -> bool:
             Trouble.UNREACHABLE, str(path), f"it cannot be locked: {failure.strerror or failure}"
         ) from failure
     return True
-
-
-def _sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

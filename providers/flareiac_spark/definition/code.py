@@ -16,6 +16,7 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, digest, is_known, references
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
+from flareiac.kernel.durable_files import write_new
 from flareiac.kernel.paths import Path as AttributePath
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
@@ -270,7 +271,4 @@ def _write(code: Code, place: Path) -> None:
 
 def _write_durably(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    write_new(path, content, mode=0o644)

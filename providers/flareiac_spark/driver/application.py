@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from flareiac.kernel import kill_points
 from flareiac.kernel.host import this_host
 from flareiac.kernel.signals import SignalRelay
 from flareiac_spark.control import (
@@ -32,7 +33,7 @@ from flareiac_spark.control import (
 from flareiac_spark.control.operations import MAINTENANCE, UNANSWERED
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ASKED_TO_STOP
-from flareiac_spark.driver import kill_points, logs, warm_start
+from flareiac_spark.driver import logs, warm_start
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.job_runner import JobContext, JobRunner
 from flareiac_spark.driver.leadership import Leadership, take_lease

@@ -4,8 +4,9 @@ from functools import partial
 from logging import Logger
 from typing import Any
 
+from flareiac.kernel import kill_points
 from flareiac_spark.control import JobSpec, Output, OutputResult, RunResult
-from flareiac_spark.driver import batch_write, kill_points, micro_batch, tables, temp_views
+from flareiac_spark.driver import batch_write, micro_batch, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
 
 RUN_ID = "flareiac.run-id"

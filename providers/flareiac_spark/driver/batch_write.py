@@ -5,8 +5,9 @@ it.
 from collections.abc import Mapping
 from typing import Any
 
+from flareiac.kernel import kill_points
 from flareiac_spark.control import Output
-from flareiac_spark.driver import commit_marks, kill_points, merge_rows, tables
+from flareiac_spark.driver import commit_marks, merge_rows, tables
 from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.outputs import write_options
 from flareiac_spark.driver.refusal import Refusal

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from logging import Logger
 from typing import Any, Final, TypeAlias, assert_never
 
+from flareiac.kernel import kill_points
 from flareiac.kernel.records import decode
 from flareiac.sdk.table_tasks import (
     DeleteRows,
@@ -23,7 +24,7 @@ from flareiac.sdk.table_tasks import (
     TableTask,
 )
 from flareiac_spark.control import Maintain, Maintained
-from flareiac_spark.driver import kill_points, tables
+from flareiac_spark.driver import tables
 from flareiac_spark.driver.maintenance_expiry import expire_snapshots
 from flareiac_spark.driver.maintenance_marks import TableWork
 from flareiac_spark.driver.maintenance_orphans import remove_orphans

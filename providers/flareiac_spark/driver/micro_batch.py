@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from logging import Logger
 from typing import Any, Final
 
+from flareiac.kernel import kill_points
 from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.driver import (
     batch_write,
     kept_rows,
-    kill_points,
     logical_plan,
     merge_rows,
     sinks,

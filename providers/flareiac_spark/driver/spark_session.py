@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flareiac.kernel.durable_files import write_new
 from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
 
@@ -177,9 +178,8 @@ def end_spark(started: Started, seconds: float) -> None:
 
 def _write_properties(path: Path, conf: Mapping[str, str]) -> None:
     path.unlink(missing_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.writelines(f"{_escape(key, ' :=#!')}={_escape(value, '')}\n" for key, value in conf.items())
+    lines = (f"{_escape(key, ' :=#!')}={_escape(value, '')}\n" for key, value in conf.items())
+    write_new(path, "".join(lines).encode("ascii"))
 
 
 def _escape(text: str, special: str) -> str:

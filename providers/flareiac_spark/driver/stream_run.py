@@ -9,8 +9,9 @@ from functools import partial
 from logging import Logger
 from typing import Any
 
+from flareiac.kernel import kill_points
 from flareiac_spark.control import JobSpec, Output, QueryStatus, Trigger
-from flareiac_spark.driver import checkpoints, kill_points, micro_batch, sinks, tables, temp_views
+from flareiac_spark.driver import checkpoints, micro_batch, sinks, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
 from flareiac_spark.driver.query_watch import QueryWatch

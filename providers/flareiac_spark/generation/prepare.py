@@ -3,13 +3,13 @@ a query has used.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from flareiac.kernel.durable_files import sync_directory, write_new
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.reader import Damaged, batches, files_in, note_of, read_offsets
 from flareiac_spark.control import ControlError
@@ -70,7 +70,7 @@ def prepare_folder(folder: Path, beginning: StartPositions) -> None:
     if folder.exists():
         shutil.rmtree(folder)
     scratch.rename(folder)
-    _sync(folder.parent)
+    sync_directory(folder.parent)
 
 
 def positions_at(last: LastBatch) -> tuple[str | None, ...]:
@@ -98,7 +98,7 @@ def _copy(old: Path, new: Path, last: int, conf: Mapping[str, str]) -> None:
     """Offsets, commits and the sources' own logs up to a batch. Without ``metadata``: Spark gives the new
     query an id of its own.
     """
-    for batch in (number for number in batches(old, "offsets") if number <= last):
+    for batch in (number for number in batches(old, "offsets") if number < last):
         _write(new / "offsets" / str(batch), (old / "offsets" / str(batch)).read_text(encoding="utf-8"))
     newest = read_offsets(old, last)
     header = {**newest.header, "conf": {**newest.header.get("conf", {}), **_pinned(newest.header, conf)}}
@@ -166,15 +166,4 @@ def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[s
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    write_new(path, text.encode(), mode=0o644)

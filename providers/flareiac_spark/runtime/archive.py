@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from flareiac_spark.runtime.cache import cache_directory
+from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark.runtime.ivy import pyspark_directory
 from flareiac_spark.runtime.java import Java
 from flareiac_spark.runtime.versions import installed_pyspark

@@ -1,38 +1,21 @@
-"""Where things that can be made again are kept: the user's cache directory. Writes files atomically."""
+"""Files that are kept in the user's cache or beside the configuration, and complaints about places that
+cannot be written.
+"""
 
 import json
-import os
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.durable_files import replace_file
 from flareiac_spark import codes
-
-
-def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
-    """``$XDG_CACHE_HOME/flareiac``, by default ``~/.cache/flareiac``. Not created here."""
-    base = environment.get("XDG_CACHE_HOME", "")
-    # The specification of XDG says that a relative path is to be ignored.
-    return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / "flareiac"
 
 
 def write_atomically(path: Path, content: str) -> None:
     """Replaces a file as a whole; readers see the old or the new one. Raises ``Failure``."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.chmod(0o644)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        replace_file(path, content.encode(), mode=0o644)
     except OSError as trouble:
         raise not_writable(path, trouble) from trouble
 

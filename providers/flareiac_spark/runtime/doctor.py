@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.user_cache import cache_directory
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac_spark.runtime.archive import usable_archive
-from flareiac_spark.runtime.cache import cache_directory
 from flareiac_spark.runtime.jars import locked_jars
 from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, no_java
 from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark import codes
-from flareiac_spark.runtime.cache import cache_directory, not_writable, read_json, write_atomically
+from flareiac_spark.runtime.cache import not_writable, read_json, write_atomically
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinates
 from flareiac_spark.runtime.ivy import NotFetched, fetch_with_ivy
 from flareiac_spark.runtime.java import find_java

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark import codes
-from flareiac_spark.runtime.cache import cache_directory, read_json, write_atomically
+from flareiac_spark.runtime.cache import read_json, write_atomically
 from flareiac_spark.runtime.versions import DEFAULT
 
 _PLACES = (

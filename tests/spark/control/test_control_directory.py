@@ -374,12 +374,8 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
     travels = {
         *("flareiac", "flareiac_spark"),
         *("flareiac.kernel", "flareiac.kernel.codes", "flareiac.kernel.data", "flareiac.kernel.diagnostics"),
-        *(
-            "flareiac.kernel.host",
-            "flareiac.kernel.paths",
-            "flareiac.kernel.records",
-            "flareiac.kernel.signals",
-        ),
+        *("flareiac.kernel.durable_files", "flareiac.kernel.host", "flareiac.kernel.kill_points"),
+        *("flareiac.kernel.paths", "flareiac.kernel.records", "flareiac.kernel.signals"),
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
         *("flareiac.sdk.references", "flareiac.sdk.secrets", "flareiac.sdk.table_tasks"),
     }

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from pyiceberg.types import StringType
 
+from flareiac.kernel import kill_points
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
 from flareiac_spark.driver import (
     batch_write,
     commit_marks,
-    kill_points,
     merge_rows,
     micro_batch,
     tables,

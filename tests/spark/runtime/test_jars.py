@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure
-from flareiac_spark.runtime.cache import cache_directory
+from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark.runtime.init import init
 from flareiac_spark.runtime.jars import locked_jars, sha256_of
 from flareiac_spark.runtime.lock_file import LOCK_FILE

@@ -1,8 +1,9 @@
 """File writes that survive a kill at any byte and a full disk: either all of it is there afterwards, or what
-was there before.
+was there before. Touches the disk; imports the standard library alone, because the Spark driver uses it, too.
 """
 
 import os
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,14 +37,19 @@ def write_all(handle: int, content: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def write_beside(path: Path, content: bytes) -> Path:
+def write_beside(path: Path, content: bytes, mode: int = FILE_MODE) -> Path:
     """Writes the content, durable, to a new file beside ``path`` and returns its path. Leaves nothing when it
-    fails.
+    fails: on a full disk, half a file would take the room that the next try needs.
     """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with suppress(FileNotFoundError):
-        temporary.unlink()
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.tmp")
+    temporary.unlink(missing_ok=True)
+    write_new(temporary, content, mode)
+    return temporary
+
+
+def write_new(path: Path, content: bytes, mode: int = FILE_MODE) -> None:
+    """Writes a file that is not there yet, durably but for its name. Leaves nothing when it fails."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         try:
             write_all(handle, content)
@@ -51,9 +57,8 @@ def write_beside(path: Path, content: bytes) -> Path:
         finally:
             os.close(handle)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         raise
-    return temporary
 
 
 def move_into_place(temporary: Path, path: Path) -> None:
@@ -62,9 +67,9 @@ def move_into_place(temporary: Path, path: Path) -> None:
     sync_directory(path.parent)
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes, mode: int = FILE_MODE) -> None:
     """Replaces a whole file."""
-    move_into_place(write_beside(path, content), path)
+    move_into_place(write_beside(path, content, mode), path)
 
 
 def remove_file(path: Path) -> None:

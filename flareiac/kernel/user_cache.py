@@ -1,0 +1,37 @@
+"""The user's cache directory: what can be made again, and may be lost at any time. Touches the file system;
+an unusable place is no trouble.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from flareiac.kernel.durable_files import replace_file
+
+
+def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
+    """``$XDG_CACHE_HOME/flareiac``, by default ``~/.cache/flareiac``. It need not exist."""
+    base = Path(environment.get("XDG_CACHE_HOME", ""))
+    # The XDG specification says that a relative path is ignored.
+    home = base if base.is_absolute() else Path(os.path.expanduser("~/.cache"))  # noqa: PTH111 - never raises, as Path.home can
+    return home / "flareiac"
+
+
+def read(name: str) -> bytes | None:
+    """What was kept under a name, or None."""
+    try:
+        return (cache_directory() / name).read_bytes()
+    except OSError:
+        return None
+
+
+def keep(name: str, content: bytes) -> None:
+    """Keeps content under a name, replacing the whole file at once, so that concurrent readers see the old or
+    the new one.
+    """
+    path = cache_directory() / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        replace_file(path, content)
+    except OSError:
+        return
