@@ -75,6 +75,19 @@ def booted_at() -> float:
     )
 
 
+def start_ticks(pid: int) -> int | None:
+    """When a process of this host started, in the kernel's ticks since the boot. None where there is none, or
+    only one that ended and was not waited for, or no ``/proc``.
+    """
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The command name in parentheses may hold anything, so fields are counted from the last parenthesis.
+    state, *fields = text.rpartition(")")[2].split()
+    return None if state in "ZXx" else int(fields[18])
+
+
 @cache
 def _kernel() -> tuple[str, str, str]:
     try:

@@ -1,13 +1,10 @@
-"""Who this process is, and whether a process that wrote down the same is still alive. Reads ``/proc`` where
-there is one.
-"""
+"""Who this process is, and whether a process that wrote down the same is still alive."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from flareiac.kernel.host import Host, Sight, sight, this_host
+from flareiac.kernel.host import Host, Sight, sight, start_ticks, this_host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +60,6 @@ def user_name(environment: Mapping[str, str]) -> str:
 
 
 def _started(pid: int) -> float | None:
-    """When a process started, in seconds since the boot; None when there is none, or only one that ended and
-    was not waited for.
-    """
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    fields = text[text.rindex(")") + 2 :].split()
-    state, ticks = fields[0], int(fields[19])
-    return None if state in "ZX" else ticks / os.sysconf("SC_CLK_TCK")
+    """In seconds since the boot."""
+    ticks = start_ticks(pid)
+    return None if ticks is None else ticks / os.sysconf("SC_CLK_TCK")

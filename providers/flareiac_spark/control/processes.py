@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from flareiac.kernel.host import start_ticks, this_host
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessIdentity:
@@ -39,29 +41,16 @@ def start_of(pid: int) -> str | None:
     """When a running process started, or None if there is none (a zombie runs no more)."""
     if pid <= 0:
         return None
-    stat = Path(f"/proc/{pid}/stat")
-    if Path("/proc/self/stat").exists():
-        try:
-            # The command name in parentheses may hold anything, so fields are counted from the last
-            # parenthesis.
-            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
-        except OSError:
-            return None
-        return None if fields[0] in "ZXx" else f"{_boot()}.{fields[19]}"
-    return _start_by_ps(pid)
+    if not Path("/proc/self/stat").exists():
+        return _start_by_ps(pid)
+    ticks = start_ticks(pid)
+    # Ticks alone repeat after a restart of the machine.
+    return None if ticks is None else f"{this_host().boot[:8] or 'boot'}.{ticks}"
 
 
 def is_running(identity: ProcessIdentity) -> bool:
     """Whether that very process runs on this host."""
     return start_of(identity.pid) == identity.started
-
-
-def _boot() -> str:
-    """Tells boots apart: ticks since boot alone repeat after a restart of the machine."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
-    except OSError:
-        return "boot"
 
 
 def _start_by_ps(pid: int) -> str | None:
