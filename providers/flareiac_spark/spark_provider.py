@@ -30,6 +30,7 @@ from flareiac_spark.definition import schema as job_schema
 from flareiac_spark.engine import canonical as engine_canonical
 from flareiac_spark.engine import schema as engine_schema
 from flareiac_spark.engine.application import Applications, packages_of
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.stream import canonical as stream_canonical
 from flareiac_spark.stream import schema as stream_schema
 
@@ -134,7 +135,8 @@ class SparkSession:
 
 
 def _packages(references: References) -> tuple[str, ...]:
-    return packages_of([item.attributes for item in references.values() if item.type == "engine"], references)
+    engines = [item for item in references.values() if item.type == "engine"]
+    return packages_of([EngineDefinition.of(item.attributes) for item in engines], references)
 
 
 class _CheckpointPlanner:

@@ -20,6 +20,7 @@ from flareiac.sdk.capabilities import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.resource_type import Kind
 from flareiac_spark.control import DesiredJob
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
 from tests.cli.stream_project import JOB, TABLES, apply_tables, commit, declare
 from tests.support.command_line import flareiac
@@ -69,7 +70,7 @@ def want(project: Path, lineage: str, state: Any) -> None:
     """The job among what should run."""
     applications = Applications(Project(root=project, lineage=lineage))
     control = applications.control(
-        Workspace(root=project).load_state().snapshot.resources["job.r"].attributes["application"]
+        JobDefinition.of(Workspace(root=project).load_state().snapshot.resources["job.r"].attributes).runs_in
     )
     job = DesiredJob(digest="d", spec={}, state=state)
     control.update_desired(

@@ -9,6 +9,7 @@ from flareiac.config.load import load
 from flareiac.config.variables import Inputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.records import encode
 from flareiac.model.desired import DesiredResource
 from flareiac.sdk.changes import Impact, Proposal
 from flareiac.sdk.project import Project
@@ -22,7 +23,7 @@ from flareiac_spark.definition.job_definition import (
     Stability,
     Trigger,
 )
-from flareiac_spark.engine.engine_definition import DriverSize
+from flareiac_spark.engine.engine_definition import DriverSize, EngineDefinition
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"
@@ -93,7 +94,7 @@ job "x" {
 """
 
 
-APPLICATION = ApplicationDefinition(
+ENGINE = EngineDefinition(
     type="local",
     master="local[1]",
     conf={},
@@ -103,8 +104,8 @@ APPLICATION = ApplicationDefinition(
     runtime_location="runtime",
     idle_shutdown_ms=120_000,
     graceful_stop_ms=1_000,
-    catalogs={},
 )
+APPLICATION = ApplicationDefinition.of({**encode(ENGINE), "catalogs": {}})
 EMPTY = JobDefinition(
     engine=None,
     application=APPLICATION,
@@ -150,6 +151,9 @@ class Loaded:
 
     def attributes(self, address: str = "job.x") -> Attributes:
         return self.resources[address].attributes
+
+    def job(self) -> JobDefinition:
+        return JobDefinition.of(self.attributes())
 
 
 def loaded(hcl: str, root: Path) -> Loaded:

@@ -9,11 +9,13 @@ import pytest
 
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import Performed, PerformRequest, Work
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.maintenance import outcome, perform
+from tests.spark.declared import ENGINE
 
 Lake = Any
 """The fixtures' own type; conftest files cannot be imported under this import mode."""
@@ -89,7 +91,7 @@ class Kept:
         return PerformRequest(
             key=key,
             subject=subject,
-            performer=Resolved(address="engine.local", type="engine", attributes={}),
+            performer=Resolved(address="engine.local", type="engine", attributes=encode(ENGINE)),
             work=work,
             references={"catalog.lake": catalog},
             cancel=self.cancel,

@@ -6,8 +6,6 @@ from typing import Final, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import decode
-from flareiac.sdk.project import Project
-from flareiac_spark.places import absolute_place
 
 SINGLE: Final = "single"
 """The layout of an imported folder: it is itself the checkpoint of one query, and stays its first
@@ -41,9 +39,6 @@ def recorded_layout(identity: Attributes) -> CheckpointLayout:
     return decode(CheckpointLayout, lasting, "identity")
 
 
-def folder_of(attributes: Attributes, layout: CheckpointLayout, output: str, project: Project) -> Path:
-    """The folder of one query in the generation in use."""
-    location = absolute_place(attributes["location"], project)
-    if layout.single == attributes["generation"]:
-        return location
-    return location / output / f"g{attributes['generation']:04d}"
+def folder_of(location: Path, layout: CheckpointLayout, output: str, generation: int) -> Path:
+    """The folder of one query in a generation of the checkpoint at this place."""
+    return location if layout.single == generation else location / output / f"g{generation:04d}"

@@ -35,6 +35,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.definition import job_definition as definition
 from flareiac_spark.definition.canonical import input_columns
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import code_place
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.places import absolute_place
@@ -212,8 +213,9 @@ class _Build:
         checkpoint = self._references.get(reference.address) if reference is not None else None
         if checkpoint is None:
             return None
-        layout = recorded_layout(checkpoint.identity)
-        return str(folder_of(checkpoint.attributes, layout, output, self._project))
+        found, layout = CheckpointDefinition.of(checkpoint.attributes), recorded_layout(checkpoint.identity)
+        location = absolute_place(found.location, self._project)
+        return str(folder_of(location, layout, output, found.generation))
 
     def _table(self, reference: Reference) -> tuple[tuple[str, ...], str | None]:
         table = self._references[reference.address]

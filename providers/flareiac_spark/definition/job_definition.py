@@ -234,6 +234,17 @@ class JobDefinition:
         return _location(self) != _location(other)
 
     @property
+    def runs_in(self) -> ApplicationDefinition:
+        """The application that runs it. Only what is planned without a declared engine has none."""
+        assert self.application is not None, "a job of no declared engine is never applied"
+        return self.application
+
+    def is_in_folders_of(self, other: "JobDefinition") -> bool:
+        """Whether its queries go on in the folders of that one."""
+        places = {(job.checkpoint_location, job.generation) for job in (self, other)}
+        return len(places) == 1
+
+    @property
     def catalogs(self) -> Mapping[str, str] | None:
         """Digests of the settings of its catalogs, by name."""
         return self.application.catalogs if self.application is not None else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.records import decode
+from flareiac.kernel.records import SPARSE, decode
 from flareiac.sdk.results import Recorded
 
 _MOMENTARY: Final = frozenset({"observed"})
@@ -51,11 +51,11 @@ class JobIdentity:
     """
 
     digest: str | None = None
-    queries: Mapping[str, StartedQuery] = field(default_factory=dict)
-    former_queries: tuple[str, ...] = ()
-    rebuilds: Mapping[str, EmptiedTable] = field(default_factory=dict)
+    queries: Mapping[str, StartedQuery] = field(default_factory=dict, metadata=SPARSE)
+    former_queries: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    rebuilds: Mapping[str, EmptiedTable] = field(default_factory=dict, metadata=SPARSE)
     result: RunResult | None = None
-    unproven: bool = False
+    unproven: bool = field(default=False, metadata=SPARSE)
 
 
 def identity_of(data: Attributes) -> JobIdentity:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac.kernel.data import Attributes, digest
+from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.application import (
@@ -23,6 +24,7 @@ from flareiac_spark.application import (
 )
 from flareiac_spark.application.serve import PACKAGES, launch_of
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.places import absolute_place
 
 _EXTENSIONS = "spark.sql.extensions"
@@ -69,27 +71,25 @@ def _catalog_in(key: str) -> str:
     return key.removeprefix(_CATALOG).partition(".")[0]
 
 
-def settings(project: Project, location: str, engine: Attributes, needs: Needs) -> ApplicationSettings:
+def settings(project: Project, engine: EngineDefinition, needs: Needs) -> ApplicationSettings:
     """What the application is started with. ``digest`` covers what only a new JVM can take; catalogs a
     session takes.
     """
-    packages = sorted(needs.packages | set(engine["packages"]))
-    conf = {**engine["conf"], PACKAGES: ",".join(packages)}
-    extensions = [item for item in engine["conf"].get(_EXTENSIONS, "").split(",") if item] + sorted(
-        needs.extensions
-    )
+    packages = sorted(needs.packages | set(engine.packages))
+    conf = {**engine.conf, PACKAGES: ",".join(packages)}
+    extensions = [*_split(engine.conf.get(_EXTENSIONS)), *sorted(needs.extensions)]
     if extensions:
         conf[_EXTENSIONS] = ",".join(dict.fromkeys(extensions))
     return ApplicationSettings(
-        digest=digest([dict(sorted(conf.items())), engine["master"], engine["driver"]]),
-        name=f"flareiac {location.rpartition('/')[2]} ({project.workspace})",
+        digest=digest([dict(sorted(conf.items())), engine.master, encode(engine.driver)]),
+        name=f"flareiac {engine.runtime_location.rpartition('/')[2]} ({project.workspace})",
         conf=dict(sorted({**needs.conf, **conf}.items())),
-        log_level=engine["log_level"],
-        idle_shutdown_ms=engine["idle_shutdown_ms"],
-        graceful_stop_ms=engine["graceful_stop_ms"],
+        log_level=engine.log_level,
+        idle_shutdown_ms=engine.idle_shutdown_ms,
+        graceful_stop_ms=engine.graceful_stop_ms,
         root=str(project.root),
-        master=engine["master"],
-        memory=engine["driver"]["memory"],
+        master=engine.master,
+        memory=engine.driver.memory,
     )
 
 
@@ -97,9 +97,13 @@ def needs_in(running: ApplicationSettings) -> Needs:
     """The catalogs and packages that an application has already."""
     return Needs(
         conf={key: value for key, value in running.conf.items() if key.startswith(_CATALOG)},
-        packages=frozenset(item for item in running.conf.get(PACKAGES, "").split(",") if item),
-        extensions=frozenset(item for item in running.conf.get(_EXTENSIONS, "").split(",") if item),
+        packages=frozenset(_split(running.conf.get(PACKAGES))),
+        extensions=frozenset(_split(running.conf.get(_EXTENSIONS))),
     )
+
+
+def _split(listed: str | None) -> list[str]:
+    return [item for item in (listed or "").split(",") if item]
 
 
 class Applications:
@@ -113,32 +117,32 @@ class Applications:
         self._starting: dict[str, threading.Lock] = {}
         self._needs: dict[str, Needs] = {}
 
-    def control(self, engine: Attributes) -> ControlDirectory:
-        return ControlDirectory(absolute_place(engine["runtime_location"], self.project))
+    def control(self, engine: EngineDefinition) -> ControlDirectory:
+        return ControlDirectory(absolute_place(engine.runtime_location, self.project))
 
-    def announce(self, engine: Attributes, references: References) -> None:
+    def announce(self, engine: EngineDefinition, references: References) -> None:
         """Tells of a job's needs before any is started, so that the application starts once with all of
         them.
         """
         with self._guard:
-            location = engine["runtime_location"]
+            location = engine.runtime_location
             self._needs[location] = self._needs.get(location, Needs()).joined(needs_of(references))
 
     def want(
-        self, engine: Attributes, references: References, change: Callable[[Desired], Desired]
+        self, engine: EngineDefinition, references: References, change: Callable[[Desired], Desired]
     ) -> Desired:
         """Changes what should run, settings included. Raises ``Failure``."""
         self.announce(engine, references)
 
         def changed(current: Desired) -> Desired:
-            needs = self._needs[engine["runtime_location"]]
+            needs = self._needs[engine.runtime_location]
             needs = needs.joined(needs_in(current.application)) if current.jobs else needs
-            wanted = settings(self.project, engine["runtime_location"], engine, needs)
+            wanted = settings(self.project, engine, needs)
             return change(replace(current, application=wanted))
 
         return self._update(self.control(engine), changed)
 
-    def revise(self, engine: Attributes, change: Callable[[Desired], Desired]) -> None:
+    def revise(self, engine: EngineDefinition, change: Callable[[Desired], Desired]) -> None:
         """Changes which jobs should run; the settings stay, which a recorded engine may no longer know.
         Raises ``Failure``.
         """
@@ -146,7 +150,7 @@ class Applications:
         if read_desired(control) is not None:
             self._update(control, change)
 
-    def drop(self, engine: Attributes, address: str) -> None:
+    def drop(self, engine: EngineDefinition, address: str) -> None:
         """A job is no longer wanted. Raises ``Failure``."""
         self.revise(
             engine,
@@ -156,7 +160,7 @@ class Applications:
         )
 
     def bring_up(
-        self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]
+        self, engine: EngineDefinition, cancel: threading.Event, progress: Callable[[str], None]
     ) -> Status | None:
         """The application runs with the wanted settings then (None: cancelled). Restarts one that runs with
         others. Raises ``Failure``.
@@ -172,9 +176,7 @@ class Applications:
                 and status.application.digest != desired.application.digest
             ):
                 progress("restarting the Spark application: its settings changed")
-                if not stop_application(
-                    control, timeout=engine["graceful_stop_ms"] / 1000 + 60, cancel=cancel
-                ):
+                if not stop_application(control, timeout=engine.graceful_stop_ms / 1000 + 60, cancel=cancel):
                     return None
                 status = None
             if not is_alive(status):
@@ -187,7 +189,7 @@ class Applications:
             )
 
     def end_if_gone(
-        self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]
+        self, engine: EngineDefinition, cancel: threading.Event, progress: Callable[[str], None]
     ) -> None:
         """Finds out whether a silent application on another host is gone, by its lease; then it counts as
         ended. Raises ``Failure``.
@@ -211,19 +213,14 @@ class Applications:
         except ControlError as failure:
             raise Failure(control_trouble(failure)) from failure
 
-    def _lock_of(self, engine: Attributes) -> threading.Lock:
+    def _lock_of(self, engine: EngineDefinition) -> threading.Lock:
         with self._guard:
-            return self._starting.setdefault(engine["runtime_location"], threading.Lock())
+            return self._starting.setdefault(engine.runtime_location, threading.Lock())
 
 
-def packages_of(resources: Iterable[Attributes], references: References) -> tuple[str, ...]:
+def packages_of(engines: Iterable[EngineDefinition], references: References) -> tuple[str, ...]:
     """Every coordinate that these engines and the declared catalogs need, sorted."""
-    return tuple(
-        sorted(
-            needs_of(references).packages
-            | {package for engine in resources for package in engine["packages"]}
-        )
-    )
+    return tuple(sorted(needs_of(references).packages.union(*(engine.packages for engine in engines))))
 
 
 def read_status(control: ControlDirectory) -> Status | None:

@@ -75,7 +75,7 @@ def canonical(
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     """The folder where its application and the command line meet."""
-    return (str(absolute_place(attributes["runtime_location"], project)),)
+    return (str(absolute_place(EngineDefinition.of(attributes).runtime_location, project)),)
 
 
 def _warn_of_lock_file(project: Project, diagnostics: Diagnostics) -> None:

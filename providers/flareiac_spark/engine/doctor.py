@@ -5,6 +5,7 @@ from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
 from flareiac_spark.application import Liveness, liveness, why_unknown
 from flareiac_spark.engine.application import Applications, read_status
+from flareiac_spark.engine.engine_definition import EngineDefinition
 
 
 def check_engine(engine: Resolved, applications: Applications) -> Check:
@@ -12,7 +13,7 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
     it.
     """
     try:
-        status = read_status(applications.control(engine.attributes))
+        status = read_status(applications.control(EngineDefinition.of(engine.attributes)))
     except Failure as failure:
         found = failure.diagnostics[0]
         return Check(name=engine.address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
-from flareiac.sdk.definitions import Number, Text
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.definitions import Number, Text, definition_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +32,8 @@ class EngineDefinition:
     runtime_location: Text
     idle_shutdown_ms: Number
     graceful_stop_ms: Number
+
+    @classmethod
+    def of(cls, attributes: Attributes) -> Self:
+        """The definition that attributes say. Raises ``Mismatch`` for attributes of another shape."""
+        return definition_of(cls, attributes)

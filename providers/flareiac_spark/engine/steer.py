@@ -14,6 +14,7 @@ from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness, stop_application
 from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.engine.engine_definition import EngineDefinition
 
 _MARGIN_SECONDS: Final = 60.0
 """Beyond ``graceful_stop``, for Spark's own end."""
@@ -38,12 +39,13 @@ def steer_engine(
 def _ended(
     engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]
 ) -> list[str]:
-    control = applications.control(engine.attributes)
-    applications.end_if_gone(engine.attributes, cancel, progress)
+    definition = EngineDefinition.of(engine.attributes)
+    control = applications.control(definition)
+    applications.end_if_gone(definition, cancel, progress)
     if liveness(read_status(control)) is Liveness.GONE:
         return [f"{engine.address}: its application does not run."]
     progress(f"{engine.address}: each query ends after its next commit, at the latest after graceful_stop...")
-    timeout = engine.attributes["graceful_stop_ms"] / 1000 + _MARGIN_SECONDS
+    timeout = definition.graceful_stop_ms / 1000 + _MARGIN_SECONDS
     if not stop_application(control, timeout=timeout, cancel=cancel):
         raise Failure(
             error(
@@ -68,16 +70,15 @@ def _ended(
 def _started(
     engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]
 ) -> list[str]:
-    control = applications.control(engine.attributes)
+    definition = EngineDefinition.of(engine.attributes)
+    control = applications.control(definition)
     if read_desired(control) is None:
         detail = (
             f"{control.path} has no job of {engine.address} that should run. Apply first: that starts "
             "the application with its jobs."
         )
         raise Failure(error(codes.NOTHING_TO_RUN, detail))
-    status = applications.bring_up(
-        engine.attributes, cancel, lambda text: progress(f"{engine.address}: {text}")
-    )
+    status = applications.bring_up(definition, cancel, lambda text: progress(f"{engine.address}: {text}"))
     if status is None:
         why = f"The command was cancelled before the application of {engine.address} ran."
         raise Failure(error(codes.ENGINE_CONTROL_CANCELLED, why))

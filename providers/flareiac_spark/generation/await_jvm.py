@@ -9,6 +9,7 @@ from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of
 from flareiac_spark.control import is_running
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.generation.operation_client import cancelled
 
@@ -19,7 +20,8 @@ def await_jvm(request: ApplyRequest, applications: Applications) -> None:
     """A JVM may outlive its driver for seconds, and commit. Raises ``Failure``."""
     if request.recorded is None:
         return
-    status = read_status(applications.control(request.recorded.attributes["application"]))
+    engine = JobDefinition.of(request.recorded.attributes).runs_in
+    status = read_status(applications.control(engine))
     jvm = jvm_of(status) if status is not None and liveness(status) is Liveness.GONE else None
     deadline = time.monotonic() + _JVM_ENDS
     while jvm is not None and is_running(jvm):

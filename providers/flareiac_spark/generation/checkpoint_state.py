@@ -77,7 +77,7 @@ def emptied_for(spec: JobSpec) -> dict[str, Attributes]:
 
 
 def _is_in_use(switch: GenerationSwitch, applications: Applications) -> bool:
-    desired = read_desired(applications.control(switch.engine))
+    desired = read_desired(applications.control(switch.after.runs_in))
     entry = desired.jobs.get(switch.address) if desired is not None else None
     outputs = entry.spec.get("outputs") if entry is not None else None
     given = (

@@ -4,7 +4,6 @@ import uuid
 from dataclasses import replace
 from typing import Final, assert_never
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark import codes
@@ -12,6 +11,7 @@ from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finish, Marks, Operation, Result, Truncate
 from flareiac_spark.control.operations import Question
 from flareiac_spark.engine.application import Applications
+from flareiac_spark.engine.engine_definition import EngineDefinition
 
 A_WHILE: Final = 600.0
 A_BATCH: Final = 24 * 3600.0
@@ -21,7 +21,7 @@ A_BATCH: Final = 24 * 3600.0
 class OperationClient:
     """Questions of one apply to one engine's application, which is brought up for the first."""
 
-    def __init__(self, request: ApplyRequest, engine: Attributes, applications: Applications) -> None:
+    def __init__(self, request: ApplyRequest, engine: EngineDefinition, applications: Applications) -> None:
         self._request, self._engine, self._applications = request, engine, applications
         self._up = False
 

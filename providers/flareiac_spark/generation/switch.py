@@ -4,7 +4,6 @@ one is to begin. Reads what the application was asked to run.
 
 from dataclasses import dataclass, replace
 
-from flareiac.kernel.data import Attributes
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark.control import ControlError, JobSpec, Output, job_spec_from_json
@@ -18,7 +17,7 @@ from flareiac_spark.start_from import EARLIEST, OLDEST_SNAPSHOT
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationSwitch:
     """``before`` and ``old``: the recorded definition, and what was run of it last; None for a job that is
-    new on its checkpoint. ``by``: for whom folders are prepared. ``engine``: the settings of its application.
+    new on its checkpoint. ``by``: for whom folders are prepared.
     """
 
     address: str
@@ -30,7 +29,6 @@ class GenerationSwitch:
     after: JobDefinition
     old: JobSpec | None
     new: JobSpec
-    engine: Attributes
 
     @property
     def number_before(self) -> int | None:
@@ -70,7 +68,6 @@ def switch_of(request: ApplyRequest, applications: Applications, *, early: bool 
         start_from=start_of(after, request.references),
         before=_before(request),
         after=after,
-        engine=planned["application"],
         old=old_spec(request, applications),
         new=spec_of(request.address, planned, request.references, project, analysis=early),
     )
@@ -85,7 +82,7 @@ def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | Non
         return None
     assert request.recorded is not None, "what ran before is recorded"
     attributes = request.recorded.attributes
-    desired = read_desired(applications.control(attributes["application"]))
+    desired = read_desired(applications.control(JobDefinition.of(attributes).runs_in))
     entry = desired.jobs.get(request.address) if desired is not None else None
     if entry is not None:
         try:

@@ -1,6 +1,7 @@
 """Has the application analyze the planned definitions on empty frames. Touches the application, no data."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -11,7 +12,9 @@ from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finding, Operation, job_spec_to_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.code import publish
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
+from flareiac_spark.job.payload import JobPayload
 
 TIMEOUT = 300.0
 
@@ -20,29 +23,32 @@ def analyse(requests: Sequence[ApplyRequest], applications: Applications) -> tup
     """One error for each finding. Jobs whose definition does not change are not asked about. Raises
     ``Failure``.
     """
-    by_place: dict[str, list[ApplyRequest]] = {}
+    by_place: dict[str, list[_Question]] = {}
     for request in requests:
-        if request.planned is not None and (request.payload or {}).get("analyse"):
-            by_place.setdefault(request.planned["application"]["runtime_location"], []).append(request)
-    found: list[Diagnostic] = []
-    for group in by_place.values():
-        found.extend(_analyse(group, applications))
-    return tuple(found)
+        if request.planned is not None and JobPayload.of(request.payload).analyse:
+            question = _Question(request, request.planned, JobDefinition.of(request.planned))
+            by_place.setdefault(question.definition.runs_in.runtime_location, []).append(question)
+    return tuple(item for group in by_place.values() for item in _analyse(group, applications))
 
 
-def _analyse(requests: Sequence[ApplyRequest], applications: Applications) -> list[Diagnostic]:
-    first = requests[0].planned
-    assert first is not None, "only changed definitions are analysed"
-    engine = first["application"]
+class _Question(NamedTuple):
+    """A new or changed definition."""
+
+    request: ApplyRequest
+    planned: Attributes
+    definition: JobDefinition
+
+
+def _analyse(questions: Sequence[_Question], applications: Applications) -> list[Diagnostic]:
+    requests, engine = [item.request for item in questions], questions[0].definition.runs_in
     specs = [
-        spec_of(request.address, request.planned, request.references, applications.project, analysis=True)
-        for request in requests
-        if request.planned is not None
+        spec_of(request.address, planned, request.references, applications.project, analysis=True)
+        for request, planned, _definition in questions
     ]
     control, cancel = applications.control(engine), requests[0].cancel
     applications.want(engine, requests[0].references, lambda current: current)
-    for request in requests:
-        publish(request.planned or {}, applications.project)
+    for item in questions:
+        publish(item.planned, applications.project)
     if applications.bring_up(engine, cancel, requests[0].progress) is None:
         return []
     jobs = tuple(job_spec_to_json(spec) for spec in specs)
@@ -52,11 +58,11 @@ def _analyse(requests: Sequence[ApplyRequest], applications: Applications) -> li
         return [] if cancel.is_set() else [_silent()]
     if result.status == "failed":
         raise Failure(error(codes.ANALYSIS_FAILED, str(result.error)))
-    steps = {request.address: (request.planned or {}).get("steps") or {} for request in requests}
-    return [_finding(item, steps.get(item.address, {})) for item in result.findings]
+    definitions = {item.request.address: item.definition for item in questions}
+    return [_finding(item, definitions[item.address]) for item in result.findings]
 
 
-def _finding(finding: Finding, steps: Attributes) -> Diagnostic:
+def _finding(finding: Finding, definition: JobDefinition) -> Diagnostic:
     where = f" in step {finding.step}" if finding.step and "." not in finding.step else ""
     legacy = finding.error_class.startswith("_LEGACY_ERROR_TEMP_")
     misfit = finding.step.startswith("outputs.")
@@ -65,15 +71,15 @@ def _finding(finding: Finding, steps: Attributes) -> Diagnostic:
         codes.OUTPUT_DOES_NOT_FIT if misfit else codes.SQL_NOT_UNDERSTOOD,
         f"{finding.address}{where}: {message}",
         address=finding.address,
-        attribute=_attribute(finding.step, steps),
+        attribute=_attribute(finding.step, definition),
     )
 
 
-def _attribute(step: str, steps: Attributes) -> Path:
+def _attribute(step: str, definition: JobDefinition) -> Path:
     kind, dot, name = step.partition(".")
     if dot and kind in ("inputs", "outputs"):
         return (kind.removesuffix("s"), name)
-    written = "python" if (steps.get(step) or {}).get("python") else "sql"
+    written = "python" if step in definition.python_steps else "sql"
     return ("step", step, written) if step else ()
 
 

@@ -6,16 +6,17 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac_spark.application import is_alive
 from flareiac_spark.control import DesiredJob
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import read_status
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import emptied_for
 from flareiac_spark.generation.switch import begins_generation
-from flareiac_spark.job.identity import UNPROVEN, first_batch, identity_of, reached
-from flareiac_spark.job.placement import engine_of
+from flareiac_spark.job.identity import first_batch, identity_of, reached
 from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.target import Target
 from flareiac_spark.job.wait import (
@@ -47,7 +48,7 @@ def await_settled(
     rebuilds: Attributes,
 ) -> Outcome:
     """Brings the application up and waits for its word about a definition that should run."""
-    engine, applications = engine_of(attributes), running.applications
+    engine, applications = JobDefinition.of(attributes).runs_in, running.applications
     try:
         if applications.bring_up(engine, request.cancel, request.progress) is None:
             return NotApplied(diagnostics=(not_stable(request.address, None, 0, True, ""),))
@@ -88,7 +89,11 @@ def known(request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, 
     """
     planned, recorded = target.planned, request.recorded
     if recorded is not None and JobDefinition.of(recorded.attributes).moves_to(target.definition):
-        there = {**recorded.attributes, "application": target.engine, "engine": target.definition.engine}
+        there = {
+            **recorded.attributes,
+            "application": encode(target.engine),
+            "engine": target.definition.engine,
+        }
         return NotApplied(diagnostics=diagnostics, attributes=there, identity=recorded.identity)
     if recorded is not None or target.definition.is_finite:
         return NotApplied(diagnostics=diagnostics)
@@ -116,8 +121,9 @@ def _awaited(
     running: RunningJobs,
     rebuilds: Attributes,
 ) -> Outcome:
-    engine, control = engine_of(attributes), running.applications.control(engine_of(attributes))
     definition = JobDefinition.of(attributes)
+    engine = definition.runs_in
+    control = running.applications.control(engine)
     finite, within = definition.is_finite, definition.stability.within_ms
     what = _wanted(request, wanted, finite)
     job = wait_until_settled(control, what, within, request.cancel, request.progress)
@@ -134,15 +140,14 @@ def _awaited(
     running.note_queries(request.address, engine, wanted.digest, job)
     if finite:
         _rest(request, engine, running)
-    identity = identity_of(request, wanted.digest, job, rebuilds)
     return Applied(
         attributes=attributes,
-        identity={**identity, UNPROVEN: True} if unproven else identity,
+        identity=identity_of(request, wanted.digest, job, rebuilds, unproven=unproven),
         messages=(first_batch(within) if unproven else reached(job, finite),),
     )
 
 
-def _rest(request: ApplyRequest, engine: Attributes, running: RunningJobs) -> None:
+def _rest(request: ApplyRequest, engine: EngineDefinition, running: RunningJobs) -> None:
     """A completed run is not wanted any more: another start of the application must not do it again."""
     entry = running.entry(engine, request.address)
     if entry is not None:

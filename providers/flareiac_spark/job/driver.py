@@ -13,6 +13,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, StageDone, Unreadable
 from flareiac.sdk.run_status import RunStatus
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.generation import rollback
 from flareiac_spark.generation.perform import not_planned
@@ -21,7 +22,6 @@ from flareiac_spark.job.confirm import await_settled, confirm, settled_already
 from flareiac_spark.job.identity import left_behind
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.perform import perform
-from flareiac_spark.job.placement import engine_of
 from flareiac_spark.job.preflight import preflight
 from flareiac_spark.job.put_back import put_back
 from flareiac_spark.job.read import read_job
@@ -64,11 +64,12 @@ class JobDriver:
 
     def delete(self, request: ApplyRequest) -> Outcome:
         recorded = _recorded(request)
-        engine = engine_of(recorded.attributes)
+        job = JobDefinition.of(recorded.attributes)
+        engine = job.runs_in
         self._running.find_out(request)
         self._applications.drop(engine, request.address)
         self._running.await_stop(request.address, engine, request.cancel)
-        return _gone(recorded, left_behind(recorded.attributes, request.going))
+        return _gone(recorded, left_behind(job, request.going))
 
     def quiesce(self, request: ApplyRequest) -> Outcome:
         self._running.find_out(request)
@@ -79,7 +80,7 @@ class JobDriver:
         self._running.find_out(request)
         if verb is RunCommand.STOP:
             return self._stopped(request)
-        engine = engine_of(recorded.attributes)
+        engine = JobDefinition.of(recorded.attributes).runs_in
         entry = self._running.entry(engine, request.address)
         if entry is None:
             again = replace(request, planned=recorded.attributes, payload=None, stage=stages.START)
@@ -95,7 +96,7 @@ class JobDriver:
         """See ``flareiac.sdk.capabilities.Starting``: as one that is started again by its block."""
         facts = observed_facts(observed)
         if by_name or isinstance(observed, Unreadable) or (facts is not None and facts.state == "running"):
-            nonce = recorded.attributes["restart_nonce"] + 1
+            nonce = JobDefinition.of(recorded.attributes).restart_nonce + 1
             return {**recorded.attributes, "stopped": False, "run": "on_change", "restart_nonce": nonce}
         return None
 
@@ -103,7 +104,7 @@ class JobDriver:
         if request.action != "delete":
             return self._settled(request)
         recorded = _recorded(request)
-        engine = engine_of(recorded.attributes)
+        engine = JobDefinition.of(recorded.attributes).runs_in
         entry = self._running.entry(engine, request.address)
         gone = entry is None and not self._running.may_run(engine, request.address)
         return _gone(recorded) if gone else None
@@ -113,7 +114,7 @@ class JobDriver:
         return inspect_job(address, recorded, references, self._applications)
 
     def _settled(self, request: ApplyRequest) -> Outcome | None:
-        if self._running.entry(engine_of(request.planned or {}), request.address) is None:
+        if self._running.entry(JobDefinition.of(request.planned or {}).runs_in, request.address) is None:
             return None
         try:
             target = target_of(request, self._running)

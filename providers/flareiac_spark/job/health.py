@@ -7,15 +7,15 @@ day.
 
 from collections.abc import Iterator
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
 from flareiac_spark import codes
 from flareiac_spark.control import JobStatus, QueryStatus
+from flareiac_spark.definition.job_definition import Health, JobDefinition
 
 
-def complaints(attributes: Attributes, job: JobStatus | None, *, silent: str) -> tuple[str, ...]:
+def complaints(definition: JobDefinition, job: JobStatus | None, *, silent: str) -> tuple[str, ...]:
     """What is wrong with it, in words; nothing for a job that does not run. ``silent``: why its application
     is not known to live.
     """
@@ -28,8 +28,8 @@ def complaints(attributes: Attributes, job: JobStatus | None, *, silent: str) ->
             f": {job.last_error.error_class}: {job.last_error.message}" if job.last_error is not None else ""
         )
         return (f"{job.phase}{cause}",)
-    limits = attributes.get("health")
-    if not limits or job.phase not in ("starting", "running", "idle", "stopping"):
+    limits = definition.health
+    if limits is None or job.phase not in ("starting", "running", "idle", "stopping"):
         return ()
     several = len(job.queries) > 1
     return tuple(
@@ -53,10 +53,8 @@ def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
     )
 
 
-def _of_query(limits: Attributes, query: QueryStatus) -> Iterator[str]:
-    batch, lag, idle = (
-        _seconds(limits.get(name)) for name in ("max_batch_duration_ms", "max_lag_ms", "max_idle_ms")
-    )
+def _of_query(limits: Health, query: QueryStatus) -> Iterator[str]:
+    batch, lag, idle = map(_seconds, (limits.max_batch_duration_ms, limits.max_lag_ms, limits.max_idle_ms))
     if batch is not None and _exceeds(query.running_seconds, batch):
         at = "the batch under way" if query.batch is None else f"batch {query.batch + 1}"
         yield f"stuck: {at} has run for {_span(query.running_seconds)}, allowed are {_span(batch)}"

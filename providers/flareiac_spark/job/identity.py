@@ -3,61 +3,71 @@
 from collections.abc import Collection
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import decode, encode
 from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark.control import JobStatus
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import (
+    EmptiedTable,
+    JobIdentity,
+    RunResult,
+    StartedQuery,
+    recorded_identity,
+)
 
 _FORMER_QUERIES: Final = 20
-UNPROVEN: Final = "unproven"
-"""Key in a job's identity: its definition was still at work on its first batch when it was recorded."""
 
 
 def identity_of(
-    request: ApplyRequest, digest: str, job: JobStatus | None, rebuilds: Attributes
+    request: ApplyRequest, digest: str, job: JobStatus | None, rebuilds: Attributes, *, unproven: bool = False
 ) -> Attributes:
     """Which definition runs, as which queries, or what its run gave; and what was emptied for it."""
-    before = dict(request.recorded.identity) if request.recorded else {}
-    if (
-        request.recorded
-        and request.planned
-        and request.recorded.attributes["generation"] != request.planned["generation"]
-    ):
+    before = recorded_identity(request.recorded)
+    queries, former = before.queries, before.former_queries
+    if _is_another_generation(request):
         # The new folder holds none of them, and what they committed is still no stranger's.
-        gone = [query["id"] for query in (before.pop("queries", None) or {}).values()]
-        former = [item for item in before.get("former_queries") or () if item not in gone]
-        before["former_queries"] = [*former, *gone][-_FORMER_QUERIES:]
-    identity: Attributes = {**before, "digest": digest, "result": _result(digest, job)}
-    identity.pop(UNPROVEN, None)
-    if rebuilds:
-        identity["rebuilds"] = {**(identity.get("rebuilds") or {}), **rebuilds}
+        gone = [query.id for query in queries.values() if query.id is not None]
+        former = (*(item for item in former if item not in gone), *gone)[-_FORMER_QUERIES:]
+        queries = {}
     if job is not None and job.queries:
-        identity["queries"] = {
-            query.output: {"id": query.id, "run_id": query.run_id} for query in job.queries
-        }
+        queries = {query.output: StartedQuery(id=query.id, run_id=query.run_id) for query in job.queries}
+    emptied = {output: decode(EmptiedTable, item) for output, item in rebuilds.items()}
+    identity: Attributes = encode(
+        JobIdentity(
+            digest=digest,
+            queries=queries,
+            former_queries=former,
+            rebuilds={**before.rebuilds, **emptied},
+            result=_result(digest, job),
+            unproven=unproven,
+        )
+    )
     return identity
 
 
-def _result(digest: str, job: JobStatus | None) -> Attributes | None:
+def _is_another_generation(request: ApplyRequest) -> bool:
+    if request.recorded is None or request.planned is None:
+        return False
+    before, after = JobDefinition.of(request.recorded.attributes), JobDefinition.of(request.planned)
+    return before.generation != after.generation
+
+
+def _result(digest: str, job: JobStatus | None) -> RunResult | None:
     if job is None:
         return None
     if job.result is not None:
         result = job.result
-        return {"run_id": result.run_id, "snapshot_id": result.snapshot_id, "rows": result.rows}
-    return {"run_id": digest, "snapshot_id": None, "rows": None} if job.phase == "completed" else None
+        return RunResult(run_id=result.run_id, snapshot_id=result.snapshot_id, rows=result.rows)
+    return RunResult(run_id=digest) if job.phase == "completed" else None
 
 
-def left_behind(attributes: Attributes, going: Collection[str]) -> str:
+def left_behind(job: JobDefinition, going: Collection[str]) -> str:
     """What a job that is gone leaves, but for what the same plan destroys."""
-    tables = [output["table"] for output in attributes["outputs"].values()]
-    kept = [
-        table
-        for table in dict.fromkeys(table.address for table in tables if isinstance(table, Reference))
-        if table not in going
-    ]
-    checkpoint = attributes["checkpoint"]
-    own = (
-        checkpoint.address if isinstance(checkpoint, Reference) and checkpoint.address not in going else None
-    )
+    tables = dict.fromkeys(output.table.address for output in job.outputs.values())
+    kept = [table for table in tables if table not in going]
+    own = job.checkpoint.address if job.checkpoint is not None else None
+    own = None if own in going else own
     if not kept:
         return f"stopped; {own} stays" if own else "stopped"
     rows = "its rows stay" if len(kept) == 1 else "their rows stay"

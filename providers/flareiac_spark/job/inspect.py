@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flareiac.kernel.data import Attributes
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.run_status import QueryRun, RunStatus
@@ -16,17 +16,20 @@ from flareiac_spark.checkpoint_files.backlog import files_waiting
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, read_checkpoint
 from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.read import last_error, query_folders
 from flareiac_spark.places import absolute_place
+from flareiac_spark.stream.stream_definition import FilesSource
 
 
 def inspect_job(
     address: str, recorded: Recorded, references: References, applications: Applications
 ) -> RunStatus:
     """Of a job with several outputs, the figures of its first query. Raises ``Failure``."""
-    control = applications.control(recorded.attributes["application"])
+    definition, project = JobDefinition.of(recorded.attributes), applications.project
+    control = applications.control(definition.runs_in)
     status, desired = read_status(control), read_desired(control)
     job = status.jobs.get(address) if status else None
     wanted = desired.jobs.get(address) if desired else None
@@ -37,11 +40,11 @@ def inspect_job(
         if status is not None and lives is Liveness.UNKNOWN and wanted and wanted.state == "running"
         else ""
     )
-    kept = _kept(recorded.attributes, references, applications)
+    kept = _kept(definition, references, project)
     reports = job.queries if job else ()
-    phase = _phase(recorded, job, lives, wanted.state if wanted else None)
+    has_run = definition.is_finite and recorded_identity(recorded).result is not None
     return RunStatus(
-        phase=phase,
+        phase="completed" if has_run else _phase(job, lives, wanted.state if wanted else None),
         run_id=first.run_id if first else None,
         batch=first.batch if first and first.batch is not None else kept.batch,
         last_commit=max(
@@ -54,7 +57,7 @@ def inspect_job(
         state_rows=first.state_rows if first else None,
         failures=job.failures if job else 0,
         last_error=last_error(job),
-        health=complaints(recorded.attributes, job, silent=silent) if lives is not Liveness.GONE else (),
+        health=complaints(definition, job, silent=silent) if lives is not Liveness.GONE else (),
         log=str(control.job_log(address)),
         queries={
             query.output: QueryRun(id=query.id, run_id=query.run_id, batch=query.batch) for query in reports
@@ -62,9 +65,7 @@ def inspect_job(
     )
 
 
-def _phase(recorded: Recorded, job: JobStatus | None, lives: Liveness, state: str | None) -> str:
-    if JobDefinition.of(recorded.attributes).is_finite and recorded.identity.get("result"):
-        return "completed"
+def _phase(job: JobStatus | None, lives: Liveness, state: str | None) -> str:
     if lives is Liveness.UNKNOWN:
         return "unknown"
     if lives is Liveness.GONE:
@@ -96,15 +97,10 @@ class Kept:
     files_waiting: int | None = None
 
 
-def _kept(attributes: Attributes, references: References, applications: Applications) -> Kept:
+def _kept(job: JobDefinition, references: References, project: Project) -> Kept:
     """Of the first query, and of all of them the newest commit and the most files that wait."""
-    found = [
-        item
-        for _name, folder in query_folders(
-            attributes, references, applications, JobDefinition.of(attributes).query_names
-        )
-        if (item := _kept_in(folder, attributes, applications)) is not None
-    ]
+    folders = query_folders(job, references, project, job.query_names).values()
+    found = [item for folder in folders if (item := _kept_in(folder, job, project)) is not None]
     if not found:
         return Kept()
     return replace(
@@ -116,7 +112,7 @@ def _kept(attributes: Attributes, references: References, applications: Applicat
     )
 
 
-def _kept_in(folder: Path, attributes: Attributes, applications: Applications) -> Kept | None:
+def _kept_in(folder: Path, job: JobDefinition, project: Project) -> Kept | None:
     """None before the first start, and where the checkpoint cannot be read: a plan tells what is wrong with
     it.
     """
@@ -130,26 +126,22 @@ def _kept_in(folder: Path, attributes: Attributes, applications: Applications) -
             if on_disk.committed is None
             else (folder / "commits" / str(on_disk.committed)).stat().st_mtime,
             watermark=_time(on_disk.watermark_ms),
-            files_waiting=_files_waiting(folder, on_disk, attributes, applications),
+            files_waiting=_files_waiting(folder, on_disk, job, project),
         )
     except (Damaged, OSError):
         return None
 
 
 def _files_waiting(
-    folder: Path, on_disk: CheckpointOnDisk, attributes: Attributes, applications: Applications
+    folder: Path, on_disk: CheckpointOnDisk, job: JobDefinition, project: Project
 ) -> int | None:
     """Where one input of the job reads a folder of files: then it is known which source that is."""
-    inputs = [
-        item["source"]
-        for item in attributes["inputs"].values()
-        if item["kind"] == "stream" and item["source"]["kind"] == "files"
-    ]
+    inputs = [item.source for item in job.streams.values() if isinstance(item.source, FilesSource)]
     sources = [source.index for source in on_disk.sources if source.kind == "files"]
     if len(inputs) != 1 or len(sources) != 1:
         return None
-    path = absolute_place(inputs[0]["path"], applications.project)
-    return files_waiting(folder, sources[0], path, inputs[0].get("options") or {})
+    path = absolute_place(inputs[0].path, project)
+    return files_waiting(folder, sources[0], path, inputs[0].options)
 
 
 def _time(milliseconds: int | None) -> str | None:

@@ -12,6 +12,7 @@ from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import StageDone
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.code import publish
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation import perform as generation
 from flareiac_spark.generation.await_jvm import await_jvm
 from flareiac_spark.generation.checkpoint_state import CheckpointState, read_state
@@ -21,7 +22,6 @@ from flareiac_spark.generation.redirect import finish_redirected, half_done
 from flareiac_spark.generation.switch import GenerationSwitch, begins_generation, old_spec, switch_of
 from flareiac_spark.generation.targets import redirected
 from flareiac_spark.job import stages
-from flareiac_spark.job.placement import engine_of
 from flareiac_spark.job.put_back import rollback_point
 from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.target import target_of
@@ -146,7 +146,9 @@ def _put(request: ApplyRequest, running: RunningJobs) -> StageDone:
 def _refuse_running(request: ApplyRequest, running: RunningJobs) -> None:
     """What runs may begin batches at any time. Raises ``Failure``."""
     recorded = request.recorded
-    if recorded is not None and not running.is_stopped(engine_of(recorded.attributes), request.address):
+    if recorded is None:
+        return
+    if not running.is_stopped(JobDefinition.of(recorded.attributes).runs_in, request.address):
         raise Failure(generation.not_planned(request.address, "it was started since the plan was made"))
 
 
@@ -167,4 +169,5 @@ def _refuse_unplanned(request: ApplyRequest, running: RunningJobs) -> None:
 
 
 def _client(request: ApplyRequest, running: RunningJobs) -> OperationClient:
-    return OperationClient(request, engine_of(request.planned or {}), running.applications)
+    assert request.planned is not None, "a removal asks its application nothing"
+    return OperationClient(request, JobDefinition.of(request.planned).runs_in, running.applications)

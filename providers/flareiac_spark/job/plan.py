@@ -24,6 +24,7 @@ from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import health
+from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts
 from flareiac_spark.start_from import CARRY_OVER
@@ -60,13 +61,14 @@ def _staged(request: PlanRequest, desired: JobDefinition, proposal: Proposal) ->
     """With the operations that carry it out, where anything is to be carried out."""
     if proposal.action not in (Action.CREATE, Action.UPDATE) or proposal.blockers:
         return proposal
+    payload = JobPayload.of(proposal.payload)
     update = JobUpdate(
         request=request,
         desired=desired,
         recorded=_recorded(request),
         facts=_facts(request),
-        changed=proposal.payload["analyse"],
-        live=proposal.payload.get("live", False),
+        changed=payload.analyse,
+        live=payload.live,
     )
     return replace(proposal, stages=stages_of(update), closing=closing_of(update))
 
@@ -117,7 +119,7 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         drift=drift,
         diagnostics=tuple(_absent_folders(request, facts)),
         unproven="SQL",
-        payload={"analyse": True, "nonce": facts.nonce + 1 if facts.digest is not None else 0},
+        payload=JobPayload(analyse=True, nonce=facts.nonce + 1 if facts.digest is not None else 0).data,
     )
 
 
@@ -290,11 +292,11 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         drift=drift,
         diagnostics=(*health.warnings(request), *_absent_folders(request, facts), *_undone(request, undone)),
         unproven="SQL" if analyse else "",
-        payload={
-            "analyse": analyse,
-            "live": stays and all(step.effect in (Effect.LIVE, Effect.NO_EFFECT) for step in steps),
-            "nonce": facts.nonce + (1 if facts.phase == "failed" or _disturbed(request) else 0),
-        },
+        payload=JobPayload(
+            analyse=analyse,
+            live=stays and all(step.effect in (Effect.LIVE, Effect.NO_EFFECT) for step in steps),
+            nonce=facts.nonce + (facts.phase == "failed" or _disturbed(request)),
+        ).data,
     )
 
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark.application import Liveness, liveness
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_status
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import read_state
 from flareiac_spark.generation.decide import decide
 from flareiac_spark.generation.switch import begins_generation, switch_of
 from flareiac_spark.job.analyse import analyse
-from flareiac_spark.job.placement import engine_of
+from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs
 
 
@@ -22,8 +24,7 @@ def preflight(requests: Sequence[ApplyRequest], running: RunningJobs) -> tuple[D
     for request in requests:
         running.find_out(request)
     for request in requests:
-        engine = engine_of(request.planned or {})
-        running.applications.announce(engine, request.references)
+        running.applications.announce(_engine(request), request.references)
     refused = [item for request in requests for item in refusals(request, running.applications)]
     return tuple(refused) or _analysed(requests, running)
 
@@ -57,12 +58,17 @@ def _analysed(requests: Sequence[ApplyRequest], running: RunningJobs) -> tuple[D
     return found
 
 
+def _engine(request: ApplyRequest) -> EngineDefinition:
+    assert request.planned is not None, "a removal begins nothing"
+    return JobDefinition.of(request.planned).runs_in
+
+
 def _hold(requests: Sequence[ApplyRequest], running: RunningJobs) -> list[ApplyRequest]:
-    if not any((request.payload or {}).get("analyse") for request in requests):
+    if not any(JobPayload.of(request.payload).analyse for request in requests):
         return []
     held = []
     for request in requests:
-        engine = engine_of(request.planned or {})
+        engine = _engine(request)
         entry = running.entry(engine, request.address)
         if (
             entry is None
@@ -70,8 +76,8 @@ def _hold(requests: Sequence[ApplyRequest], running: RunningJobs) -> list[ApplyR
             or liveness(read_status(running.applications.control(engine))) is not Liveness.GONE
         ):
             continue
-        payload = request.payload or {}
-        if payload.get("analyse") or payload.get("nonce", entry.nonce) != entry.nonce:
+        payload = JobPayload.of(request.payload)
+        if payload.analyse or payload.nonce not in (None, entry.nonce):
             running.want(request, engine, replace(entry, state="stopped"))
             held.append(request)
     return held
@@ -79,7 +85,7 @@ def _hold(requests: Sequence[ApplyRequest], running: RunningJobs) -> list[ApplyR
 
 def _let_go(held: Sequence[ApplyRequest], running: RunningJobs) -> None:
     for request in held:
-        engine = engine_of(request.planned or {})
+        engine = _engine(request)
         entry = running.entry(engine, request.address)
         if entry is not None:
             running.want(request, engine, replace(entry, state="running"))

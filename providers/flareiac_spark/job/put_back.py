@@ -2,26 +2,39 @@
 could contradict. Touches the application and what should run.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure
-from flareiac.kernel.records import decode, encode
+from flareiac.kernel.records import OPTIONAL, SPARSE, decode, encode
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import NotApplied
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
 from flareiac_spark.control import DesiredJob
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation import rollback
 from flareiac_spark.generation.operation_client import OperationClient
 from flareiac_spark.generation.perform import marked
 from flareiac_spark.generation.rollback import Fallback, WrittenBatch
 from flareiac_spark.generation.targets import folders
 from flareiac_spark.job.confirm import await_settled
-from flareiac_spark.job.identity import UNPROVEN
-from flareiac_spark.job.placement import engine_of
 from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.target import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Note:
+    """What can be put back, or why nothing can."""
+
+    point: Fallback | None = field(default=None, metadata=OPTIONAL)
+    why: str = field(default="", metadata=SPARSE)
+
+    @property
+    def data(self) -> Data:
+        return encode(self)
 
 
 def rollback_point(request: ApplyRequest, target: Target, running: RunningJobs) -> Data:
@@ -29,17 +42,17 @@ def rollback_point(request: ApplyRequest, target: Target, running: RunningJobs) 
     one has stopped: what is committed from now on is committed under the new one. Raises ``Failure``.
     """
     if _is_unproven(request, running):
-        return {"why": "it had not committed its first batch, so that it is not known to be stable"}
+        return _Note(why="it had not committed its first batch, so that it is not known to be stable").data
     entry = running.entry(target.engine, request.address)
     found = rollback.fallback(request, entry, target.digest, running.applications.project)
     if isinstance(found, str):
-        return {"why": found}
+        return _Note(why=found).data
     point = Fallback(
         entry=found,
         committed=rollback.committed(target.spec),
         written=_written(request, target, running),
     )
-    return {"point": encode(point)}
+    return _Note(point=point).data
 
 
 def put_back(
@@ -71,7 +84,8 @@ def put_back(
 
 def _point(request: ApplyRequest, target: Target, note: Data, running: RunningJobs) -> Fallback | str:
     if note is not None:
-        return note["why"] if "why" in note else decode(Fallback, note["point"])
+        noted = decode(_Note, note)
+        return noted.point or noted.why
     found = rollback.fallback(request, None, target.digest, running.applications.project)
     return found if isinstance(found, str) else "the plan did not say that its definition changes"
 
@@ -110,20 +124,21 @@ def _is_unproven(request: ApplyRequest, running: RunningJobs) -> bool:
     none since.
     """
     recorded = request.recorded
-    if recorded is None or not recorded.identity.get(UNPROVEN):
+    identity = recorded_identity(recorded)
+    if recorded is None or not identity.unproven:
         return False
-    job = running.status(engine_of(recorded.attributes), request.address)
-    runs_it = job is not None and job.digest == recorded.identity.get("digest") and bool(job.queries)
+    job = running.status(JobDefinition.of(recorded.attributes).runs_in, request.address)
+    runs_it = job is not None and job.digest == identity.digest and bool(job.queries)
     return not (runs_it and job is not None and all(query.batch is not None for query in job.queries))
 
 
 def _runs_again(
-    request: ApplyRequest, engine: Attributes, entry: DesiredJob, running: RunningJobs
+    request: ApplyRequest, engine: EngineDefinition, entry: DesiredJob, running: RunningJobs
 ) -> tuple[Diagnostic, ...]:
     recorded = request.recorded
     assert recorded is not None, "only what was recorded is put back"
     if entry.state == "running":
-        attributes = {**recorded.attributes, "application": engine}
+        attributes = {**recorded.attributes, "application": encode(engine)}
         again = await_settled(request, attributes, entry, running, {})
         if isinstance(again, NotApplied):
             return again.diagnostics

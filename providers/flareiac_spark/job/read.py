@@ -3,11 +3,10 @@ files, by reading only.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -52,19 +51,26 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     attributes = request.recorded.attributes if request.recorded else request.desired
     assert attributes is not None, "a question is about something declared or recorded"
     try:
-        control = applications.control(attributes["application"])
+        job, declared = JobDefinition.of(attributes), _declared(request)
+        control = applications.control(job.runs_in)
         desired, status = read_desired(control), read_status(control)
         _refuse_foreign(desired, control, applications.project)
-        names = JobDefinition.of(attributes).query_names + _queries_to_come(attributes, request.desired)
-        checkpoints = checkpoints_of(attributes, request.references, applications, names)
-        stands = _stands(attributes, request.references, applications)
+        names = [*job.query_names, *_queries_to_come(job, declared)]
+        folders = query_folders(job, request.references, applications.project, names)
+        on_disk = {name: read_checkpoint(folder) for name, folder in folders.items()}
+        checkpoints = {name: of_disk(found) for name, found in on_disk.items() if found is not None}
+        stands = {
+            name: stand
+            for name in job.query_names
+            if name in folders and (stand := read_positions(folders[name])) is not None
+        }
         facts = replace(
             _facts(request.address, desired, status, checkpoints, stands),
-            absent=_absent(request, applications.project),
+            absent=_absent(declared, applications.project),
         )
         if request.recorded is not None:
-            _refuse_lost_logs(request.recorded.attributes, checkpoints)
-        unread = _unread(query_folders(attributes, request.references, applications, names))
+            _refuse_lost_logs(job, checkpoints)
+        unread = _unread(folders.values())
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -75,30 +81,32 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         return Missing(facts=facts) if nothing else Present(attributes=attributes, facts=facts)
     if facts.digest is None:
         return Missing(reason="it is no longer among what should run", facts=facts)
-    job = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
+    said = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
     unwell = complaints(
-        attributes, job, silent=facts.silent if facts.state == "running" and not facts.elsewhere else ""
+        job, said, silent=facts.silent if facts.state == "running" and not facts.elsewhere else ""
     )
+    by_hand = facts.state == "stopped" and not job.is_finite and not job.stopped
     return Present(
-        attributes=_live(attributes, facts),
+        attributes={**attributes, "stopped": True} if by_hand else attributes,
         identity=request.recorded.identity,
         facts=facts,
         unhealthy=(*unwell, *unread),
     )
 
 
-def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
+def _declared(request: ReadRequest) -> JobDefinition | None:
+    return JobDefinition.of(request.desired) if request.desired is not None else None
+
+
+def _absent(declared: JobDefinition | None, project: Project) -> tuple[str, ...]:
     """The declared folders of files that are not there. A pattern may match later."""
-    if request.desired is None:
-        return ()
-    paths = read_paths(JobDefinition.of(request.desired), project)
+    paths = read_paths(declared, project) if declared is not None else ()
     found = [path for path in paths if not WILDCARDS & set(path) and not Path(path).exists()]
     return tuple(dict.fromkeys(found))
 
 
-def _refuse_lost_logs(attributes: Attributes, checkpoints: Mapping[str, OutputFacts]) -> None:
+def _refuse_lost_logs(job: JobDefinition, checkpoints: Mapping[str, OutputFacts]) -> None:
     """A source whose log is gone would be read again from its beginning. Raises ``Damaged``."""
-    job = JobDefinition.of(attributes)
     for output in job.outputs:
         name = job.query_of(output)
         found, read = checkpoints.get(name), read_in_order(job, output)
@@ -115,9 +123,9 @@ def _refuse_lost_logs(attributes: Attributes, checkpoints: Mapping[str, OutputFa
             )
 
 
-def _unread(folders: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
+def _unread(folders: Iterable[Path]) -> tuple[str, ...]:
     """Files whose new content no query reads, or perhaps none has read, in words."""
-    found = [overwritten(folder) for _output, folder in folders]
+    found = [overwritten(folder) for folder in folders]
     after = list(dict.fromkeys(path for item in found for path in item.after))
     meanwhile = {path: noted for item in found for path, noted in item.meanwhile if path not in after}
     among = f" of the newest {NEWEST:,} files" if any(item.cut for item in found) else ""
@@ -152,54 +160,25 @@ def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project:
         raise Failure(control_trouble(failure)) from failure
 
 
-def checkpoints_of(
-    attributes: Attributes, references: References, applications: Applications, names: Sequence[str]
-) -> dict[str, OutputFacts]:
-    """The checkpoints of queries of a job, by name, where a query has started. Raises ``Damaged``."""
-    found: dict[str, OutputFacts] = {}
-    for output, folder in query_folders(attributes, references, applications, names):
-        on_disk = read_checkpoint(folder)
-        if on_disk is not None:
-            found[output] = of_disk(on_disk)
-    return found
-
-
-def _stands(
-    attributes: Attributes, references: References, applications: Applications
-) -> dict[str, QueryPositions]:
-    """Where the recorded queries stand in tables. Raises ``Damaged``."""
-    folders = query_folders(attributes, references, applications, JobDefinition.of(attributes).query_names)
-    return {output: stand for output, folder in folders if (stand := read_positions(folder)) is not None}
-
-
 def query_folders(
-    attributes: Attributes, references: References, applications: Applications, names: Sequence[str]
-) -> Iterator[tuple[str, Path]]:
+    job: JobDefinition, references: References, project: Project, names: Iterable[str]
+) -> dict[str, Path]:
     """The folder of the checkpoint of each query, by name."""
-    reference = attributes["checkpoint"]
-    checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
-    if checkpoint is None:
-        return
-    place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
-    layout = layout_of(
-        absolute_place(place["location"], applications.project),
-        place["generation"],
-        recorded_layout(checkpoint.identity),
-    )
-    for output in names:
-        yield output, folder_of(place, layout, output, applications.project)
+    checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
+    if checkpoint is None or job.checkpoint_location is None or job.generation is None:
+        return {}
+    location, generation = absolute_place(job.checkpoint_location, project), job.generation
+    layout = layout_of(location, generation, recorded_layout(checkpoint.identity))
+    return {name: folder_of(location, layout, name, generation) for name in names}
 
 
-def _queries_to_come(attributes: Attributes, desired: Attributes | None) -> list[str]:
+def _queries_to_come(job: JobDefinition, declared: JobDefinition | None) -> list[str]:
     """Queries of the declared job that the recorded one has not, in the same place: a folder of their name
     may have been used before.
     """
-    if desired is None or any(
-        desired[name] != attributes[name] for name in ("checkpoint_location", "generation")
-    ):
+    if declared is None or not declared.is_in_folders_of(job):
         return []
-    known = JobDefinition.of(attributes).query_names
-    return [name for name in JobDefinition.of(desired).query_names if name not in known]
+    return [name for name in declared.query_names if name not in job.query_names]
 
 
 def _facts(
@@ -255,9 +234,3 @@ def last_error(job: JobStatus | None) -> str | None:
     if job is None or job.last_error is None:
         return None
     return f"{job.last_error.error_class}: {job.last_error.message}"
-
-
-def _live(attributes: Attributes, facts: JobFacts) -> Attributes:
-    job = JobDefinition.of(attributes)
-    by_hand = facts.state == "stopped" and not job.is_finite and not job.stopped
-    return {**attributes, "stopped": True} if by_hand else attributes

@@ -6,15 +6,15 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.control import Desired, DesiredJob, JobStatus, job_spec_from_json
 from flareiac_spark.definition.build import by_folder
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_desired, read_status
-from flareiac_spark.job.placement import engine_of
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.job.wait import runs_no_more, still_running, wait_until_stopped
 
 
@@ -24,17 +24,17 @@ class RunningJobs:
     def __init__(self, applications: Applications) -> None:
         self.applications = applications
 
-    def entry(self, engine: Attributes, address: str) -> DesiredJob | None:
+    def entry(self, engine: EngineDefinition, address: str) -> DesiredJob | None:
         """What should run under an address."""
         desired = read_desired(self.applications.control(engine))
         return desired.jobs.get(address) if desired else None
 
-    def status(self, engine: Attributes, address: str) -> JobStatus | None:
+    def status(self, engine: EngineDefinition, address: str) -> JobStatus | None:
         """What the application said of a job last."""
         status = read_status(self.applications.control(engine))
         return status.jobs.get(address) if status else None
 
-    def want(self, request: ApplyRequest, engine: Attributes, job: DesiredJob) -> None:
+    def want(self, request: ApplyRequest, engine: EngineDefinition, job: DesiredJob) -> None:
         """Puts a job among what should run, with the settings of its application."""
         self.applications.want(engine, request.references, _with(request.address, job))
 
@@ -45,22 +45,22 @@ class RunningJobs:
         known = (request.planned, request.recorded.attributes if request.recorded else None)
         for attributes in known:
             if attributes is not None:
-                engine = engine_of(attributes)
+                engine = JobDefinition.of(attributes).runs_in
                 self.applications.end_if_gone(engine, request.cancel, request.progress)
 
     def stop(self, address: str, recorded: Recorded, cancel: threading.Event) -> None:
         """Returns when the recorded job certainly runs no more; it stays declared. Raises ``Failure``."""
-        engine = engine_of(recorded.attributes)
+        engine = JobDefinition.of(recorded.attributes).runs_in
         entry = self.entry(engine, address)
         if entry is not None and entry.state == "running":
             self.applications.revise(engine, _with(address, replace(entry, state="stopped")))
         self.await_stop(address, engine, cancel)
 
-    def await_stop(self, address: str, engine: Attributes, cancel: threading.Event) -> None:
+    def await_stop(self, address: str, engine: EngineDefinition, cancel: threading.Event) -> None:
         """Returns when the job certainly runs no more. Raises ``Failure`` if it may: nothing is said to have
         stopped by assumption.
         """
-        control, patience = self.applications.control(engine), engine["graceful_stop_ms"] / 1000 + 60
+        control, patience = self.applications.control(engine), engine.graceful_stop_ms / 1000 + 60
         if liveness(read_status(control)) is Liveness.GONE:
             return
         try:
@@ -72,28 +72,30 @@ class RunningJobs:
         if not stopped:
             raise Failure(still_running(address, patience, cancel.is_set()))
 
-    def may_run(self, engine: Attributes, address: str) -> bool:
+    def may_run(self, engine: EngineDefinition, address: str) -> bool:
         """Whether a query of the job may be at work."""
         status = read_status(self.applications.control(engine))
         return (
             status is not None and liveness(status) is not Liveness.GONE and not runs_no_more(status, address)
         )
 
-    def is_stopped(self, engine: Attributes, address: str) -> bool:
+    def is_stopped(self, engine: EngineDefinition, address: str) -> bool:
         """Whether nothing of a job runs, nor would if its application were started."""
         entry = self.entry(engine, address)
         return (entry is None or entry.state == "stopped") and not self.may_run(engine, address)
 
-    def leave(self, request: ApplyRequest, engine: Attributes) -> None:
+    def leave(self, request: ApplyRequest, engine: EngineDefinition) -> None:
         """A job that moves to another application is taken out of the old one, once it has stopped there.
         Raises ``Failure``.
         """
-        old = engine_of(request.recorded.attributes) if request.recorded is not None else engine
-        if old["runtime_location"] != engine["runtime_location"]:
+        if request.recorded is None:
+            return
+        old = JobDefinition.of(request.recorded.attributes).runs_in
+        if old.runtime_location != engine.runtime_location:
             self.applications.drop(old, request.address)
             self.await_stop(request.address, old, request.cancel)
 
-    def note_queries(self, address: str, engine: Attributes, digest: str, job: JobStatus) -> None:
+    def note_queries(self, address: str, engine: EngineDefinition, digest: str, job: JobStatus) -> None:
         """The driver proves by them, also one that comes after it, that a checkpoint is still the one that
         the job ran on.
         """

@@ -15,6 +15,7 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.change.drift import looked_at
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import rollback
 from flareiac_spark.generation.generation_plan import begins, is_emptied, start_of
 from flareiac_spark.generation.targets import redirected
@@ -146,7 +147,7 @@ def _places(job: JobDefinition, other: JobDefinition) -> object:
 def _in_flight(update: JobUpdate) -> list[int] | None:
     """The batches that were begun and not committed; None where that is only known once it has stopped."""
     facts, recorded = update.facts, update.request.recorded
-    known = recorded is not None and facts.digest in (None, recorded.identity.get("digest"))
+    known = recorded is not None and facts.digest in (None, recorded_identity(recorded).digest)
     if not looked_at(update.request) or _is_running(update) or not known:
         return None
     items = facts.checkpoints.values()

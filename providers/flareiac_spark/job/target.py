@@ -8,7 +8,9 @@ from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_from_json, job_spec_to_json
 from flareiac_spark.definition.build import by_folder, digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.job.placement import engine_of
+from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity
+from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs
 
 
@@ -24,8 +26,8 @@ class Target:
     queries: Mapping[str, str]
 
     @property
-    def engine(self) -> Attributes:
-        return engine_of(self.planned)
+    def engine(self) -> EngineDefinition:
+        return self.definition.runs_in
 
     @property
     def running(self) -> bool:
@@ -54,46 +56,45 @@ def target_of(request: ApplyRequest, running: RunningJobs) -> Target:
     """What a request asks for. Raises ``Failure``."""
     planned = request.planned
     assert planned is not None, "a removal has no target"
+    definition = JobDefinition.of(planned)
     spec = spec_of(request.address, planned, request.references, running.applications.project)
     digest = digest_of(spec, planned)
-    if (request.payload or {}).get("live"):
-        spec, digest = _as_it_runs(request, spec, digest, running)
+    payload = JobPayload.of(request.payload)
+    if payload.live:
+        entry = running.entry(definition.runs_in, request.address)
+        spec, digest = _as_it_runs(entry, recorded_identity(request.recorded), spec) or (spec, digest)
     spec = replace(spec, run_id=digest if spec.mode == "batch" else None)
     return Target(
         planned=planned,
         spec=spec,
         digest=digest,
-        nonce=(request.payload or {}).get("nonce", 0),
-        definition=JobDefinition.of(planned),
-        queries=_queries_known(request, planned, spec),
+        nonce=payload.nonce or 0,
+        definition=definition,
+        queries=_queries_known(request, definition, spec),
     )
 
 
-def _as_it_runs(
-    request: ApplyRequest, spec: JobSpec, digest: str, running: RunningJobs
-) -> tuple[JobSpec, str]:
+def _as_it_runs(entry: DesiredJob | None, recorded: JobIdentity, spec: JobSpec) -> tuple[JobSpec, str] | None:
     """What a job is given while it runs: the definition that was recorded as started, under its digest,
     with the new restart budget. Around it (the columns of a stream, say) something may be declared in
     another way now, which must not restart it.
     """
-    entry = running.entry(engine_of(request.planned or {}), request.address)
-    if entry is None or request.recorded is None or entry.digest != request.recorded.identity.get("digest"):
-        return spec, digest
+    if entry is None or entry.digest != recorded.digest:
+        return None
     try:
         return replace(job_spec_from_json(dict(entry.spec)), restart=spec.restart), entry.digest
     except ControlError:
-        return spec, digest  # of another release
+        return None  # of another release
 
 
-def _queries_known(request: ApplyRequest, planned: Attributes, spec: JobSpec) -> dict[str, str]:
+def _queries_known(request: ApplyRequest, definition: JobDefinition, spec: JobSpec) -> dict[str, str]:
     """The query that each checkpoint must hold, by folder: what the state recorded of the generation that
     goes on.
     """
-    recorded = request.recorded
-    if recorded is None or any(
-        recorded.attributes[name] != planned[name] for name in ("checkpoint_location", "generation")
-    ):
+    if request.recorded is None:
         return {}
-    return by_folder(
-        spec, {name: query.get("id") for name, query in (recorded.identity.get("queries") or {}).items()}
-    )
+    before = JobDefinition.of(request.recorded.attributes)
+    if not before.is_in_folders_of(definition):
+        return {}
+    queries = recorded_identity(request.recorded).queries
+    return by_folder(spec, {name: query.id for name, query in queries.items()})

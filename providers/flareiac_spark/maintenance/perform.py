@@ -18,6 +18,7 @@ from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Ope
 from flareiac_spark.control.operations import MAINTENANCE, UNANSWERED
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.engine.application import Applications, read_status
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.maintenance import errors
 
 _PATIENCE: Final = 24 * 3600.0
@@ -28,7 +29,7 @@ _ATTEMPTS: Final = 3
 
 def perform(request: PerformRequest, applications: Applications) -> Performed:
     """Waits until it is done. Raises ``Failure``."""
-    control = applications.control(request.performer.attributes)
+    control = applications.control(EngineDefinition.of(request.performer.attributes))
     operation = _operation(request)
     try:
         control.forget_results(MAINTENANCE, time.time() - _KEPT)
@@ -50,7 +51,7 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
 
     Raises ``Failure`` where it is cancelled.
     """
-    control = applications.control(request.performer.attributes)
+    control = applications.control(EngineDefinition.of(request.performer.attributes))
     operation = _operation(request)
     try:
         result = control.read_result(operation.id)
@@ -100,7 +101,7 @@ def _asked(
 def _answer(
     request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation
 ) -> Result:
-    engine = request.performer.attributes
+    engine = EngineDefinition.of(request.performer.attributes)
     known = control.read_result(operation.id)
     if known is not None and known.status == "done":
         return known

@@ -410,7 +410,7 @@ def test_a_removed_job_stops_and_leaves_its_tables(tmp_path: Path) -> None:
     ],
 )
 def test_only_what_the_plan_leaves_is_said_to_stay(going: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    assert left_behind(loaded(LAKE + STATELESS, tmp_path).attributes(), going) == said
+    assert left_behind(loaded(LAKE + STATELESS, tmp_path).job(), going) == said
 
 
 def test_the_fingerprint_does_not_move_with_the_stream(tmp_path: Path) -> None:

@@ -5,19 +5,18 @@ started.
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.records import encode
 from flareiac.sdk.capabilities import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.control import ApplicationStatus, DesiredJob, Status, moment
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.engine.steer import steer_engine
-
-ENGINE: dict[str, Any] = {"runtime_location": "runtime", "graceful_stop_ms": 1_000}
+from tests.spark.declared import ENGINE
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def applications(tmp_path: Path) -> Applications:
 
 
 def asked(verb: RunCommand, applications: Applications) -> list[str]:
-    engine = Resolved(address="engine.local", type="engine", attributes=ENGINE)
+    engine = Resolved(address="engine.local", type="engine", attributes=encode(ENGINE))
     return list(steer_engine(verb, engine, applications, threading.Event(), lambda _text: None))
 
 

@@ -87,7 +87,7 @@ def test_a_job_that_is_not_stable_in_its_new_application_is_known_to_be_there(tm
     }
     there = Recorded(attributes=moved.attributes, identity=moved.identity or {})
     carry_out(jobs, request(one, there), "quiesce", "start")
-    places = [read_desired(applications.control(item.attributes()["application"])) for item in (one, two)]
+    places = [read_desired(applications.control(item.job().runs_in)) for item in (one, two)]
     assert [list(place.jobs) for place in places if place is not None] == [["job.x"], []]
 
 
@@ -100,8 +100,8 @@ def test_stopping_a_job_leaves_the_settings_of_its_application(tmp_path: Path) -
     applications = Offline(one.project)
     jobs = JobDriver(applications)
     carry_out(jobs, request(one, None), "start")
-    old = one.attributes()["application"]
-    newer = {**old, "conf": {**old["conf"], "spark.sql.x": "1"}}
+    old = one.job().runs_in
+    newer = replace(old, conf={**old.conf, "spark.sql.x": "1"})
     wanted = applications.want(newer, {}, lambda current: current).application
     jobs.quiesce(request(one, Recorded(attributes=one.attributes(), identity={})))
     desired = read_desired(applications.control(old))
@@ -119,7 +119,7 @@ def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -
     applications = Offline(before.project)
     jobs = JobDriver(applications)
     first = carry_out(jobs, request(before, None), "start")
-    engine = before.attributes()["application"]
+    engine = before.job().runs_in
     there = read_desired(applications.control(engine))
     assert there is not None
     text = (ENGINES + LAKE + FILES).replace(

@@ -30,6 +30,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.engine.application import Applications
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation import operation_client
 from flareiac_spark.generation import perform as generation
 from flareiac_spark.generation.checkpoint_state import emptied_for
@@ -106,7 +107,7 @@ class Driver:
 class Offline(Applications):
     """Applications of which none is ever started."""
 
-    def bring_up(self, engine: Attributes, cancel: threading.Event, progress: Any) -> Any:
+    def bring_up(self, engine: EngineDefinition, cancel: threading.Event, progress: Any) -> Any:
         del engine, cancel, progress
         return "up"
 
@@ -158,7 +159,7 @@ class Setting:
 
     def told(self, spec: JobSpec) -> None:
         """Writes what should run."""
-        control = self.applications.control(self.after.attributes()["application"])
+        control = self.applications.control(self.after.job().runs_in)
         job = DesiredJob(digest="d", spec=job_spec_to_json(spec), state="stopped", nonce=0)
         control.update_desired(
             lambda current: replace(current, jobs={"job.x": job}), lineage="test", workspace="default"

@@ -27,8 +27,8 @@ from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.driver import JobDriver
 from tests.spark.declared import EMPTY
 
-ATTRIBUTES = replace(EMPTY, stability=Stability(within_ms=200, on_failure="rollback")).attributes
-ENGINE = ATTRIBUTES["application"]
+JOB = replace(EMPTY, stability=Stability(within_ms=200, on_failure="rollback"))
+ATTRIBUTES, ENGINE = JOB.attributes, JOB.runs_in
 AT_WORK = QueryStatus(output="t", id="q", run_id="r", running_seconds=5.0)
 WAITING = replace(AT_WORK, running_seconds=None)
 FAILURE = ErrorSummary(error_class="X", message="y", permanent=False)

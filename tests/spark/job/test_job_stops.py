@@ -14,6 +14,7 @@ from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Recorded
 from flareiac_spark.control import ControlDirectory, DesiredJob, JobStatus, Status, this_process
 from flareiac_spark.control.status import ApplicationStatus
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.driver import JobDriver
 from tests.spark.declared import LAKE, STATELESS, loaded
@@ -25,7 +26,7 @@ def world(root: Path, heartbeat: float) -> tuple[JobDriver, ApplyRequest]:
     project = Project(root=root, lineage="test")
     attributes = known.attributes()
     attributes = {**attributes, "application": {**attributes["application"], "graceful_stop_ms": 0}}
-    control: ControlDirectory = Applications(project).control(attributes["application"])
+    control: ControlDirectory = Applications(project).control(known.job().runs_in)
     control.prepare()
     job = DesiredJob(digest="d", spec={}, state="running", nonce=0)
     control.update_desired(
@@ -70,7 +71,7 @@ def test_what_has_stopped_is_said_to_have(tmp_path: Path) -> None:
     driver, request = world(tmp_path, time.time())
     assert request.recorded is not None
     control = Applications(Project(root=tmp_path, lineage="test")).control(
-        request.recorded.attributes["application"]
+        JobDefinition.of(request.recorded.attributes).runs_in
     )
     status = control.read_status()
     assert status is not None

@@ -146,7 +146,7 @@ class World:
         return self.control_of(self.before)
 
     def control_of(self, project: Loaded) -> ControlDirectory:
-        return Offline(project.project).control(project.attributes()["application"])
+        return Offline(project.project).control(project.job().runs_in)
 
     def folder(self, number: int) -> Path:
         return self.root / ".flareiac" / "checkpoints" / "default" / "x" / "orders" / f"g{number:04d}"

@@ -1,0 +1,27 @@
+"""What a plan of a job hands to its apply beside the definition. Pure."""
+
+from dataclasses import dataclass, field
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.records import SPARSE, decode, encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPayload:
+    """``analyse``: Spark analyses the definition first; ``live``: only what a running query takes. ``nonce``:
+    of the entry among what should run, None where it stays as it is.
+    """
+
+    analyse: bool = False
+    live: bool = field(default=False, metadata=SPARSE)
+    nonce: int | None = None
+
+    @classmethod
+    def of(cls, data: Data) -> "JobPayload":
+        """What was planned; nothing for a job that is started by hand."""
+        return decode(cls, data or {}, "payload")
+
+    @property
+    def data(self) -> Data:
+        """As it is stored in a plan."""
+        return encode(self)
