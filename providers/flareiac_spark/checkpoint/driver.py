@@ -13,6 +13,7 @@ from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present, Recorded, Unreadable
 from flareiac_spark import codes
 from flareiac_spark.checkpoint.describe import describe
+from flareiac_spark.checkpoint.description import DescribedCheckpoint
 from flareiac_spark.checkpoint.retention import delete_unused_generations
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
 from flareiac_spark.checkpoint_files.layout import SINGLE, CheckpointLayout, recorded_layout
@@ -94,7 +95,7 @@ class CheckpointDriver:
             return Applied(attributes=recorded.attributes, identity=recorded.identity)
         return self.apply(request) if self._place(request.planned).is_dir() else None
 
-    def describe(self, address: str, recorded: Recorded) -> Attributes:
+    def describe(self, address: str, recorded: Recorded) -> DescribedCheckpoint:
         """What is inside. Raises ``Failure``."""
         try:
             return describe(recorded, self._project)

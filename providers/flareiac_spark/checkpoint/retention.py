@@ -8,7 +8,7 @@ from typing import Final
 
 from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
-from flareiac_spark.checkpoint.describe import size_of
+from flareiac_spark.checkpoint.sizes import size_of, size_text
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
@@ -58,7 +58,7 @@ def delete_unused_generations(
             size = size_of(item.folder)
             if not dry_run:
                 _remove(item.folder)
-            yield f"{'would remove' if dry_run else 'removed'} {name} ({_bytes(size)}, {item.folder})"
+            yield f"{'would remove' if dry_run else 'removed'} {name} ({size_text(size)}, {item.folder})"
 
 
 def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:
@@ -95,10 +95,3 @@ def _remove(folder: Path) -> None:
     folder.rename(scratch)
     note_of(folder).unlink(missing_ok=True)
     shutil.rmtree(scratch)
-
-
-def _bytes(count: int) -> str:
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"

@@ -3,38 +3,44 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Data
 from flareiac.kernel.elapsed import elapsed_text
 from flareiac.kernel.records import encode
 from flareiac.sdk.run_status import RunStatus
+from flareiac_spark.checkpoint.description import DescribedCheckpoint, DescribedFolder, DescribedQuery
+from flareiac_spark.checkpoint.sizes import size_text
 
 FORMAT_VERSION = "1.0"
 
 
-def checkpoint_json(address: str, inside: Attributes, holders: Mapping[str, RunStatus]) -> dict[str, Data]:
+def checkpoint_json(
+    address: str, inside: DescribedCheckpoint, holders: Mapping[str, RunStatus]
+) -> dict[str, Data]:
     """Everything as it is, versioned."""
     return {
         "format_version": FORMAT_VERSION,
         "address": address,
-        **inside,
+        **encode(inside),
         "jobs": {job: encode(row) for job, row in holders.items()},
     }
 
 
-def checkpoint_text(address: str, inside: Attributes, holders: Mapping[str, RunStatus], *, now: float) -> str:
+def checkpoint_text(
+    address: str, inside: DescribedCheckpoint, holders: Mapping[str, RunStatus], *, now: float
+) -> str:
     """``now`` in UTC seconds."""
-    lines = [f"{address}: {inside['location']}", f"generation {inside['generation']} is in use"]
+    lines = [f"{address}: {inside.location}", f"generation {inside.generation} is in use"]
     lines += [_holder(name, row) for name, row in holders.items()] or ["no recorded job uses it"]
-    if not inside["queries"]:
+    if not inside.queries:
         lines.append("no query has run in this generation")
-    for query in inside["queries"]:
+    for query in inside.queries:
         lines += ["", *_query(query, now)]
     lines += [
         "",
         "Generations:",
-        *(f"  {line}" for item in inside["generations"] for line in _generation(item)),
+        *(f"  {line}" for item in inside.generations for line in _generation(item)),
     ]
-    if not inside["generations"]:
+    if not inside.generations:
         lines.append("  none on disk")
     return "\n".join(lines) + "\n"
 
@@ -44,57 +50,53 @@ def _holder(name: str, row: RunStatus) -> str:
     return f"{name} is {row.phase or 'unknown'}, lag {lag}"
 
 
-def _query(query: Attributes, now: float) -> Iterator[str]:
-    title = f"Output {query['output']}" if query["output"] not in ("", "all") else "Query"
-    yield f"{title}: query {query['query_id']}"
-    if query["committed"] is None:
+def _query(query: DescribedQuery, now: float) -> Iterator[str]:
+    title = f"Output {query.output}" if query.output not in ("", "all") else "Query"
+    yield f"{title}: query {query.query_id}"
+    if query.committed is None:
         yield "  no batch is committed yet"
     else:
-        yield f"  batch {query['committed']} is the last one committed"
-    if query["in_flight"] is not None:
+        yield f"  batch {query.committed} is the last one committed"
+    if query.in_flight is not None:
         yield (
-            f"  batch {query['in_flight']} was begun and is not committed: the next start does it again, "
+            f"  batch {query.in_flight} was begun and is not committed: the next start does it again, "
             "with the same offsets"
         )
-    for batch in query["last_batches"]:
-        state = "committed" if batch["committed"] else "not committed"
-        yield f"    batch {batch['batch']:>6}  begun {_moment(batch['begun_ms'], now)}  {state}"
-    for source in query["sources"]:
-        yield f"  source {source['index']} ({source['kind']}): {source['text']}"
-    if not query["sources"]:
+    for batch in query.last_batches:
+        state = "committed" if batch.committed else "not committed"
+        yield f"    batch {batch.batch:>6}  begun {_moment(batch.begun_ms, now)}  {state}"
+    for source in query.sources:
+        yield f"  source {source.index} ({source.kind}): {source.text}"
+    if not query.sources:
         yield "  sources: nothing was read yet"
-    yield f"  watermark: {_moment(query['watermark_ms'], None) if query['watermark_ms'] else 'none'}"
-    for operator in query["operators"]:
-        partitions = "an unknown number of" if operator["partitions"] is None else operator["partitions"]
-        yield f"  state {operator['id']}: {operator['name']} in {partitions} partitions"
-    if not query["operators"]:
+    yield f"  watermark: {_moment(query.watermark_ms, None) if query.watermark_ms else 'none'}"
+    for operator in query.operators:
+        partitions = "an unknown number of" if operator.partitions is None else operator.partitions
+        yield f"  state {operator.id}: {operator.name} in {partitions} partitions"
+    if not query.operators:
         yield "  state: none"
-    if query["pinned"]:
+    if query.pinned:
         yield "  pinned settings (a new generation takes others):"
-        yield from (f"    {name} = {value}" for name, value in query["pinned"].items())
+        yield from (f"    {name} = {value}" for name, value in query.pinned.items())
 
 
-def _generation(item: Attributes) -> Iterator[str]:
-    name = f"{item['number']} of output {item['output']}" if item["output"] else f"{item['number']}"
-    if item["in_use"]:
+def _generation(item: DescribedFolder) -> Iterator[str]:
+    name = f"{item.number} of output {item.output}" if item.output else f"{item.number}"
+    if item.in_use:
         words = "in use"
-    elif item["removable"]:
+    elif item.removable:
         words = "can be removed: flareiac checkpoint gc"
     else:
         words = {"prepared": "prepared, no query has begun in it", "unknown": "no note says what it is"}.get(
-            item["standing"], "kept"
+            item.standing, "kept"
         )
-    yield f"{name}: {words}, {_bytes(item['bytes'])}"
-    began = item["began"]
+    yield f"{name}: {words}, {size_text(item.bytes)}"
+    began = item.began
     if began is not None:
-        after = (
-            f" after batch {began['batch']} of query {began['query_id']}"
-            if began.get("batch") is not None
-            else ""
-        )
-        yield f"  began with start_from = {began['start_from']}{after}"
-    if item["damage"] is not None:
-        yield f"  damaged: {item['damage']}"
+        after = f" after batch {began.batch} of query {began.query_id}" if began.batch is not None else ""
+        yield f"  began with start_from = {began.start_from}{after}"
+    if item.damage is not None:
+        yield f"  damaged: {item.damage}"
 
 
 def _moment(milliseconds: int | None, now: float | None) -> str:
@@ -105,10 +107,3 @@ def _moment(milliseconds: int | None, now: float | None) -> str:
     except (ValueError, OverflowError, OSError):
         return f"at {milliseconds} ms"
     return text if now is None else f"{text} ({elapsed_text(max(0.0, now - milliseconds / 1000))} ago)"
-
-
-def _bytes(count: int) -> str:
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"

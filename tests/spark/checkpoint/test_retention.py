@@ -130,23 +130,21 @@ def test_what_is_shown(tmp_path: Path) -> None:
     sample(tmp_path / "x" / "a" / "g0001")
     prepare_folder(tmp_path / "x" / "a" / "g0003", StartPositions(by="me", noted={"start_from": "earliest"}))
     found = describe(recorded(2, keep=1), Project(root=tmp_path))
-    (query,) = found["queries"]
-    assert (query["committed"], query["in_flight"], query["watermark_ms"]) == (2, 3, 3000)
-    assert [source["text"] for source in query["sources"]] == [
+    (query,) = found.queries
+    assert (query.committed, query.in_flight, query.watermark_ms) == (2, 3, 3000)
+    assert [source.text for source in query.sources] == [
         "4 files read, the last one a b.json in /data/in/day=3",
         f"up to file 3 of snapshot {SNAPSHOT}",
     ]
-    assert [batch["committed"] for batch in query["last_batches"]] == [True, True, True, False]
-    generations = {
-        item["number"]: (item["in_use"], item["removable"], item["standing"]) for item in found["generations"]
-    }
+    assert [batch.committed for batch in query.last_batches] == [True, True, True, False]
+    generations = {item.number: (item.in_use, item.removable, item.standing) for item in found.generations}
     assert generations == {1: (False, True, "used"), 2: (True, False, "used"), 3: (False, False, "prepared")}
-    assert all(item["bytes"] > 0 for item in found["generations"] if item["standing"] == "used")
+    assert all(item.bytes > 0 for item in found.generations if item.standing == "used")
 
 
 def test_nothing_there_is_shown_as_nothing(tmp_path: Path) -> None:
     found = describe(recorded(1), Project(root=tmp_path))
-    assert (found["queries"], found["generations"]) == ([], [])
+    assert (found.queries, found.generations) == ((), ())
 
 
 def test_gc_keeps_what_a_prepared_generation_goes_on_after(tmp_path: Path) -> None:

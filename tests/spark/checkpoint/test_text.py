@@ -1,16 +1,17 @@
 """What ``checkpoint show`` says to a person and to a program."""
 
 import json
+from dataclasses import replace
 
-from flareiac.kernel.data import Attributes
-from flareiac.kernel.records import encode
+from flareiac.kernel.records import decode, encode
 from flareiac.sdk.run_status import RunStatus
+from flareiac_spark.checkpoint.description import DescribedCheckpoint
 from flareiac_spark.checkpoint.text import checkpoint_json, checkpoint_text
 
 NOW = 1_700_000_100.0
 
 
-def inside() -> Attributes:
+def inside() -> DescribedCheckpoint:
     query = {
         "output": "rides",
         "number": 2,
@@ -65,13 +66,14 @@ def inside() -> Attributes:
             "began": None,
         },
     ]
-    return {
+    described = {
         "location": "/data/x",
         "generation": 2,
         "keep_generations": 1,
         "queries": [query],
         "generations": [{"output": "rides", "folder": "f", **item} for item in folders],
     }
+    return decode(DescribedCheckpoint, described, complete=True)
 
 
 def test_a_person_reads_what_was_read_and_what_is_open() -> None:
@@ -105,7 +107,7 @@ def test_a_person_reads_what_was_read_and_what_is_open() -> None:
 
 
 def test_an_unused_checkpoint_says_so() -> None:
-    empty = {**inside(), "queries": [], "generations": []}
+    empty = replace(inside(), queries=(), generations=())
     text = checkpoint_text("checkpoint.x", empty, {}, now=NOW)
     assert "no recorded job uses it" in text
     assert "no query has run in this generation" in text
