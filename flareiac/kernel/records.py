@@ -2,8 +2,9 @@
 
 A field's JSON name is its own, or the one that ``named`` gives where Python reserves the word. A union of
 records is distinguished by the ``kind`` field of its members (``Literal``). A type whose JSON is not made of
-its parts is annotated with a ``Form``. Unknown fields are refused: a reader that skips part of a job would
-run another job. Imports the standard library alone: it travels to clusters as a file.
+its parts is annotated with a ``Form``. Unknown fields are refused, but for ``Foreign`` records: a reader
+that skips part of a job would run another job. Imports the standard library alone: it travels to clusters as
+a file.
 """
 
 import dataclasses
@@ -65,6 +66,12 @@ class Mismatch(ValueError):
 
 class MissingField(Mismatch):
     """A field that must be there is not."""
+
+
+class Foreign:
+    """Base of records of another program's JSON: what they do not name is passed over."""
+
+    __slots__ = ()
 
 
 def encode(value: Any) -> Any:
@@ -253,6 +260,8 @@ def _decode_record(record: Any, complete: bool, data: Any) -> Any:
     decoders, values = _field_decoders(record, complete), {}
     for name, item in data.items():
         if name not in decoders:
+            if issubclass(record, Foreign):
+                continue
             raise Mismatch(f".{name}", "is not known")
         field_name, decoder = decoders[name]
         try:

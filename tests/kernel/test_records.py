@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes, Reference, Seconds
-from flareiac.kernel.records import SPARSE, UNSTORED, Mismatch, MissingField, decode, encode, named
+from flareiac.kernel.records import SPARSE, UNSTORED, Foreign, Mismatch, MissingField, decode, encode, named
 
 
 class Colour(StrEnum):
@@ -94,6 +94,17 @@ def test_a_field_with_a_default_may_be_missing_unless_all_must_be_there() -> Non
 def test_what_does_not_fit_is_refused_by_its_place(part: dict[str, Any], place: str) -> None:
     with pytest.raises(Mismatch, match=f"^{place}"):
         decode(Picture, {**encode(WHOLE), **part})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Foreign):
+    batch: int = field(metadata=named("batchId"))
+
+
+def test_of_another_program_only_what_is_named_is_read() -> None:
+    assert decode(Report, {"batchId": 3, "runId": "r"}) == Report(batch=3)
+    with pytest.raises(Mismatch, match=r"^Report\.batchId is 'x'"):
+        decode(Report, {"batchId": "x"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,7 @@ from flareiac_spark.control.status import (
     OutputResult,
     QueryStatus,
     RunResult,
+    SourceLag,
     Status,
 )
 
@@ -87,6 +88,7 @@ __all__ = [
     "Result",
     "RunResult",
     "Source",
+    "SourceLag",
     "SpecColumn",
     "Status",
     "Step",

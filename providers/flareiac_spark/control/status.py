@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.host import Host
-from flareiac.kernel.records import named
+from flareiac.kernel.records import SPARSE, named
 
 ASKED_TO_STOP: Final = "asked to stop"
 """Why an application ended that was asked to."""
@@ -53,6 +53,18 @@ class ErrorSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLag:
+    """How far a source was read, and how far it could be, in its own offsets; ``latest`` None: it does not
+    tell.
+    """
+
+    source: str | None = None
+    end: Any = None
+    latest: Any = None
+    metrics: Any = field(default=None, metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryStatus:
     """One streaming query. ``batch`` is the last one committed, None before the first of this run."""
 
@@ -63,7 +75,7 @@ class QueryStatus:
     last_commit: float | None = None
     input_rows_per_second: float | None = None
     processed_rows_per_second: float | None = None
-    lag: Mapping[str, Any] = field(default_factory=dict)
+    lag: Mapping[str, SourceLag] = field(default_factory=dict)
     watermark: str | None = None
     state_rows: int | None = None
     rows_dropped_by_watermark: int | None = None

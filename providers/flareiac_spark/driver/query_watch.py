@@ -1,17 +1,11 @@
 """Follows one streaming query by Spark's progress reports; changes nothing."""
 
-import contextlib
-import datetime as dt
-import json
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from flareiac_spark.control import QueryStatus
-
-_WAITING = "Waiting for "
-"""How Spark's status message begins once the sources were asked and there is nothing to do."""
+from flareiac_spark.driver.progress import Activity, BatchReport, activity_of, finite
 
 
 class QueryWatch:
@@ -31,7 +25,7 @@ class QueryWatch:
         fresh = self._fresh_reports()
         if fresh:
             self._take(fresh)
-        seen = self.query.status
+        seen = activity_of(self.query)
         self._judge_idleness(bool(fresh), seen)
         self._measure(bool(fresh), seen, time.monotonic())
         return len(fresh)
@@ -54,49 +48,44 @@ class QueryWatch:
         return fresh[::-1]
 
     def _take(self, fresh: list[Any]) -> None:
-        report = json.loads(fresh[-1].json())
-        begun = dt.datetime.fromisoformat(report["timestamp"]).timestamp()
-        state = report.get("stateOperators", [])
-        took = report.get("durationMs", {}).get("triggerExecution", 0) / 1000
-        self._level_at = time.monotonic() if _is_level(report) else self._level_at
+        report = BatchReport.of(fresh[-1])
+        self._level_at = time.monotonic() if report.is_level else self._level_at
         self.status = replace(
             self.status,
-            batch=report["batchId"],
-            last_commit=begun + took,
-            batch_seconds=took,
-            input_rows_per_second=_number(report.get("inputRowsPerSecond")),
-            processed_rows_per_second=_number(report.get("processedRowsPerSecond")),
-            lag={str(at): _lag(source) for at, source in enumerate(report.get("sources", []))},
-            watermark=report.get("eventTime", {}).get("watermark"),
-            state_rows=sum(operator.get("numRowsTotal", 0) for operator in state) if state else None,
-            rows_dropped_by_watermark=sum(operator.get("numRowsDroppedByWatermark", 0) for operator in state)
-            if state
-            else None,
+            batch=report.batch,
+            last_commit=report.ended,
+            batch_seconds=report.seconds,
+            input_rows_per_second=finite(report.input_rate),
+            processed_rows_per_second=finite(report.processed_rate),
+            lag=report.lag,
+            watermark=report.times.watermark,
+            state_rows=report.state_rows,
+            rows_dropped_by_watermark=report.dropped_rows,
             input_rows=self.status.input_rows + sum(one.numInputRows() for one in fresh),
         )
 
-    def _judge_idleness(self, worked: bool, seen: Mapping[str, Any]) -> None:
+    def _judge_idleness(self, worked: bool, seen: Activity) -> None:
         """Idle after two looks in a row without work: with a short trigger one look may fall between two
         batches.
         """
         if self.status.batch is None and not self._asked():
             self.idle, self._quiet_looks = False, 0
             return
-        waiting = not worked and not seen["isDataAvailable"] and seen["message"].startswith(_WAITING)
-        polling = not worked and not seen["isDataAvailable"] and self._quiet_looks > 0
-        self._quiet_looks = self._quiet_looks + 1 if waiting or polling else 0
+        polling = not seen.has_data and self._quiet_looks > 0
+        quiet = not worked and (seen.is_waiting or polling)
+        self._quiet_looks = self._quiet_looks + 1 if quiet else 0
         self.idle = self._quiet_looks >= 2
 
-    def _measure(self, worked: bool, seen: Mapping[str, Any], now: float) -> None:
-        """How long things take, by a clock that no one sets. A trigger that only asks its sources is no
-        batch.
-        """
+    def _measure(self, worked: bool, seen: Activity, now: float) -> None:
+        """How long things take, by a clock that no one sets."""
         if worked:
             self._moved_at = now
         if self.idle:
             self._level_at = now
-        active = bool(seen["isTriggerActive"] and seen["isDataAvailable"])
-        self._batch_at = None if not active else now if worked or self._batch_at is None else self._batch_at
+        if not seen.is_at_work:
+            self._batch_at = None
+        elif worked or self._batch_at is None:
+            self._batch_at = now
         self.status = replace(
             self.status,
             running_seconds=None if self._batch_at is None else now - self._batch_at,
@@ -109,28 +98,3 @@ class QueryWatch:
         waits too, with work ahead.
         """
         return bool(self.query._jsq.streamingQuery().noNewData())
-
-
-def _is_level(report: dict[str, Any]) -> bool:
-    """Whether a batch read all that its sources had, as far as they tell."""
-    sources = report.get("sources", [])
-    return bool(sources) and all(
-        item.get("latestOffset") is not None and item.get("endOffset") == item["latestOffset"]
-        for item in sources
-    )
-
-
-def _lag(source: dict[str, Any]) -> dict[str, Any]:
-    lag = {
-        "source": source.get("description"),
-        "end": source.get("endOffset"),
-        "latest": source.get("latestOffset"),
-    }
-    return {**lag, **({"metrics": source["metrics"]} if source.get("metrics") else {})}
-
-
-def _number(value: Any) -> float | None:
-    with contextlib.suppress(TypeError, ValueError):
-        number = float(value)
-        return number if number == number and abs(number) != float("inf") else None
-    return None

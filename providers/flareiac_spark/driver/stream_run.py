@@ -14,6 +14,7 @@ from flareiac_spark.control import JobSpec, Output, QueryStatus, Trigger
 from flareiac_spark.driver import checkpoints, micro_batch, sinks, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
+from flareiac_spark.driver.progress import activity_of
 from flareiac_spark.driver.query_watch import QueryWatch
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.source_start_times import start_times
@@ -222,7 +223,7 @@ def _stop_at_commit(watches: Sequence[QueryWatch], deadline: float, log: Logger)
             if (
                 committed
                 or not watch.query.isActive
-                or not watch.query.status["isTriggerActive"]
+                or not activity_of(watch.query).in_trigger
                 or time.monotonic() > deadline
             ):
                 watch.query.stop()

@@ -76,10 +76,10 @@ def _phase(job: JobStatus | None, lives: Liveness, state: str | None) -> str:
 def _lag(queries: Sequence[QueryStatus], files: int | None) -> str | None:
     """In words, and None where neither the sources nor a folder of files tell how far ahead they are."""
     known = [
-        source["end"] == source["latest"]
+        source.end == source.latest
         for query in queries
         for source in query.lag.values()
-        if isinstance(source, dict) and source.get("latest") is not None
+        if source.latest is not None
     ]
     texts = [] if all(known) else ["behind"]
     if files:

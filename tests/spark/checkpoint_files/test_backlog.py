@@ -13,7 +13,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.backlog import files_waiting
-from flareiac_spark.control import QueryStatus
+from flareiac_spark.control import QueryStatus, SourceLag
 from flareiac_spark.definition.job_definition import Output, StreamInput
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.inspect import _lag, inspect_job
@@ -94,7 +94,7 @@ def test_folders_patterns_and_a_missing_folder_are_not_guessed(tmp_path: Path, l
 
 
 def test_words() -> None:
-    behind = QueryStatus(output="t", id="q", run_id="r", lag={"0": {"end": 1, "latest": 2}})
+    behind = QueryStatus(output="t", id="q", run_id="r", lag={"0": SourceLag(end=1, latest=2)})
     assert [_lag((), None), _lag((), 0), _lag((), 1), _lag((behind,), 2000)] == [
         None,
         "none",
