@@ -191,7 +191,7 @@ def _figures(
     known = known_figures(snapshot.lineage, workspace.project.workspace)
     dropped = snapshot.dropped_by_name()
     connections = {
-        address: item.resolved()
+        address: replace(item.resolved(), in_use=snapshot.refers_to(address))
         for address, item in desired.resources.items()
         if item.kind is Kind.CONNECTION
     }

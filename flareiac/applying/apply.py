@@ -122,7 +122,7 @@ def apply(
             interrupted, recording, ports.driver, ports.types, ports.maintenance, ports.cancel, ports.emit
         )
     if saved or resuming:
-        stale = _stale(plan, recording, ports, begun | under_way)
+        stale = _stale(plan, recording, ports, begun | under_way, resumed=resuming)
         if isinstance(stale, Diagnostic):
             return Report(diagnostics=(stale,))
         if stale:
@@ -246,7 +246,7 @@ def _overtaken(plan: Plan, snapshot: Snapshot) -> StaleItem:
 
 
 def _stale(
-    plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
+    plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str], *, resumed: bool
 ) -> tuple[StaleItem, ...] | Diagnostic:
     """What moved; or why something cannot be looked at, in which case nothing is known and nothing may be
     done.
@@ -284,7 +284,7 @@ def _stale(
             for address, item in found.items()
         }
 
-    return moved(plan, snapshot, fresh, ports.types, ports.project, references, done)
+    return moved(plan, snapshot, fresh, ports.types, ports.project, references, done, resumed=resumed)
 
 
 def _streamed(plan: Plan, types: Mapping[str, ResourceType], snapshot: Snapshot) -> set[str]:

@@ -5,7 +5,7 @@ observations are arguments.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from flareiac.kernel.data import Data, canonical, to_json
+from flareiac.kernel.data import UNKNOWN, Data, canonical, to_json
 from flareiac.kernel.paths import render_path
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot
@@ -34,9 +34,11 @@ def moved(
     project: Project,
     references: Callable[[PlannedResource], Mapping[str, Resolved]],
     skip: frozenset[str] = frozenset(),
+    *,
+    resumed: bool = False,
 ) -> tuple[StaleItem, ...]:
     """What moved of the resources that the plan touches, but for those in ``skip`` (whose operations have
-    begun).
+    begun). ``resumed``: an apply of this plan is gone on with.
     """
     found: list[StaleItem] = []
     touched = {operation.address for operation in plan.operations} - skip
@@ -59,7 +61,9 @@ def moved(
                 compare(
                     resource.address,
                     resource.proposal.fingerprint,
-                    _fresh_fingerprint(resource, snapshot, fresh, types, project, references),
+                    _fresh_fingerprint(
+                        resource, snapshot, fresh, types, project, references, resumed=resumed
+                    ),
                 )
             )
     return tuple(found)
@@ -72,6 +76,8 @@ def _fresh_fingerprint(
     types: Mapping[str, ResourceType],
     project: Project,
     references: Callable[[PlannedResource], Mapping[str, Resolved]],
+    *,
+    resumed: bool,
 ) -> Data:
     """The fingerprint of the plan's request as the world is now. Nothing is planned again."""
     planner = types[resource.type].planner
@@ -88,6 +94,7 @@ def _fresh_fingerprint(
         import_id=resource.import_id,
         destroy_object=resource.destroy_object,
         replace=resource.replace,
+        resumed=resumed,
         protected=resource.protected,
         disturbances=resource.disturbances,
     )
@@ -95,8 +102,10 @@ def _fresh_fingerprint(
 
 
 def compare(address: str, before: Data, after: Data) -> list[StaleItem]:
-    """Every place at which two fingerprints differ, in order of path."""
-    before, after = to_json(before), to_json(after)
+    """Every place at which two fingerprints differ, in order of path; what one of them does not know is not
+    compared.
+    """
+    before, after = to_json(_known_beside(before, after)), to_json(_known_beside(after, before))
     if canonical(before) == canonical(after):
         return []
     # Only for a stale plan: finding the places inside two values costs more than knowing that they differ.
@@ -115,6 +124,17 @@ def compare(address: str, before: Data, after: Data) -> list[StaleItem]:
         )
         for place in sorted(places, key=lambda place: str(place.path()))
     ]
+
+
+def _known_beside(value: Data, other: Data) -> Data:
+    """A fingerprint without the places that it, or the other one, does not know."""
+    if not isinstance(value, dict) or not isinstance(other, dict):
+        return value
+    return {
+        name: _known_beside(part, other.get(name))
+        for name, part in value.items()
+        if part is not UNKNOWN and other.get(name) is not UNKNOWN
+    }
 
 
 def _text(value: object) -> str:

@@ -64,6 +64,8 @@ class PlanRequest:
     """The id that an ``import`` block gives for this address, also where the resource is recorded already."""
     destroy_object: bool = False
     replace: bool = False
+    resumed: bool = False
+    """The plan is being gone on with: what it makes may be there already."""
     protected: bool = False
     disturbances: tuple[Impact, ...] = ()
     """What changes of other resources ask of this one while it runs (the core asks the planner a second time

@@ -7,15 +7,19 @@ import threading
 from typing import Any
 
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
 
 from flareiac.kernel.data import to_json
+from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.changes import Action
 from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs.doctor import check_catalog
+from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
+from flareiac_iceberg.catalogs.reader import tables_in
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import VARIABLES, KindLake
 
@@ -257,3 +261,35 @@ def test_a_secret_that_is_not_there_makes_unreadable(lake: KindLake, monkeypatch
         else:
             assert isinstance(found, Present)
     assert isinstance(lake.read("table.orders", None), Present)
+
+
+def test_a_database_without_its_tables_is_no_empty_catalog(lake: KindLake) -> None:
+    """A schema that was dropped, a database that was made again."""
+    with lake.opened() as catalog:
+        if not isinstance(catalog, SqlCatalog):
+            pytest.skip("the catalog of an account or a warehouse of a server")
+        lake.apply("table.orders", orders(lake))
+        lake.apply(f"namespace.{lake.namespace}", {})
+        wider = lake.plan("table.orders", orders(lake, comment="wider"))
+        gone = lake.plan("table.orders", None)
+        new = lake.read("table.new", lake.canonical("table", "new", orders(lake)))
+        catalog.destroy_tables()
+        for address, kind in (("table.orders", "table"), (f"namespace.{lake.namespace}", "namespace")):
+            body = orders(lake) if kind == "table" else {}
+            found = lake.read(address, lake.canonical(kind, address.partition(".")[2], body))
+            assert isinstance(found, Unreadable)
+            assert found.diagnostic.code == "FII010"
+        for planned in (wider, gone):
+            request = lake.request("table.orders", planned)
+            refused = lake.asked(request)
+            assert isinstance(refused, NotApplied)
+            assert [item.code for item in refused.diagnostics] == ["FII010"]
+            with pytest.raises(Failure):
+                lake.settle("table.orders", request)
+        without = lake.read("table.new", lake.canonical("table", "new", orders(lake)))
+        assert isinstance(new, Missing)
+        assert isinstance(without, Missing)
+        assert new.facts != without.facts
+        lake.close()
+        with pytest.raises(NoCatalog):
+            tables_in(lake.spec, lake.namespace)

@@ -53,7 +53,7 @@ class KindLake(Lake):
     def opened(self) -> Iterator[Catalog]:
         connections = Connections()
         try:
-            yield connections.get(self.spec).catalog
+            yield connections.get(self.spec, make=True).catalog
         finally:
             connections.close()
 
@@ -62,7 +62,7 @@ class KindLake(Lake):
             return catalog.load_table(name)
 
     def names(self, namespace: str) -> list[str]:
-        return sorted(tables_in(self.spec, namespace) or ())
+        return sorted(tables_in(self.spec, namespace))
 
 
 class Servers:

@@ -34,6 +34,8 @@ class BaseCatalog(ABC):
     """Whether a server of Iceberg's protocol owns the metadata files: it writes, checks and deletes them
     itself, decides where they are and who may read them, and answers about one table at a time.
     """
+    is_made_by_opening: ClassVar[bool] = False
+    """Whether to open it for writing makes it where it is not there."""
     advice: ClassVar[str]
     """What to check where it cannot be read."""
 

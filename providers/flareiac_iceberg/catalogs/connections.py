@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
 from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
+from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
@@ -22,12 +23,15 @@ class Connections:
         self._open: dict[CatalogSpec, CatalogWriter[Any, Any]] = {}
         self._lock = threading.Lock()
 
-    def get(self, spec: CatalogSpec) -> "CatalogWriter[Any, Any]":
-        """The open catalog; its file and the folder of its warehouse are made where they are missing. Raises
-        ``Failure``.
+    def get(self, spec: CatalogSpec, *, make: bool = False) -> "CatalogWriter[Any, Any]":
+        """The open catalog; the folder of its warehouse is made where it is missing. Raises ``Failure``.
+
+        Only with ``make`` is a catalog made that is not there; else that is ``NoCatalog``.
         """
         with self._lock:  # also for the imports: pyiceberg's modules import each other in circles
             if spec not in self._open:
+                if spec.is_made_by_opening and not make:
+                    tables_in(spec, "")
                 self._open[spec] = _opened(spec)
             return self._open[spec]
 

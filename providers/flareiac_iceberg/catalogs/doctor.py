@@ -6,6 +6,7 @@ from pathlib import Path
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
+from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.file_access import bucket_trouble
 from flareiac_iceberg.catalogs.reader import namespace_properties
 from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
@@ -21,20 +22,17 @@ def check_catalog(catalog: Resolved) -> Check:
     spec = spec_of(catalog.address, catalog.attributes)
     try:
         namespace_properties(spec, _NOBODYS)
+        text = f"{spec.shown}: can be read"
+    except NoCatalog:
+        text = f"{spec.shown}: not made yet; the first apply makes it"
     except Failure as failure:
         found = failure.diagnostics[0]
         return Check(name=catalog.address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
     return (
         _closed_folder(spec)
         or _closed_bucket(spec)
-        or Check(name=catalog.address, verdict=Verdict.OK, text=_fine(spec))
+        or Check(name=catalog.address, verdict=Verdict.OK, text=text)
     )
-
-
-def _fine(spec: CatalogSpec) -> str:
-    if isinstance(spec, SqliteCatalog) and not spec.database.exists():
-        return f"{spec.shown}: not made yet; the first apply makes it"
-    return f"{spec.shown}: can be read"
 
 
 def _closed_folder(spec: CatalogSpec) -> Check | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import BaseCatalog
 
@@ -38,13 +38,17 @@ class Registered:
     fetch: Callable[[], tuple[str, Attributes]] | None = field(default=None, compare=False)
 
 
+class NoCatalog(Failure):
+    """The catalog itself is not there: not made yet, or gone. What was in it is not known."""
+
+
 class CatalogReader(Protocol):
     """Reads one catalog without any Iceberg library, within bounded time. Every method raises ``Failure``
-    where it cannot be read.
+    where it cannot be read, and ``NoCatalog`` where it is not there.
     """
 
-    def tables(self, namespace: str) -> Mapping[str, Pointer] | None:
-        """The entries of a namespace by name; None if the catalog itself does not exist yet."""
+    def tables(self, namespace: str) -> Mapping[str, Pointer]:
+        """The entries of a namespace by name."""
         ...
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
@@ -52,7 +56,7 @@ class CatalogReader(Protocol):
         ...
 
     def namespace(self, name: str) -> Mapping[str, str] | None:
-        """The properties of a namespace, or None if there is no such namespace (or no catalog yet)."""
+        """The properties of a namespace, or None if there is no such namespace."""
         ...
 
 
@@ -66,4 +70,16 @@ def unreadable(catalog: BaseCatalog, why: str) -> Diagnostic:
     return error(
         codes.CATALOG_UNREADABLE,
         f"{catalog.address} ({catalog.shown}): {why.rstrip(' .?')}. {catalog.advice}",
+    )
+
+
+def no_catalog(catalog: BaseCatalog, why: str) -> NoCatalog:
+    """Complains that the catalog is not there. For what was never recorded there, it is not made yet."""
+    return NoCatalog(
+        error(
+            codes.CATALOG_UNREADABLE,
+            f"{catalog.address} ({catalog.shown}): {why}. What was in it is not known, and is not taken for "
+            "dropped. Restore the catalog, or mount the volume that it is on. If it is lost for good, make "
+            "an empty one in its place: flareiac explain FII010.",
+        )
     )

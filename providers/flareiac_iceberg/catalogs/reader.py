@@ -3,7 +3,6 @@ kind needs when it is asked.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from flareiac_iceberg.catalogs.entries import CatalogReader, Pointer, Registered
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
@@ -14,9 +13,8 @@ from flareiac_iceberg.catalogs.sqlite.reader import SqliteReader
 from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 
 
-def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer] | None:
-    """The entries of one namespace by name; None if the catalog itself does not exist yet. Raises
-    ``Failure``.
+def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer]:
+    """The entries of one namespace by name. Raises ``Failure``; ``NoCatalog`` where the catalog is not there.
 
     One query; a REST catalog is asked for each name when it is looked up, which raises ``Failure`` then.
     """
@@ -24,7 +22,8 @@ def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer] | N
 
 
 def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
-    """What is registered in the catalog's database, by catalog, namespace and name. Raises ``Failure``.
+    """What is registered in the catalog's database, by catalog, namespace and name. Raises as ``tables_in``
+    does.
 
     Few queries; a REST catalog is asked for each table.
     """
@@ -32,19 +31,8 @@ def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
 
 
 def namespace_properties(catalog: CatalogSpec, namespace: str) -> Mapping[str, str] | None:
-    """The properties of a namespace, or None if there is no such namespace (or no catalog yet). Raises
-    ``Failure``.
-    """
+    """The properties of a namespace, or None if there is no such namespace. Raises as ``tables_in`` does."""
     return _reader(catalog).namespace(namespace)
-
-
-def missing_folder(catalog: CatalogSpec) -> Path | None:
-    """The folder of a catalog's file, if it is not there."""
-    return (
-        catalog.database.parent
-        if isinstance(catalog, SqliteCatalog) and not catalog.database.parent.is_dir()
-        else None
-    )
 
 
 def _reader(catalog: CatalogSpec) -> CatalogReader:

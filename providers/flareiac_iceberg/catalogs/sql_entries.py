@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from flareiac.kernel.data import Data
 from flareiac_iceberg.catalogs.base import BaseCatalog
-from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of
+from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, no_catalog
 
 S = TypeVar("S", bound=BaseCatalog)
 
@@ -24,16 +24,13 @@ class SqlReader(ABC, Generic[S]):
 
     @abstractmethod
     def rows(self, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
-        """What a query answers, nothing where its table does not exist, None where the database does not.
-        Raises ``Failure``.
+        """What a query answers, None where its table does not exist. Raises ``Failure``, and ``NoCatalog``
+        where the database does not exist.
         """
 
-    def tables(self, namespace: str) -> Mapping[str, Pointer] | None:
-        rows = self._of(
-            "SELECT * FROM iceberg_tables WHERE catalog_name = {0} AND table_namespace = {0}", namespace
-        )
-        if rows is None:
-            return None
+    def tables(self, namespace: str) -> Mapping[str, Pointer]:
+        statement = "SELECT * FROM iceberg_tables WHERE catalog_name = {0} AND table_namespace = {0}"
+        rows = self._tables(statement.format(self.placeholder), self.catalog.name, namespace)
         return {
             row["table_name"]: Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW")
             for row in rows
@@ -41,7 +38,7 @@ class SqlReader(ABC, Generic[S]):
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
         found: dict[tuple[str, ...], Registered] = {}
-        for row in self.rows("SELECT * FROM iceberg_tables") or ():
+        for row in self._tables("SELECT * FROM iceberg_tables"):
             location = row["metadata_location"]
             if location:
                 found[row["catalog_name"], row["table_namespace"], row["table_name"]] = Registered(
@@ -50,13 +47,15 @@ class SqlReader(ABC, Generic[S]):
         return found
 
     def namespace(self, name: str) -> Mapping[str, str] | None:
-        rows = self._of(
-            "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = {0} AND namespace = {0}", name
-        )
+        statement = "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = {0} AND namespace = {0}"
+        rows = self.rows(statement.format(self.placeholder), self.catalog.name, name)
         if rows:
             return {row["property_key"]: row["property_value"] or "" for row in rows}
         return {} if self.tables(name) else None
 
-    def _of(self, statement: str, name: str) -> list[dict[str, Data]] | None:
-        """The rows that this catalog has under a name; other catalogs may share its database."""
-        return self.rows(statement.format(self.placeholder), self.catalog.name, name)
+    def _tables(self, statement: str, *parameters: str) -> list[dict[str, Data]]:
+        """Rows of tables, of this catalog or of others that share its database."""
+        rows = self.rows(statement, *parameters)
+        if rows is None:
+            raise no_catalog(self.catalog, "it has no table iceberg_tables")
+        return rows

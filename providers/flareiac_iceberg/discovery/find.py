@@ -18,6 +18,7 @@ from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.results import Present, Recorded, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.connections import Connections
+from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.spec import spec_of
@@ -97,9 +98,10 @@ class Search:
                 item for item in namespaces_in(self.connections, spec) if _fits(item, wanted_namespace or "*")
             ]
         for namespace in spaces:
-            entries = tables_in(spec, namespace)
-            if entries is None:
-                continue
+            try:
+                entries = tables_in(spec, namespace)
+            except NoCatalog:
+                return
             for name in [wanted_name] if exact else [item for item in entries if _fits(item, wanted_name)]:
                 pointer = entries.get(name)  # a server is asked for this one only
                 if pointer is not None:

@@ -9,6 +9,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import MeasureRequest
+from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.metadata_files import load, load_entry
 from flareiac_iceberg.catalogs.reader import tables_in
@@ -72,16 +73,23 @@ def _measured(request: MeasureRequest, target: Target) -> Figures:
 def _beside(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> Figures:
     """Tables of its own catalog and of every other declared one; two blocks may mean one catalog."""
     own = (target.catalog.name, target.namespace, target.name), found.metadata_location
-    declared = [
-        spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"
-    ]
+    declared = {
+        spec_of(item.address, item.attributes): item.in_use
+        for item in request.declared.values()
+        if item.type == "catalog"
+    }
     others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
+    in_use = {catalog.place for catalog, used in declared.items() if used}
     try:
         under = listings.sharing(found.location, target.catalog, own)
         for catalog in others.values():
-            under += [
-                f"{name} of {catalog.address}" for name in listings.sharing(found.location, catalog, None)
-            ]
+            try:
+                names = listings.sharing(found.location, catalog, None)
+            except NoCatalog:
+                if catalog.place in in_use:
+                    raise
+                continue  # not made yet
+            under += [f"{name} of {catalog.address}" for name in names]
     except Failure as failure:
         return replace(found, unlisted=failure.diagnostics[0].detail)
     return replace(found, under=tuple(under))
@@ -108,11 +116,11 @@ def _metadata(target: Target, observed: str) -> tuple[str, Attributes]:
         try:
             return observed, load(observed, target.catalog)
         except Failure:
-            pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
+            pointer = tables_in(target.catalog, target.namespace).get(target.name)
             if pointer is None or pointer.location == observed:
                 raise
             return load_entry(pointer, target.catalog)
-    pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
+    pointer = tables_in(target.catalog, target.namespace).get(target.name)
     return (
         load_entry(pointer, target.catalog)
         if pointer is not None

@@ -3,11 +3,14 @@
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.records import encode
+from flareiac.sdk.changes import Action
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.absence import Absence, without_catalog
 from flareiac_iceberg.catalogs.connections import Connections
+from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.outcomes import NotEmpty
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec
@@ -33,13 +36,18 @@ class NamespaceDriver:
         try:
             catalog = _catalog(frame, request.references)
             _check_import(request, catalog, frame)
-            found = namespace_properties(catalog, frame["name"])
+            try:
+                found = namespace_properties(catalog, frame["name"])
+            except NoCatalog as absent:
+                return without_catalog(request, catalog, absent)
             leaving = request.desired is None and found is not None
-            tables = tuple(sorted(tables_in(catalog, frame["name"]) or ())) if leaving else ()
+            tables = tuple(sorted(tables_in(catalog, frame["name"]))) if leaving else ()
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
         if found is None:
-            return Missing(reason=f"the catalog has no namespace {frame['name']}")
+            return Missing(
+                reason=f"the catalog has no namespace {frame['name']}", facts=Absence(catalog=True)
+            )
         properties = {name: value for name, value in found.items() if name not in _MARKS}
         declared = {
             *_BY_OTHERS,
@@ -65,7 +73,7 @@ class NamespaceDriver:
         planned, name = request.planned, request.planned["name"]
         try:
             spec = _catalog(planned, request.references)
-            writer = self._connections.get(spec)
+            writer = self._connections.get(spec, make=request.action == Action.CREATE)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         # A table of this apply may have brought it along, and an update finds it here.
@@ -107,7 +115,12 @@ class NamespaceDriver:
         """Whether the namespace is as the operation should have left it."""
         frame = request.planned or (request.recorded.attributes if request.recorded else None)
         assert frame is not None, "an operation has planned or recorded attributes"
-        found = namespace_properties(_catalog(frame, request.references), frame["name"])
+        try:
+            found = namespace_properties(_catalog(frame, request.references), frame["name"])
+        except NoCatalog:
+            if request.action != Action.CREATE:
+                raise
+            return None  # to create the namespace would have made the catalog
         if request.planned is None:
             return (
                 Applied(attributes=frame, identity=request.recorded.identity if request.recorded else {})

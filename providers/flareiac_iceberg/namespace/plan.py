@@ -10,6 +10,7 @@ from flareiac.sdk.classify import classify
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.absence import absence
 
 _SHOWN: Final = 5
 
@@ -54,7 +55,7 @@ class NamespacePlanner:
             drops = isinstance(there, Present) and recorded is not None and _drops(request, recorded)
             return {"namespace": "present"} if drops else None
         if not isinstance(there, Present):
-            return {"namespace": "absent"}
+            return absence("namespace", request)
         was = (recorded.attributes["properties"] or {}) if recorded else {}
         live = there.attributes["properties"]
         return {

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.records import encode as encode_record
+from flareiac.sdk.changes import Action
 from flareiac.sdk.command_line import RecordedResource
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import MeasureRequest
@@ -23,10 +24,10 @@ from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Reco
 from flareiac.sdk.statistics import Statistics, StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.connections import Connections
-from flareiac_iceberg.catalogs.entries import Pointer, unreadable
+from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
-from flareiac_iceberg.catalogs.reader import missing_folder, tables_in
+from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
@@ -53,7 +54,7 @@ from flareiac_iceberg.table.diff import NOTHING, Known, difference, known_of, re
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.expected import expected, expected_of
 from flareiac_iceberg.table.purge import delete, files_of
-from flareiac_iceberg.table.read import group, key_of, observe, observe_moving, requested
+from flareiac_iceberg.table.read import Entries, entries_of, group, key_of, observe, observe_moving, requested
 from flareiac_iceberg.table.requirements import requirements
 from flareiac_iceberg.table.rollback import (
     HistoryRow,
@@ -90,7 +91,7 @@ class TableDriver:
     def __init__(self, project: Project, connections: Connections) -> None:
         self._project = project
         self._connections = connections
-        self._prefetched: dict[tuple[str, str], Mapping[str, Pointer] | None] = {}
+        self._prefetched: dict[tuple[str, str], Entries] = {}
         self._waiting: dict[str, tuple[str, str]] = {}
         self._listings = Listings(project.resolve)
         self._lock = threading.Lock()
@@ -122,13 +123,13 @@ class TableDriver:
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
 
-    def _entries(self, address: str, target: Target) -> Mapping[str, Pointer] | None:
+    def _entries(self, address: str, target: Target) -> Entries:
         with self._lock:
             key = self._waiting.pop(address, None)
             if key == key_of(target):
                 return self._prefetched[key]
         self._listings.forget()
-        return tables_in(target.catalog, target.namespace)
+        return entries_of(target)
 
     def apply(self, request: ApplyRequest) -> Outcome:
         """Creates, adopts or updates. The same request again finds what the first one did.
@@ -138,12 +139,11 @@ class TableDriver:
         planned = _planned(request)
         try:
             target = target_of(planned, request.references)
-            self._writer(target)
+            creates = expected(request.payload) is None
+            self._connections.get(target.catalog, make=creates)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
-        if expected(request.payload) is None:
-            return self._create(request, target, planned)
-        return self._update(request, target, planned)
+        return self._create(request, target, planned) if creates else self._update(request, target, planned)
 
     def delete(self, request: ApplyRequest) -> Outcome:
         """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply``
@@ -209,10 +209,6 @@ class TableDriver:
             recorded = _recorded(request)
             target = target_of(recorded.attributes, request.references)
             refuse_other_catalog(target, target_of(recorded.attributes, _as_then(request)))
-            if (folder := missing_folder(target.catalog)) is not None:
-                raise Failure(
-                    unreadable(target.catalog, f"the folder {folder} is not there. Is a volume not mounted?")
-                )
             return self._entered(request, recorded, target)
         except Exists:
             return NotApplied(diagnostics=(name_taken(target),))
@@ -322,7 +318,13 @@ class TableDriver:
         attributes = request.planned if request.action != "delete" else _recorded(request).attributes
         if attributes is None:
             return None
-        found = self._metadata(target_of(attributes, request.references))
+        target = target_of(attributes, request.references)
+        try:
+            found = self._metadata(target)
+        except NoCatalog:
+            if request.action != Action.CREATE:
+                raise
+            return None  # to create the table would have made the catalog
         if request.action == "rollback":
             recorded = _recorded(request)
             same = found is not None and found[1]["table-uuid"] == identity_of(recorded.identity).uuid
@@ -343,11 +345,7 @@ class TableDriver:
         if request.action == "revive":
             recorded = _recorded(request)
             same = found is not None and found[1]["table-uuid"] == identity_of(recorded.identity).uuid
-            return (
-                _revived(recorded, found, target_of(attributes, request.references))
-                if found and same
-                else None
-            )
+            return _revived(recorded, found, target) if found and same else None
         planned = _planned(request)
         if found is None:
             return None
@@ -505,8 +503,10 @@ class TableDriver:
         return _applied(planned, found, message)
 
     def _metadata(self, target: Target) -> tuple[str, Attributes] | None:
-        """The location and content of the current metadata, or None if there is no such table."""
-        pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
+        """The location and content of the current metadata, or None if there is no such table. Raises
+        ``Failure``, ``NoCatalog`` where there is no catalog.
+        """
+        pointer = tables_in(target.catalog, target.namespace).get(target.name)
         return None if pointer is None else load_entry(pointer, target.catalog)
 
 

@@ -10,6 +10,7 @@ from flareiac.sdk.lakehouse import TableWriters
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present, Recorded
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.absence import absence
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.recent_writers import unacknowledged
 from flareiac_iceberg.format.spec import TableSpec, parent_of, spec_of, type_at
@@ -72,7 +73,7 @@ class TablePlanner:
             drops = recorded is not None and not _keeps(request, recorded)
             return _which(observed_table(there)) if drops and isinstance(there, Present) else None
         if not isinstance(there, Present):
-            return {"table": "absent"}
+            return absence("table", request)
         observed = observed_table(there)
         if recorded is not None and is_another(recorded, observed):
             recorded = None

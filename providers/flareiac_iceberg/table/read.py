@@ -4,6 +4,7 @@ something may have changed.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -11,9 +12,10 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.entries import Pointer, unreadable
+from flareiac_iceberg.catalogs.absence import Absence, without_catalog
+from flareiac_iceberg.catalogs.entries import NoCatalog, Pointer
 from flareiac_iceberg.catalogs.metadata_files import load_entry
-from flareiac_iceberg.catalogs.reader import missing_folder, tables_in
+from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.metadata import parse_metadata
@@ -47,11 +49,15 @@ def _other_import(request: ReadRequest, wanted: str) -> Diagnostic:
     )
 
 
-def group(requests: Sequence[ReadRequest]) -> dict[tuple[str, str], Mapping[str, Pointer] | None]:
+Entries: TypeAlias = Mapping[str, Pointer] | NoCatalog
+"""The entries of a namespace, or that there is no catalog."""
+
+
+def group(requests: Sequence[ReadRequest]) -> dict[tuple[str, str], Entries]:
     """The entries of every namespace that these requests ask about, one query each; what fails is left for
     the reads to tell.
     """
-    found: dict[tuple[str, str], Mapping[str, Pointer] | None] = {}
+    found: dict[tuple[str, str], Entries] = {}
     failed: set[tuple[str, str]] = set()
     for request in requests:
         try:
@@ -59,10 +65,18 @@ def group(requests: Sequence[ReadRequest]) -> dict[tuple[str, str], Mapping[str,
             key = key_of(target)
             if key not in found and key not in failed:
                 failed.add(key)
-                found[key] = tables_in(target.catalog, target.namespace)
+                found[key] = entries_of(target)
         except Failure:
             continue
     return found
+
+
+def entries_of(target: Target) -> Entries:
+    """The entries of a table's namespace. Raises ``Failure``."""
+    try:
+        return tables_in(target.catalog, target.namespace)
+    except NoCatalog as absent:
+        return absent
 
 
 def key_of(target: Target) -> tuple[str, str]:
@@ -70,25 +84,16 @@ def key_of(target: Target) -> tuple[str, str]:
     return (target.catalog.place, target.namespace)
 
 
-def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer] | None) -> Observation:
+def observe(request: ReadRequest, target: Target, entries: Entries) -> Observation:
     """What is there, from the entries of the table's namespace. Raises ``Failure`` where that cannot be
     known.
     """
     recorded = request.recorded
-    if entries is None and recorded is not None and (folder := missing_folder(target.catalog)) is not None:
-        return Unreadable(
-            diagnostic=unreadable(
-                target.catalog, f"the folder {folder} is not there. Is a volume not mounted?"
-            )
-        )
-    pointer = (entries or {}).get(target.name)
+    if isinstance(entries, NoCatalog):
+        return without_catalog(request, target.catalog, entries)
+    pointer = entries.get(target.name)
     if pointer is None:
-        why = (
-            f"there is no catalog {target.catalog.shown} yet"
-            if entries is None
-            else f"the catalog has no table {target.full_name}"
-        )
-        return Missing(reason=why)
+        return Missing(reason=f"the catalog has no table {target.full_name}", facts=Absence(catalog=True))
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
@@ -111,7 +116,7 @@ def observe_moving(request: ReadRequest, found: Observation) -> Observation:
     if recorded is None or desired is None or not is_elsewhere(recorded, desired):
         return found
     target = target_of(desired, request.references)
-    pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
+    pointer = tables_in(target.catalog, target.namespace).get(target.name)
     if isinstance(found, Present):
         return replace(found, facts=replace(observed_table(found).facts, taken=pointer is not None))
     if isinstance(found, Missing) and pointer is not None and not pointer.is_view:

@@ -92,8 +92,6 @@ def refuse_elsewhere(connections: Connections, target: Target, uuid: str, locati
     Returns what there is to say of entries that a REST catalog does not show.
     """
     hidden: list[str] = []
-    if tables_in(target.catalog, target.namespace) is None:
-        return ()  # there is no catalog yet
     for namespace in namespaces_in(connections, target.catalog):
         if isinstance(target.catalog, GlueCatalog) and not GLUE_NAME.fullmatch(namespace):
             continue  # of others, and not ours to ask about
@@ -114,7 +112,7 @@ def _entries(catalog: CatalogSpec, namespace: str, hidden: list[str]) -> Iterato
     """A REST catalog tells of each entry alone, and may refuse: of one that is none of ours, that is no
     reason to stop.
     """
-    found = tables_in(catalog, namespace) or {}
+    found = tables_in(catalog, namespace)
     if not catalog.is_server:
         yield from found.items()
         return

@@ -102,6 +102,7 @@ WRONG: dict[str, Callable[[Asked], Answer]] = {
     "other page": lambda _: (404, b"not here"),
     "other error": lambda _: as_json({"detail": "Not Found"}, 404),
     "forbidden": lambda _: iceberg_error(403, "ForbiddenException"),
+    "no warehouse": lambda _: iceberg_error(404, "NoSuchWarehouseException"),
     "unauthorized": lambda _: iceberg_error(401, "NotAuthorizedException"),
     "elsewhere": lambda _: (302, b"http://127.0.0.1:9/"),
     "hangs up": hang_up,

@@ -23,7 +23,7 @@ class PostgresReader(SqlReader[PostgresCatalog]):
 
     placeholder = "%s"
 
-    def rows(self, statement: str, *parameters: str) -> list[dict[str, Data]]:
+    def rows(self, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
         # A blocking connection waits for as long as a silent server likes.
         try:
             with closing(psycopg2.connect(**connection_arguments(self.catalog), async_=1)) as connection:
@@ -34,7 +34,7 @@ class PostgresReader(SqlReader[PostgresCatalog]):
                 names = [column.name for column in cursor.description]
                 return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except UndefinedTable:
-            return []
+            return None
         except (psycopg2.Error, TimeoutError) as trouble:
             raise Failure(
                 unreadable(self.catalog, " ".join(str(trouble).split()) or type(trouble).__name__)

@@ -16,6 +16,7 @@ class PostgresCatalog(BaseCatalog):
     ``PARAMETERS`` that were written.
     """
 
+    is_made_by_opening: ClassVar = True
     spark_packages: ClassVar = ("org.postgresql:postgresql:42.7.14",)
     advice: ClassVar = (
         "Check that the server runs and can be reached, and that user, password and "

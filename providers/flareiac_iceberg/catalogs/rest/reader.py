@@ -25,6 +25,8 @@ from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 
 _AT_ONCE: Final = 8
 _MOST_BYTES: Final = 512 * 1024 * 1024
+_ABSENT: Final = ("NoSuchTable", "NoSuchIcebergTable", "NoSuchView", "NoSuchNamespace")
+"""What is not there in a warehouse. Of a warehouse that is gone (NoSuchWarehouse, ...) nothing is known."""
 _OAUTH: Final = ("scope", "audience", "resource")
 
 
@@ -145,7 +147,10 @@ class _Server:
         self._token: str | None = None
         self._settings = catalog.settings()
         query = f"?{urlencode({'warehouse': catalog.warehouse})}" if catalog.warehouse else ""
-        known = self._answer(f"{catalog.uri}/v1/config{query}")
+        try:
+            known = self._answer(f"{catalog.uri}/v1/config{query}")
+        except _NotThere as gone:
+            raise self.trouble(f"the server has no such warehouse: {gone}") from None
         defaults, overrides = known.get("defaults") or {}, known.get("overrides") or {}
         if (
             not isinstance(defaults, dict)
@@ -281,7 +286,7 @@ class _Server:
             except (OSError, HTTPException):
                 content = b""
         known = _error_in(content)
-        if refusal.code == 404 and known is not None and str(known.get("type", "")).startswith("NoSuch"):
+        if refusal.code == 404 and known is not None and str(known.get("type", "")).startswith(_ABSENT):
             return _NotThere(str(known.get("message", "")))
         said = (known or {}).get("message") or _start(content)
         if refusal.code in (401, 419):

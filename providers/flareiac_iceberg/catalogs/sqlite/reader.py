@@ -13,7 +13,7 @@ from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Failure
-from flareiac_iceberg.catalogs.entries import unreadable
+from flareiac_iceberg.catalogs.entries import no_catalog, unreadable
 from flareiac_iceberg.catalogs.sql_entries import SqlReader
 from flareiac_iceberg.catalogs.sqlite.spec import BUSY_TIMEOUT_MS, SqliteCatalog
 
@@ -34,21 +34,26 @@ class SqliteReader(SqlReader[SqliteCatalog]):
     def rows(self, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
         try:
             return _rows(self.catalog.database, statement, parameters)
+        except FileNotFoundError:
+            raise no_catalog(self.catalog, _missing(self.catalog.database)) from None
         except sqlite3.Error as trouble:
             if "no such table" in str(trouble):
-                return []
+                return None
             raise Failure(unreadable(self.catalog, str(trouble))) from trouble
         except OSError as trouble:
             raise Failure(unreadable(self.catalog, trouble.strerror or str(trouble))) from trouble
 
 
-def _rows(database: Path, statement: str, parameters: tuple[str, ...]) -> list[dict[str, Data]] | None:
-    """What a query answers, None if there is no such file. Raises ``sqlite3.Error`` and ``OSError``."""
+def _missing(database: Path) -> str:
+    if not database.parent.is_dir():
+        return f"the folder {database.parent} is not there; a volume may not be mounted"
+    return "the file is not there"
+
+
+def _rows(database: Path, statement: str, parameters: tuple[str, ...]) -> list[dict[str, Data]]:
+    """What a query answers. Raises ``sqlite3.Error`` and ``OSError``."""
     for _ in range(_TRIES):
-        try:
-            database.stat()
-        except FileNotFoundError:
-            return None
+        database.stat()
         try:
             return _asked(database, statement, parameters)
         except sqlite3.OperationalError as trouble:

@@ -16,6 +16,7 @@ neighbour fail (measured).
 class SqliteCatalog(BaseCatalog):
     """A database file."""
 
+    is_made_by_opening: ClassVar = True
     spark_packages: ClassVar = ("org.xerial:sqlite-jdbc:3.54.1.0",)
     advice: ClassVar = (
         "Check that the path is right, that it is a SQLite database, and that you may read it and its folder."
