@@ -2,12 +2,15 @@
 cannot be written.
 """
 
+import contextlib
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.durable_files import replace_file
+from flareiac.kernel.records import decode, encode
 from flareiac_spark import codes
 
 
@@ -20,12 +23,29 @@ def write_atomically(path: Path, content: str) -> None:
         raise not_writable(path, trouble) from trouble
 
 
-def read_json(path: Path) -> Any:
-    """What a cache entry holds; None when it is missing or broken (a cache is never a reason to fail)."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Note:
+    """What was found of a file of this size and time (ns)."""
+
+    stamp: tuple[int, ...]
+    found: str
+
+
+def remembered(note: Path, file: Path, find: Callable[[Path], str | None]) -> str | None:
+    """What ``find`` gives of a file; it is noted, and found again only when the file's size or time differ.
+    Raises ``OSError`` where the file cannot be read.
+    """
+    stat = file.stat()
+    stamp = (stat.st_size, stat.st_mtime_ns)
+    with contextlib.suppress(OSError, ValueError):  # a cache is never a reason to fail
+        known = decode(_Note, json.loads(note.read_text(encoding="utf-8")))
+        if known.stamp == stamp:
+            return known.found
+    found = find(file)
+    if found is not None:
+        with contextlib.suppress(Failure):
+            write_atomically(note, json.dumps(encode(_Note(stamp=stamp, found=found))))
+    return found
 
 
 def not_writable(path: Path, trouble: OSError) -> Failure:

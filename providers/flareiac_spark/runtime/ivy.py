@@ -10,24 +10,13 @@ import importlib.util
 import os
 import re
 import shlex
-import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from flareiac_spark.runtime.coordinates import Coordinate
+from flareiac_spark.runtime.fetch_client import NotFetched, run_client
 from flareiac_spark.runtime.java import Java
-
-_TIMEOUT_S = 1800
-
-
-@dataclass(frozen=True, slots=True)
-class NotFetched:
-    """A client did not get all jars; ``why`` is the cause that it named."""
-
-    client: str
-    why: str
 
 
 def pyspark_directory() -> Path | None:
@@ -51,15 +40,11 @@ def fetch_with_ivy(
     if not ivy_jars:
         return NotFetched("ivy", "pyspark, which brings Ivy along, is not installed")
     spark_conf = _spark_defaults(environment)
-    settings = (
-        Path(spark_conf["spark.jars.ivySettings"])
-        if "spark.jars.ivySettings" in spark_conf
-        else into / "ivysettings.xml"
-    )
-    if "spark.jars.ivySettings" not in spark_conf:
-        settings.write_text(
-            _settings(environment, spark_conf.get("spark.jars.repositories", "")), encoding="utf-8"
-        )
+    own = spark_conf.get("spark.jars.ivySettings")
+    settings = into / "ivysettings.xml" if own is None else Path(own)
+    if own is None:
+        repositories = spark_conf.get("spark.jars.repositories", "")
+        settings.write_text(_settings(environment, repositories), encoding="utf-8")
     module = into / "ivy.xml"
     module.write_text(_module(coordinates), encoding="utf-8")
     command = [
@@ -79,25 +64,9 @@ def fetch_with_ivy(
         ),
         *("-retrieve", f"{into}/[organisation]/[artifact]-[revision].[ext]"),
     ]
-    return _ran(command, environment, into, coordinates)
-
-
-def _ran(
-    command: list[str], environment: Mapping[str, str], into: Path, coordinates: Sequence[Coordinate]
-) -> NotFetched | None:
-    try:
-        done = subprocess.run(
-            command,
-            env=dict(environment),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT_S,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as trouble:
-        return NotFetched("ivy", str(trouble))
+    done = run_client("ivy", command, environment)
+    if isinstance(done, NotFetched):
+        return done
     if all((into / item.group / item.file_name).is_file() for item in coordinates):
         return None
     return NotFetched("ivy", _cause(done.stdout + done.stderr) or f"it ended with code {done.returncode}")

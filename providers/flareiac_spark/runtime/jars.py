@@ -2,9 +2,7 @@
 every start.
 """
 
-import contextlib
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -15,9 +13,10 @@ from pathlib import Path
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark import codes
-from flareiac_spark.runtime.cache import not_writable, read_json, write_atomically
+from flareiac_spark.runtime.cache import not_writable, remembered
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinates
-from flareiac_spark.runtime.ivy import NotFetched, fetch_with_ivy
+from flareiac_spark.runtime.fetch_client import NotFetched
+from flareiac_spark.runtime.ivy import fetch_with_ivy
 from flareiac_spark.runtime.java import find_java
 from flareiac_spark.runtime.lock_file import LOCK_FILE, read_lock
 from flareiac_spark.runtime.maven import fetch_with_maven
@@ -114,18 +113,9 @@ def _locked(
 def _cached_sha256(path: Path) -> str | None:
     """The hash of a jar; remembered beside it and computed again when size or time differ."""
     try:
-        stat = path.stat()
-        stamp = [stat.st_size, stat.st_mtime_ns]
-        note = path.with_name(path.name + ".sha256.json")
-        known = read_json(note)
-        if isinstance(known, dict) and known.get("stamp") == stamp and isinstance(known.get("sha256"), str):
-            return str(known["sha256"])
-        sha256 = sha256_of(path)
+        return remembered(path.with_name(path.name + ".sha256.json"), path, sha256_of)
     except OSError:
         return None
-    with contextlib.suppress(Failure):  # the note only saves the hashing
-        write_atomically(note, json.dumps({"stamp": stamp, "sha256": sha256}))
-    return sha256
 
 
 def _fetch(

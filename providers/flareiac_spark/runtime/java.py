@@ -2,9 +2,7 @@
 ``java -version`` says.
 """
 
-import contextlib
 import glob
-import json
 import os
 import re
 import shutil
@@ -14,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark import codes
-from flareiac_spark.runtime.cache import read_json, write_atomically
+from flareiac_spark.runtime.cache import remembered
 from flareiac_spark.runtime.versions import DEFAULT
 
 _PLACES = (
@@ -122,28 +121,12 @@ def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iter
 
 
 def _asked(executable: Path, environment: Mapping[str, str]) -> Java | None:
+    note = cache_directory(environment) / "java" / f"{digest(str(executable))[:16]}.json"
     try:
-        stat = executable.stat()
+        text = remembered(note, executable, _version_text)
     except OSError:
         return None
-    stamp = [stat.st_size, stat.st_mtime_ns]
-    store = cache_directory(environment) / "java.json"
-    known = read_json(store)
-    entries = known if isinstance(known, dict) else {}
-    entry = entries.get(str(executable))
-    if isinstance(entry, dict) and entry.get("stamp") == stamp and isinstance(entry.get("text"), str):
-        return _parsed(executable, entry["text"])
-    text = _version_text(executable)
-    if text is None:
-        return None
-    with contextlib.suppress(Failure):  # remembering only saves a tenth of a second
-        write_atomically(
-            store,
-            json.dumps(
-                {**entries, str(executable): {"stamp": stamp, "text": text}}, indent=1, sort_keys=True
-            ),
-        )
-    return _parsed(executable, text)
+    return _parsed(executable, text) if text is not None else None
 
 
 def _version_text(executable: Path) -> str | None:

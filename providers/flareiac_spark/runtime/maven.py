@@ -5,14 +5,11 @@ through.
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from flareiac_spark.runtime.coordinates import Coordinate
-from flareiac_spark.runtime.ivy import NotFetched
-
-_TIMEOUT_S = 1800
+from flareiac_spark.runtime.fetch_client import NotFetched, run_client
 
 
 def fetch_with_maven(
@@ -37,19 +34,9 @@ def fetch_with_maven(
         f"-DoutputDirectory={flat}",
         "-DexcludeTransitive=true",
     ]
-    try:
-        done = subprocess.run(
-            command,
-            env=dict(environment),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT_S,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as trouble:
-        return NotFetched("mvn", str(trouble))
+    done = run_client("mvn", command, environment)
+    if isinstance(done, NotFetched):
+        return done
     for item in coordinates:
         if (flat / item.file_name).is_file():
             (into / item.group).mkdir(exist_ok=True)

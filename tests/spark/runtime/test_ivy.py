@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from flareiac_spark.runtime.coordinates import Coordinate
-from flareiac_spark.runtime.ivy import NotFetched, fetch_with_ivy
+from flareiac_spark.runtime.fetch_client import NotFetched
+from flareiac_spark.runtime.ivy import fetch_with_ivy
 from flareiac_spark.runtime.java import require_java
 
 pytestmark = pytest.mark.jvm

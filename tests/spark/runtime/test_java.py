@@ -81,8 +81,9 @@ def test_a_java_that_does_not_answer_is_no_java(
 
 
 def test_a_broken_memory_is_ignored(tmp_path: Path, environment: dict[str, str]) -> None:
-    store = tmp_path / "cache" / "flareiac" / "java.json"
-    store.parent.mkdir(parents=True)
-    store.write_text("{ torn")
-    java = find_java(environment | {"JAVA_HOME": str(_fake_java(tmp_path / "a", "17"))}, places=())
-    assert java is not None
+    environment |= {"JAVA_HOME": str(_fake_java(tmp_path / "a", "17"))}
+    java = find_java(environment, places=())
+    (note,) = (tmp_path / "cache" / "flareiac" / "java").iterdir()
+    for torn in ("{ torn", "[]", '{"stamp": 1}'):
+        note.write_text(torn)
+        assert find_java(environment, places=()) == java is not None

@@ -1,0 +1,34 @@
+"""Runs a program that fetches jars."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_TIMEOUT_S = 1800
+
+
+@dataclass(frozen=True, slots=True)
+class NotFetched:
+    """A client did not get all jars; ``why`` is the cause that it named."""
+
+    client: str
+    why: str
+
+
+def run_client(
+    client: str, command: Sequence[str], environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str] | NotFetched:
+    """What it printed, or why it did not run to its end."""
+    try:
+        return subprocess.run(
+            command,
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as trouble:
+        return NotFetched(client, str(trouble))
