@@ -22,11 +22,11 @@ CEILINGS = {
     "flareiac_spark/column_types.py": 3,
     "flareiac_spark/control": 12,
     "flareiac_spark/definition": 96,
-    "flareiac_spark/driver": 38,
+    "flareiac_spark/driver": 37,
     "flareiac_spark/engine": 14,
     "flareiac_spark/generation": 48,
     "flareiac_spark/maintenance": 6,
-    "flareiac_spark/runtime": 18,
+    "flareiac_spark/runtime": 12,
     "flareiac_spark/sql": 80,
     "flareiac_spark/stream": 33,
 }

@@ -12,8 +12,6 @@ SINGLE: Final = "single"
 generation.
 """
 GENERATIONS: Final = "generations"
-ALL: Final = "all"
-"""The folder's name where one query feeds all outputs of a job."""
 
 
 _MOMENTARY: Final = frozenset({"used", "observed"})

@@ -24,6 +24,7 @@ from flareiac_spark.control.operations import (
 )
 from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running, moment, this_process
 from flareiac_spark.control.spec import (
+    ALL,
     Dedup,
     FilesInput,
     FilesSource,
@@ -43,6 +44,7 @@ from flareiac_spark.control.spec import (
     Watermark,
     job_spec_from_json,
     job_spec_to_json,
+    local_path,
 )
 from flareiac_spark.control.status import (
     ApplicationStatus,
@@ -56,6 +58,7 @@ from flareiac_spark.control.status import (
 )
 
 __all__ = [
+    "ALL",
     "Analysed",
     "ApplicationSettings",
     "ApplicationStatus",
@@ -104,6 +107,7 @@ __all__ = [
     "is_running",
     "job_spec_from_json",
     "job_spec_to_json",
+    "local_path",
     "moment",
     "this_process",
 ]

@@ -4,10 +4,14 @@ Iceberg spells them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.records import Mismatch, decode, encode, named
 from flareiac_spark.control.errors import ControlError, Trouble
+
+ALL: Final = "all"
+"""The name of a query that feeds all outputs of a job, and of its folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +198,24 @@ class JobSpec:
     restart: Restart = field(default_factory=Restart)
     foreach_batch: bool = False
     code: str | None = None
+
+    def query_of(self, output: str) -> str:
+        """The name of the query that feeds an output."""
+        return ALL if self.foreach_batch else output
+
+    @property
+    def query_names(self) -> dict[str, str]:
+        """Its queries by the checkpoint that each uses."""
+        return {
+            output.checkpoint: self.query_of(output.name)
+            for output in self.outputs
+            if output.checkpoint is not None
+        }
+
+
+def local_path(place: str) -> Path:
+    """A place on the local disk, as Spark writes it or as a plain path."""
+    return Path(place.removeprefix("file://"))
 
 
 def job_spec_from_json(data: Any) -> JobSpec:

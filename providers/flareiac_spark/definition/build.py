@@ -11,7 +11,7 @@ from flareiac.kernel.records import Mismatch
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_files.layout import ALL, folder_of, recorded_layout
+from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
 from flareiac_spark.column_types import Column
 from flareiac_spark.control import (
     Dedup,
@@ -103,12 +103,7 @@ def query_digest(spec: JobSpec) -> str:
 
 def by_folder(spec: JobSpec, queries: Mapping[str, str | None]) -> dict[str, str]:
     """The ids of queries, given by their names, by the folder of the checkpoint that each uses."""
-    names = {
-        output.checkpoint: ALL if spec.foreach_batch else output.name
-        for output in spec.outputs
-        if output.checkpoint is not None
-    }
-    return {folder: query for folder, name in names.items() if (query := queries.get(name))}
+    return {folder: query for folder, name in spec.query_names.items() if (query := queries.get(name))}
 
 
 class _Build:

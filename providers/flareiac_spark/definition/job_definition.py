@@ -13,7 +13,7 @@ from typing import Annotated, Literal, TypeAlias
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.records import OPTIONAL, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, definition_of
-from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.control import ALL
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.stream.stream_definition import Source, Watermark
 

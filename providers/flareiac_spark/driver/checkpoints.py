@@ -70,15 +70,20 @@ def _is_json(path: Path) -> bool:
     return True
 
 
+def query_id_in(folder: Path) -> str:
+    """The query that a checkpoint names. Raises ``OSError``, ``ValueError``, ``KeyError`` or ``TypeError``
+    where it names none.
+    """
+    return str(json.loads((folder / "metadata").read_text(encoding="utf-8"))["id"])
+
+
 def confirm(query: Any, checkpoint: str, name: str) -> None:
     """That a started query is the one that its checkpoint names. Raises ``Refusal``."""
-    metadata = Path(checkpoint) / "metadata"
     try:
-        recorded = json.loads(metadata.read_text())["id"]
-    except (OSError, ValueError, KeyError) as failure:
-        raise Refusal(
-            "CHECKPOINT_UNREADABLE", f"{metadata} cannot be read: {failure}", permanent=False
-        ) from None
+        recorded = query_id_in(Path(checkpoint))
+    except (OSError, ValueError, KeyError, TypeError) as failure:
+        why = f"{checkpoint}/metadata cannot be read: {failure}"
+        raise Refusal("CHECKPOINT_UNREADABLE", why, permanent=False) from None
     if (recorded, name) != (query.id, query.name):
         why = (
             f"The query started as {query.name} with id {query.id}; its checkpoint {checkpoint} says "

@@ -25,7 +25,7 @@ from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.restart_policy import RestartPolicy
 from flareiac_spark.driver.root_cause import root_cause_of, stack_of
 from flareiac_spark.driver.spark_session import activate, set_conf
-from flareiac_spark.driver.start_guard import checkpoints_of, prove_start
+from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
 from flareiac_spark.driver.warm_start import WarmStart
 
@@ -146,7 +146,7 @@ class JobRunner(threading.Thread):
             self._become("running")
             return run_batch(session, spec, self._log)
         ready = self._prepared() or make_ready(self._around.new_session(), spec, self._log)
-        folders = {output: folder for folder, output in checkpoints_of(spec).items()}
+        folders = {query: folder for folder, query in spec.query_names.items()}
 
         def report(phase: Any, queries: tuple[QueryStatus, ...]) -> None:
             self.queries.update({folders[query.output]: query.id for query in queries})

@@ -21,6 +21,7 @@ from flareiac_spark.control import (
     Truncate,
     Truncated,
     job_spec_from_json,
+    local_path,
 )
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.analyse import analyse
@@ -178,7 +179,7 @@ def _committed(work: Finish) -> bool:
 
 
 def _place(work: Finish) -> Path:
-    return Path(work.checkpoint.removeprefix("file://"))
+    return local_path(work.checkpoint)
 
 
 def _loaded(session: Any, target: Target) -> Any:

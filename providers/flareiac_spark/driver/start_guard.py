@@ -6,14 +6,14 @@ same start would find the same, and a start on an empty checkpoint would read ev
 rows.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from flareiac_spark.control import FilesInput, FilesSource, JobSpec, StreamInput
+from flareiac_spark.control import FilesInput, FilesSource, JobSpec, StreamInput, local_path
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint
+from flareiac_spark.driver.checkpoints import query_id_in
 from flareiac_spark.driver.files_in_flight import missing_in_flight
 from flareiac_spark.driver.refusal import Refusal
 
@@ -26,10 +26,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
     """``known``: the query that each checkpoint of this job must hold, by folder. Raises ``Refusal``."""
-    for folder, output in checkpoints_of(spec).items():
-        _prove_checkpoint(folder, output, known.get(folder))
+    for folder, query in spec.query_names.items():
+        _prove_checkpoint(folder, query, known.get(folder))
         if not _passes_over_missing_files(spec):
-            _prove_files_in_flight(Path(folder.removeprefix("file://")), output)
+            _prove_files_in_flight(local_path(folder), query)
     for name, path in _source_folders(spec):
         if not path.exists():
             why = (
@@ -39,20 +39,8 @@ def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
             raise Refusal("SOURCE_FOLDER_NOT_FOUND", why)
 
 
-def checkpoints_of(spec: JobSpec) -> dict[str, str]:
-    """The folder of each checkpoint, and the name of the query that uses it (its output, ``all`` where one
-    query feeds all outputs).
-    """
-    return {
-        output.checkpoint: "all" if spec.foreach_batch else output.name
-        for output in spec.outputs
-        if output.checkpoint is not None
-    }
-
-
 def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
-    path = Path(folder.removeprefix("file://"))
-    found = _query_in(path, output)
+    found = _query_in(local_path(folder), output)
     if known is None:
         return
     lost = lost_checkpoint(folder, output, known=known, found=found)
@@ -68,7 +56,7 @@ def _query_in(path: Path, output: str) -> str | None:
     """The query that a checkpoint names, None before the first start. Raises ``Refusal``."""
     metadata = path / "metadata"
     try:
-        found = json.loads(metadata.read_text(encoding="utf-8"))["id"]
+        return query_id_in(path)
     except FileNotFoundError:
         _refuse_half_a_copy(path, output)
         return None
@@ -76,7 +64,6 @@ def _query_in(path: Path, output: str) -> str | None:
         raise Refusal(
             CHECKPOINT_DAMAGED, _damaged(output, f"{metadata} cannot be read ({failure})")
         ) from None
-    return str(found)
 
 
 def _refuse_half_a_copy(path: Path, output: str) -> None:
@@ -145,7 +132,7 @@ def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Path]]:
     for item in spec.inputs:
         match item:
             case StreamInput(source=FilesSource(path=path)) | FilesInput(path=path):
-                local = path.removeprefix("file://")
+                local = str(local_path(path))
                 if not _PATTERN.search(local) and not _SCHEME.match(local):
                     yield item.name, Path(local)
             case _:

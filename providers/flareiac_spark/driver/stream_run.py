@@ -10,7 +10,7 @@ from logging import Logger
 from typing import Any
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import JobSpec, Output, QueryStatus, Trigger
+from flareiac_spark.control import ALL, JobSpec, Output, QueryStatus, Trigger
 from flareiac_spark.driver import checkpoints, micro_batch, sinks, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
@@ -20,8 +20,6 @@ from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.source_start_times import start_times
 from flareiac_spark.driver.spark_session import set_conf
 
-ALL = "all"
-"""Stands for the outputs of a job with one query for all of them."""
 LOOK_EVERY = 0.5
 _LOOK_WHILE_STOPPING = (0.01, 0.05)
 """Seconds between two looks: at first, and once a second has passed."""

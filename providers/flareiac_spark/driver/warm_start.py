@@ -11,10 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from logging import Logger
-from pathlib import Path
 from typing import Any
 
-from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_from_json
+from flareiac_spark.control import ControlError, DesiredJob, JobSpec, Output, job_spec_from_json, local_path
 from flareiac_spark.driver.stream_run import Ready, make_ready
 
 _FRESH_SECONDS = 10.0
@@ -73,8 +72,5 @@ def begin(
     return None
 
 
-def _goes_on(output: Any) -> bool:
-    return (
-        output.checkpoint is not None
-        and (Path(output.checkpoint.removeprefix("file://")) / "metadata").is_file()
-    )
+def _goes_on(output: Output) -> bool:
+    return output.checkpoint is not None and (local_path(output.checkpoint) / "metadata").is_file()

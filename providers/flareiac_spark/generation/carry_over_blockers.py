@@ -6,7 +6,7 @@ from dataclasses import replace
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.control import ALL
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.carry_over import FILES, TABLE, Refusal, decide
 from flareiac_spark.generation.query_streams import query_streams

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.control import ALL
 from flareiac_spark.definition.job_definition import JobDefinition, Step
 from flareiac_spark.generation.carry_over import FILES, TABLE, Query, Stream
 from flareiac_spark.sql.relations import relation_uses, streams_in_order

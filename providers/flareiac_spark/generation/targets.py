@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from flareiac_spark.checkpoint_files.layout import ALL
-from flareiac_spark.control import JobSpec, Output, StreamInput, TableSource, Target
+from flareiac_spark.control import JobSpec, Output, StreamInput, TableSource, Target, local_path
 
 
 def folders(spec: JobSpec) -> dict[str, tuple[Path, tuple[Output, ...]]]:
@@ -11,8 +10,8 @@ def folders(spec: JobSpec) -> dict[str, tuple[Path, tuple[Output, ...]]]:
     found: dict[str, tuple[Path, tuple[Output, ...]]] = {}
     for output in spec.outputs:
         if output.checkpoint is not None:
-            name = ALL if spec.foreach_batch else output.name
-            folder, outputs = found.get(name, (Path(output.checkpoint.removeprefix("file://")), ()))
+            name = spec.query_of(output.name)
+            folder, outputs = found.get(name, (local_path(output.checkpoint), ()))
             found[name] = (folder, (*outputs, output))
     return found
 
