@@ -25,7 +25,7 @@ from flareiac.planning.measure import Measurement, measure
 from flareiac.planning.observe import observe
 from flareiac.sdk.capabilities import Recovering
 from flareiac.sdk.driver import Driver
-from flareiac.sdk.maintenance import Performed, Performing, PerformRequest
+from flareiac.sdk.maintenance import Performing, PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Session
 from flareiac.sdk.real_places import real_place
@@ -34,6 +34,7 @@ from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac.sdk.state import Damaged, StateStore
+from flareiac.sdk.table_tasks import Performed
 from flareiac.state.read import Loaded
 from flareiac.state.read import load as load_state
 

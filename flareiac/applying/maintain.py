@@ -13,9 +13,10 @@ from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.intents import StoredMaintenance, stored_request
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.maintenance import Judgement, MaintenanceTask, Performed, PerformRequest
+from flareiac.sdk.maintenance import Judgement, MaintenanceTask, PerformRequest
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.table_tasks import Performed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

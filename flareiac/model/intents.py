@@ -11,9 +11,9 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.records import SPARSE, decode, named
 from flareiac.model.plan import PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.maintenance import Work
 from flareiac.sdk.references import StoredReferences
 from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.table_tasks import StoredWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class StoredMaintenance:
     task: str = field(metadata=named("duty"))
     id: str
     forecast: Mapping[str, int]
-    work: Work
+    work: StoredWork
     performer: str
     request: StoredRequest
 

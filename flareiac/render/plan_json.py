@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import ABSENT, Attributes, Data, references
-from flareiac.kernel.records import encode
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.render.counts import counts
@@ -384,5 +383,5 @@ def task_json(item: PlannedTask) -> dict[str, Data]:
         "forecast": dict(task.forecast),
         "held": list(task.held),
         "performer": task.performer.address if task.performer is not None else None,
-        "work": None if task.work is None else encode(task.work),
+        "work": None if task.work is None else dict(task.work.data),
     }

@@ -8,12 +8,12 @@ core stands between them. A maintainer is pure: measuring is the driver's, time 
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes, Data, StoredReference
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.references import References, Resolved
-from flareiac.sdk.table_tasks import TableTask
+from flareiac.sdk.table_tasks import Performed, StoredWork, Work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +51,6 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomWork:
-    """Work of a provider's own, for a performer that knows it by ``task``."""
-
-    task: str
-    settings: Mapping[str, Data] = field(default_factory=dict)
-    kind: Literal["custom"] = "custom"
-
-
-Work: TypeAlias = TableTask | CustomWork
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceTask:
     """One kind of maintenance of one resource, due or not.
 
@@ -80,7 +68,7 @@ class MaintenanceTask:
     held: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     performer: StoredReference | None = None
-    work: Work | None = None
+    work: StoredWork | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,21 +159,6 @@ class PerformRequest:
     references: References
     cancel: threading.Event
     progress: Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Performed:
-    """Done. ``result`` by name, what applies: ``snapshot_before``, ``snapshot_after``, ``rows_before``,
-    ``rows_after``; ``rewritten_files``, ``rewritten_bytes``, ``added_files``, ``failed_files``,
-    ``removed_delete_files``; ``rewritten_delete_files``, ``added_delete_files``; ``rewritten_manifests``,
-    ``added_manifests``; ``expired_snapshots``, ``allowed_snapshots`` (those that were to expire when it
-    began), ``dropped_refs`` (branches and tags), ``deleted_data_files``, ``deleted_delete_files``,
-    ``deleted_manifests``, ``deleted_manifest_lists``; ``orphans`` (files), ``orphan_bytes``;
-    ``deleted_rows``. ``found``: it had been done before.
-    """
-
-    result: Mapping[str, Data]
-    found: bool = False
 
 
 @runtime_checkable

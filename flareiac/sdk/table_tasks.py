@@ -1,84 +1,154 @@
-"""The work on Iceberg tables that one provider decides and another one carries out. Records.
+"""Work on tables that one provider plans and carries out inside the session of another one. Records,
+protocols and the plug-ins that carry the work out.
 
-Imports the standard library alone: it travels to clusters as a file.
+A provider declares a performer for each kind of work as an entry point of the group ``flareiac.table_tasks``:
+``KIND = "module:PERFORMER"``. The process that owns the session loads it by the kind that stands in the task.
+The module sees the standard library and this part alone: it travels to clusters as a file.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Annotated, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
+from flareiac.kernel.codes import Code
+from flareiac.kernel.records import Form, decode, encode
+
+T = TypeVar("T")
+
+GROUP: Final = "flareiac.table_tasks"
+"""The entry points of performers."""
 OPERATION: Final = "flareiac.operation"
 """Key in a snapshot's summary: the id of the maintenance task by which it was made. By it a repeated one is
 known, and one that was not recorded.
 """
 
 
+class TaskRefusal(Exception):
+    """A performer does not do the work. ``error_class`` is a stable word, the message says why."""
+
+    def __init__(self, error_class: str, message: str) -> None:
+        super().__init__(message)
+        self.error_class = error_class
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RewriteDataFiles:
-    """``sort_order`` as the procedure takes it, None for the table's own. ``options`` are Iceberg's, by their
-    own names.
+class Work:
+    """Work for the performer of its kind. ``data`` is the record of the performer as JSON, with the key
+    ``kind``.
     """
 
-    strategy: Literal["binpack", "sort", "zorder"]
-    sort_order: str | None = None
-    where: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
-    kind: Literal["rewrite_data_files"] = "rewrite_data_files"
+    data: Mapping[str, Any]
+
+    @property
+    def kind(self) -> str:
+        return str(self.data["kind"])
+
+
+def _work_of(data: Any) -> Work:
+    if not isinstance(data, dict) or not isinstance(data.get("kind"), str):
+        raise TypeError("work is an object with a kind")
+    return Work(data=data)
+
+
+StoredWork: TypeAlias = Annotated[Work, Form(lambda work: dict(work.data), _work_of)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RewriteDeleteFiles:
-    """Position deletes; ``options`` as above."""
-
-    options: Mapping[str, str] = field(default_factory=dict)
-    kind: Literal["rewrite_delete_files"] = "rewrite_delete_files"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewriteManifests:
-    """All manifests of the current partition spec."""
-
-    kind: Literal["rewrite_manifests"] = "rewrite_manifests"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpireSnapshots:
-    """Those that are older than a time (ms since 1970), but for the newest ``retain_last`` and the heads of
-    branches and tags.
-
-    A branch's own retention comes before ``older_than_ms``; where one of ``held`` would go by it, nothing
-    may.
+class Performed:
+    """Done. ``result`` by name, as the performer and the planner of the kind have agreed upon; what commits
+    tells ``snapshot_before``, ``snapshot_after``, ``rows_before`` and ``rows_after``. ``found``: it had been
+    done before.
     """
 
-    older_than_ms: int
-    retain_last: int
-    held: tuple[int, ...] = ()
-    kind: Literal["expire_snapshots"] = "expire_snapshots"
+    result: Mapping[str, Any]
+    found: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveOrphans:
-    """Files below the table's location that no metadata names and that are older than a time (ms since 1970).
+class Step:
+    """One commit of an operation, and the snapshot that it was made upon (None where that is not there)."""
 
-    ``prefix_mismatch``: error, ignore or delete, where the same place is written in two ways.
+    id: int
+    parent: int | None
+    summary: Mapping[str, str]
+
+
+class TableWork(Protocol):
+    """A table that a session works on for one operation, alone among operations and beside other writers.
+
+    ``session`` is Spark's, ``table`` the table's own object in the JVM. ``name`` is the table as Spark reads
+    it, ``key`` the operation's id, which every commit carries as ``OPERATION``.
     """
 
-    older_than_ms: int
-    dry_run: bool = False
-    prefix_mismatch: str = "error"
-    kind: Literal["remove_orphans"] = "remove_orphans"
+    @property
+    def session(self) -> Any: ...
+    @property
+    def table(self) -> Any: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+    def steps(self) -> tuple[Step, ...]:
+        """The commits that this operation has made so far, oldest first."""
+        ...
+
+    def outcome(self, done: Sequence[Step]) -> dict[str, int | None]:
+        """Snapshots and rows before and after these commits."""
+        ...
+
+    def marked(self) -> AbstractContextManager[None]:
+        """What the session commits meanwhile carries the operation's id."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteRows:
-    """Rows whose ``column`` (of type ``type``: Iceberg's name) is before a time (ms since 1970, UTC)."""
+class KnownRefusal:
+    """A reason not to do the work, and what the user can do. ``sign``: the words by which it is known where
+    it comes under another class.
+    """
 
-    column: str
-    type: str
-    before_ms: int
-    kind: Literal["delete_rows"] = "delete_rows"
+    error_class: str
+    code: Code
+    advice: str
+    sign: str = ""
+
+    def fits(self, why: str) -> bool:
+        """Whether a message (``CLASS: text``) tells of it."""
+        return why.partition(": ")[0] == self.error_class or (bool(self.sign) and self.sign in why)
 
 
-TableTask: TypeAlias = (
-    RewriteDataFiles | RewriteDeleteFiles | RewriteManifests | ExpireSnapshots | RemoveOrphans | DeleteRows
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Performer(Generic[T]):
+    """Carries out one kind of work. ``task`` is its record, ``doing`` says in words what is done meanwhile.
+
+    ``perform`` raises ``TaskRefusal``, and what Spark and the table's format raise. Repeated, it finds its
+    own commits or does the rest. ``commits``: another commit that comes between may end it, and it is tried
+    again.
+    """
+
+    kind: str
+    task: type[T]
+    perform: Callable[[TableWork, T], Performed]
+    doing: str
+    refusals: tuple[KnownRefusal, ...] = ()
+    commits: bool = True
+
+    def work(self, task: T) -> Work:
+        """The task as it is planned, recorded and sent."""
+        return Work(data={**encode(task), "kind": self.kind})
+
+    def task_of(self, work: Work) -> T:
+        """The inverse of ``work``. Raises ``Mismatch``."""
+        return decode(self.task, {name: value for name, value in work.data.items() if name != "kind"})
+
+
+@cache
+def performer_of(kind: str) -> Performer[Any] | None:
+    """The performer of a kind of work, None where no installed package brings one."""
+    found = next(iter(entry_points(group=GROUP, name=kind)), None)
+    performer: Performer[Any] | None = None if found is None else found.load()
+    return performer

@@ -147,3 +147,16 @@ TABLE_GONE: Final = Code("FII183", "The table is gone")
 KEEPS_NO_EARLIER_STATES: Final = Code("FIX024", "The resource keeps no earlier states")
 TABLE_IN_USE: Final = Code("FIX025", "A job that uses the table has not stopped")
 ROLLBACK_NOT_CONFIRMED: Final = Code("FIX028", "The rollback is not confirmed")
+
+# Codes of maintenance that Spark carries out
+REMOVAL_FORBIDDEN: Final = Code("FIK117", "The table forbids the removal of files")
+BRANCH_RETENTION_TOO_SHORT: Final = Code(
+    "FIK118", "The retention of a branch gives up snapshots that are needed"
+)
+ORPHANS_TOO_YOUNG: Final = Code("FIK119", "Orphan files must be older than 24 hours")
+PATHS_DIFFER_IN_PREFIX: Final = Code("FIK120", "A location may have two spellings")
+ORPHANS_NOT_REMOVED: Final = Code("FIK123", "Some orphan files could not be removed")
+SNAPSHOTS_NOT_EXPIRED: Final = Code("FIK124", "Snapshots that were to expire still exist")
+ROWS_WITHOUT_AGE: Final = Code("FIK125", "The column gives rows no age")
+FILES_OF_UNKNOWN_OWNER: Final = Code("FIK126", "Files below the table's location may not be its own")
+FILES_OF_OTHER_TABLE: Final = Code("FIK127", "Another table has files below the table's location")

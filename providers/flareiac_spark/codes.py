@@ -143,18 +143,8 @@ MAINTENANCE_CONFLICTS: Final = Code("FIK112", "Other commits came in between rep
 APPLICATION_ENDED_IN_MAINTENANCE: Final = Code("FIK113", "The Spark application ended during maintenance")
 MAINTENANCE_CANCELLED: Final = Code("FIK114", "The maintenance was cancelled")
 MAINTENANCE_SETTINGS_REJECTED: Final = Code("FIK116", "Iceberg does not accept these settings")
-REMOVAL_FORBIDDEN: Final = Code("FIK117", "The table forbids the removal of files")
-BRANCH_RETENTION_TOO_SHORT: Final = Code(
-    "FIK118", "The retention of a branch gives up snapshots that are needed"
-)
-ORPHANS_TOO_YOUNG: Final = Code("FIK119", "Orphan files must be older than 24 hours")
-PATHS_DIFFER_IN_PREFIX: Final = Code("FIK120", "A location may have two spellings")
+NO_PERFORMER: Final = Code("FIK193", "No installed package carries out this maintenance")
 MAINTENANCE_FAILED: Final = Code("FIK122", "Maintenance failed")
-ORPHANS_NOT_REMOVED: Final = Code("FIK123", "Some orphan files could not be removed")
-SNAPSHOTS_NOT_EXPIRED: Final = Code("FIK124", "Snapshots that were to expire still exist")
-ROWS_WITHOUT_AGE: Final = Code("FIK125", "The column gives rows no age")
-FILES_OF_UNKNOWN_OWNER: Final = Code("FIK126", "Files below the table's location may not be its own")
-FILES_OF_OTHER_TABLE: Final = Code("FIK127", "Another table has files below the table's location")
 
 # The Spark application
 APPLICATION_ENDED_WHILE_STARTING: Final = Code("FIK801", "The Spark application ended while it was starting")

@@ -16,13 +16,14 @@ from flareiac.sdk.changes import Proposal, Usage
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.lakehouse import EarlierState
-from flareiac.sdk.maintenance import Hold, Performed, PerformRequest
+from flareiac.sdk.maintenance import Hold, PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.table_tasks import Performed
 from flareiac_spark import codes
 from flareiac_spark.checkpoint import canonical as checkpoint_canonical
 from flareiac_spark.checkpoint import schema as checkpoint_schema

@@ -12,18 +12,14 @@ from uuid import uuid4
 
 import pytest
 
-from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Action
-from flareiac.sdk.maintenance import Work
 from flareiac.sdk.secrets import resolve
-from flareiac.sdk.table_tasks import (
-    DeleteRows,
-    ExpireSnapshots,
-    RemoveOrphans,
-    RewriteDataFiles,
-    RewriteDeleteFiles,
-    RewriteManifests,
-)
+from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import RewriteDeleteFiles
+from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
+from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_spark.control import Maintain
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.maintenance import TableLocks, maintain
@@ -32,6 +28,7 @@ from flareiac_spark.runtime.coordinates import parse_coordinates
 from flareiac_spark.runtime.jars import fetch_jars
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake
+from tests.support.performers import work_of
 from tests.support.spark_session import spark_session
 
 pytestmark = [
@@ -130,17 +127,17 @@ class Kept:
         self.table = tables.load(spark, self.identifier, None)
         self.location = str(self.table.location())
 
-    def maintain(self, work: Work) -> dict[str, Any]:
+    def maintain(self, work: object) -> dict[str, Any]:
         asked = Maintain(
             key=str(uuid4()),
             identifier=self.identifier,
             uuid=str(self.table.uuid().toString()),
-            task=encode(work),
+            task=work_of(work),
         )
         log = logging.getLogger("tests")
         return dict(maintain(lambda: self.spark, asked, TableLocks(), lambda _seconds: None, log).result)
 
-    def refused(self, work: Work) -> str:
+    def refused(self, work: object) -> str:
         with pytest.raises(Refusal) as failed:
             self.maintain(work)
         return failed.value.error_class
@@ -200,7 +197,7 @@ def test_every_kind_of_maintenance(
     now = int(time.time() * 1000)
     assert kept.maintain(ExpireSnapshots(older_than_ms=now, retain_last=1))["expired_snapshots"] > 1
 
-    monkeypatch.setattr("flareiac_spark.driver.maintenance_orphans._DAY_MS", -60_000)
+    monkeypatch.setattr("flareiac_iceberg.maintenance.kinds.orphan_removal.perform._DAY_MS", -60_000)
     one, other = str(uuid4()), str(uuid4())
     orphans = [
         kept.put(f"/data/ts_day=2026-01-02/00000-7-{one}-00001.parquet"),

@@ -12,9 +12,10 @@ from flareiac.kernel.diagnostics import error
 from flareiac.model.events import Completed, Event, Failed, Progressed
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs
-from flareiac.sdk.maintenance import MaintenanceTask, Performed, PerformRequest
+from flareiac.sdk.maintenance import MaintenanceTask, PerformRequest
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, StageDone
+from flareiac.sdk.table_tasks import Performed
 from flareiac.state.places import encode_state
 from tests.golden.observed import identity
 from tests.state.memory_store import MemoryStore

@@ -10,12 +10,14 @@ import pytest
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.records import encode
-from flareiac.sdk.maintenance import Performed, PerformRequest, Work
+from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.table_tasks import Performed
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.maintenance import outcome, perform
 from tests.spark.declared import ENGINE
+from tests.support.performers import work_of
 
 Lake = Any
 """The fixtures' own type; conftest files cannot be imported under this import mode."""
@@ -76,13 +78,13 @@ class Kept:
         summary = self.loaded().current_snapshot().summary
         return {**summary.additional_properties, "operation": summary.operation.value}
 
-    def maintain(self, work: Work, key: str = "k1") -> Performed:
-        return perform(self._request(work, key), Beside(self.lake))
+    def maintain(self, task: object, key: str = "k1") -> Performed:
+        return perform(self._request(task, key), Beside(self.lake))
 
-    def outcome(self, work: Work, key: str = "k1") -> Performed | None:
-        return outcome(self._request(work, key), Beside(self.lake))
+    def outcome(self, task: object, key: str = "k1") -> Performed | None:
+        return outcome(self._request(task, key), Beside(self.lake))
 
-    def _request(self, work: Work, key: str) -> PerformRequest:
+    def _request(self, task: object, key: str) -> PerformRequest:
         catalog = Resolved(address="catalog.lake", type="catalog", attributes={"name": "lake"})
         attributes = {"catalog": Reference("catalog.lake"), "namespace": "demo", "name": self.name}
         subject = Resolved(
@@ -92,15 +94,15 @@ class Kept:
             key=key,
             subject=subject,
             performer=Resolved(address="engine.local", type="engine", attributes=encode(ENGINE)),
-            work=work,
+            work=work_of(task),
             references={"catalog.lake": catalog},
             cancel=self.cancel,
             progress=lambda _text: None,
         )
 
-    def refused(self, work: Work, key: str = "k1") -> tuple[str, str]:
+    def refused(self, task: object, key: str = "k1") -> tuple[str, str]:
         with pytest.raises(Failure) as failed:
-            self.maintain(work, key)
+            self.maintain(task, key)
         (diagnostic,) = failed.value.diagnostics
         return diagnostic.code, diagnostic.detail
 

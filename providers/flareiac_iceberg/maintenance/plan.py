@@ -11,7 +11,6 @@ from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.records import decode
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import Judgement, MaintenanceTask, Neighbour, TasksRequest
-from flareiac.sdk.table_tasks import DeleteRows, ExpireSnapshots, RemoveOrphans
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.maintenance.expiry import Reach, reach
@@ -19,6 +18,12 @@ from flareiac_iceberg.maintenance.expiry_rules import freed
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.foreign_readers import holds as foreign_holds
 from flareiac_iceberg.maintenance.humanize import count, duration, exact_duration, moment
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import PERFORMER as REMOVE_ORPHANS
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
+from flareiac_iceberg.maintenance.kinds.retention.perform import PERFORMER as DELETE_ROWS
+from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import PERFORMER as EXPIRE_SNAPSHOTS
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_iceberg.maintenance.rewrites import compaction, delete_rewrite, manifest_rewrite
 from flareiac_iceberg.maintenance.row_ages import floor
 from flareiac_iceberg.maintenance.schema import NAMES
@@ -103,7 +108,10 @@ def retention(case: Case, settings: Retention) -> MaintenanceTask:
     )
     work = DeleteRows(column=settings.column, type=found.type, before_ms=before)
     return case.due(
-        text, work, of=of, forecast={"deleted_rows": rows, "snapshot_before": snapshot} if sure else {}
+        text,
+        DELETE_ROWS.work(work),
+        of=of,
+        forecast={"deleted_rows": rows, "snapshot_before": snapshot} if sure else {},
     )
 
 
@@ -168,7 +176,14 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> MaintenanceTask:
         drops = f"drop {', '.join(found.expiry.refs)}, whose own time has passed"
         text = f"{text}; {drops}" if gone else f"{drops}; no snapshot goes"
     work = ExpireSnapshots(older_than_ms=found.cutoff, retain_last=settings.retain_last, held=found.needed)
-    return case.due(text, work, of=of, forecast=forecast, held=found.held, diagnostics=found.diagnostics)
+    return case.due(
+        text,
+        EXPIRE_SNAPSHOTS.work(work),
+        of=of,
+        forecast=forecast,
+        held=found.held,
+        diagnostics=found.diagnostics,
+    )
 
 
 def _not_yet(found: Reach, settings: SnapshotExpiry, times: Collection[int], now_ms: int) -> str:
@@ -227,7 +242,7 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> MaintenanceTask:
     work = RemoveOrphans(
         older_than_ms=cutoff, dry_run=settings.dry_run, prefix_mismatch=settings.prefix_mismatch
     )
-    return case.due(text, work, of=of, forecast={}, held=held)
+    return case.due(text, REMOVE_ORPHANS.work(work), of=of, forecast={}, held=held)
 
 
 def _no_collection(name: str) -> Diagnostic:

@@ -8,11 +8,16 @@ from typing import Literal
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import MaintenanceTask
-from flareiac.sdk.table_tasks import RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.canonical import misfits
 from flareiac_iceberg.maintenance.figures import FileGroups, ManifestSizes, RewriteFigures
 from flareiac_iceberg.maintenance.humanize import count, exact_size, percent, size
+from flareiac_iceberg.maintenance.kinds.compaction.perform import PERFORMER as REWRITE_DATA
+from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import PERFORMER as REWRITE_DELETES
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import RewriteDeleteFiles
+from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import PERFORMER as REWRITE_MANIFESTS
+from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
 from flareiac_iceberg.maintenance.settings import Compaction, DeleteRewrite, ManifestRewrite
 from flareiac_iceberg.maintenance.task_builder import Case
 
@@ -66,7 +71,7 @@ def compaction(case: Case, settings: Compaction) -> MaintenanceTask:
         where=settings.where,
         options=options(settings),
     )
-    return case.due(text, work, of=snapshot, forecast=_at(snapshot, forecast))
+    return case.due(text, REWRITE_DATA.work(work), of=snapshot, forecast=_at(snapshot, forecast))
 
 
 def _at(snapshot: int, forecast: Mapping[str, int]) -> dict[str, int]:
@@ -210,7 +215,10 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> MaintenanceTask:
         f"{found.added_files:,}"
     )
     return case.due(
-        text, RewriteDeleteFiles(options=options(settings)), of=snapshot, forecast=_at(snapshot, forecast)
+        text,
+        REWRITE_DELETES.work(RewriteDeleteFiles(options=options(settings))),
+        of=snapshot,
+        forecast=_at(snapshot, forecast),
     )
 
 
@@ -237,7 +245,9 @@ def manifest_rewrite(case: Case, settings: ManifestRewrite) -> MaintenanceTask:
         return case.idle(f"{words}; a rewrite would leave as many", of=snapshot)
     forecast = {"rewritten_manifests": sum(before)}
     text = f"{words}: {sum(before):,} become about {added:,}"
-    return case.due(text, RewriteManifests(), of=snapshot, forecast=_at(snapshot, forecast))
+    return case.due(
+        text, REWRITE_MANIFESTS.work(RewriteManifests()), of=snapshot, forecast=_at(snapshot, forecast)
+    )
 
 
 def _after(each: ManifestSizes, target: int) -> int | None:

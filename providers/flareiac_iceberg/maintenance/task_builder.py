@@ -6,7 +6,8 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic
-from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest, Work
+from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest
+from flareiac.sdk.table_tasks import Work
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.humanize import duration, exact_duration
 from flareiac_iceberg.maintenance.settings import Settings, data_of

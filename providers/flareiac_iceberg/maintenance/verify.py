@@ -13,7 +13,6 @@ from typing import Final
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, error, warning
 from flareiac.sdk.maintenance import Judgement, MaintenanceTask
-from flareiac.sdk.table_tasks import ExpireSnapshots, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.humanize import size
 
@@ -38,9 +37,9 @@ _WORDS: Final = {
 }
 _BYTES: Final = frozenset({"rewritten_bytes", "orphan_bytes"})
 _REWRITES: Final = {
-    RewriteDataFiles: ("rewritten_files", "data file"),
-    RewriteDeleteFiles: ("rewritten_delete_files", "delete file"),
-    RewriteManifests: ("rewritten_manifests", "manifest"),
+    "rewrite_data_files": ("rewritten_files", "data file"),
+    "rewrite_delete_files": ("rewritten_delete_files", "delete file"),
+    "rewrite_manifests": ("rewritten_manifests", "manifest"),
 }
 
 
@@ -82,7 +81,8 @@ def _compared(forecast: Mapping[str, int], result: Mapping[str, Data]) -> str:
 
 
 def _complaints(task: MaintenanceTask, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
-    rewrite = _REWRITES.get(type(task.work))
+    kind = task.work.kind if task.work is not None else None
+    rewrite = _REWRITES.get(kind or "")
     before, after = result.get("rows_before"), result.get("rows_after")
     if rewrite is not None and before is not None and after is not None and before != after:
         yield error(
@@ -107,13 +107,7 @@ def _complaints(task: MaintenanceTask, result: Mapping[str, Data]) -> Iterator[D
     expired, meant = result.get("expired_snapshots"), result.get("allowed_snapshots")
     # Else a newer snapshot may have pushed an older one out
     alone = result.get("snapshot_before") == result.get("snapshot_after")
-    if (
-        isinstance(task.work, ExpireSnapshots)
-        and expired is not None
-        and meant is not None
-        and expired > meant
-        and alone
-    ):
+    if kind == "expire_snapshots" and expired is not None and meant is not None and expired > meant and alone:
         yield error(
             codes.TOO_MANY_EXPIRED,
             f"{task.name}: {expired:,} snapshots are gone, {meant:,} were to go. Another tool may expire "

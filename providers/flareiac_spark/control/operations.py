@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.records import named
+from flareiac.sdk.table_tasks import Performed, StoredWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +61,12 @@ class Finish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maintain:
-    """Does one piece of work on a table's files or snapshots, once for each ``key``. ``task`` is a
-    ``flareiac.sdk.table_tasks.TableTask``.
-    """
+    """Does one piece of work on a table's files or snapshots, once for each ``key``."""
 
     key: str
     identifier: tuple[str, ...]
     uuid: str
-    task: Mapping[str, Any]
+    task: StoredWork
     kind: Literal["maintain"] = "maintain"
 
 
@@ -119,16 +118,6 @@ class Truncated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Maintained:
-    """``result``: numbers by name, as in ``flareiac.sdk.maintenance.Performed``. ``found``: it had been done
-    before.
-    """
-
-    result: Mapping[str, Any]
-    found: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """``failed`` means that the operation itself could not be done; ``findings`` are its outcome, not its
     failure.
@@ -142,5 +131,5 @@ class Result:
     analysed: Mapping[str, Analysed] = field(default_factory=dict)
     marked: tuple[str, ...] = ()
     truncated: Truncated | None = None
-    maintained: Maintained | None = None
+    maintained: Performed | None = None
     error: str | None = None

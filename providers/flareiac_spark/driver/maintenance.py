@@ -1,41 +1,24 @@
 """Carries out maintenance on a table that others write and read meanwhile: one operation at a time for each
 table, each once.
 
-Touches tables: through Iceberg's own actions and deletes, never a file by itself but orphans. What commits
-carries a mark, so that a repeated one is known by the snapshot that it left; expiry and orphan removal find
-nothing left to do.
+The performer of the task's kind does the work (see ``flareiac.sdk.table_tasks``). What all kinds share is
+here: the lock of the table, further attempts after a conflict, the mark by which a repeated operation is
+known.
 """
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from logging import Logger
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias
 
 from flareiac.kernel import kill_points
-from flareiac.kernel.records import decode
-from flareiac.sdk.table_tasks import (
-    DeleteRows,
-    ExpireSnapshots,
-    RemoveOrphans,
-    RewriteDataFiles,
-    RewriteDeleteFiles,
-    RewriteManifests,
-    TableTask,
-)
-from flareiac_spark.control import Maintain, Maintained
+from flareiac.sdk.table_tasks import Performed, Performer, TaskRefusal, Work, performer_of
+from flareiac_spark.control import Maintain
 from flareiac_spark.driver import tables
-from flareiac_spark.driver.maintenance_expiry import expire_snapshots
-from flareiac_spark.driver.maintenance_marks import TableWork
-from flareiac_spark.driver.maintenance_orphans import remove_orphans
-from flareiac_spark.driver.maintenance_rewrites import (
-    rewrite_data_files,
-    rewrite_delete_files,
-    rewrite_manifests,
-)
-from flareiac_spark.driver.maintenance_rows import delete_rows
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
+from flareiac_spark.driver.table_work import MaintainedTable
 
 Pause: TypeAlias = Callable[[float], object]
 
@@ -63,34 +46,43 @@ class TableLocks:
 
 def maintain(
     new_session: Callable[[], Any], work: Maintain, locks: TableLocks, pause: Pause, log: Logger
-) -> Maintained:
+) -> Performed:
     """Does the work, or finds it done. Raises ``Refusal``, and what Spark and Iceberg raise."""
-    task: TableTask = decode(TableTask, dict(work.task))
+    performer, kind = _performer(work.task), work.task.kind
     shown = ".".join(work.identifier)
     with locks.alone(work.uuid):
-        log.info("%s of %s begins (%s)", task.kind, shown, work.key)
+        log.info("%s of %s begins (%s)", kind, shown, work.key)
         session = new_session()
-        kill_points.reach("driver.maintenance-begun", task.kind)
-        done = _until_committed(session, work, task, pause, log)
-        log.info("%s of %s: %s", task.kind, shown, done)
-        kill_points.reach("driver.maintenance-done-before-result", task.kind)
+        kill_points.reach("driver.maintenance-begun", kind)
+        try:
+            done = _until_committed(session, work, performer, pause, log)
+        except TaskRefusal as refusal:
+            raise Refusal(refusal.error_class, str(refusal)) from refusal
+        log.info("%s of %s: %s", kind, shown, done)
+        kill_points.reach("driver.maintenance-done-before-result", kind)
         return done
 
 
-def _until_committed(session: Any, work: Maintain, task: TableTask, pause: Pause, log: Logger) -> Maintained:
+def _performer(work: Work) -> Performer[Any]:
+    found = performer_of(work.kind)
+    if found is None:
+        raise Refusal("NO_PERFORMER", f'No package that carries out "{work.kind}" is installed here.')
+    return found
+
+
+def _until_committed(
+    session: Any, work: Maintain, performer: Performer[Any], pause: Pause, log: Logger
+) -> Performed:
     """Streams commit all the time: what they came in the way of is begun again on what is there now."""
+    task = performer.task_of(work.task)
     for seconds in (*_PAUSES, None):
-        bench = TableWork(
-            session=session,
-            identifier=work.identifier,
-            table=tables.load(session, work.identifier, work.uuid),
-            key=work.key,
-        )
+        loaded = tables.load(session, work.identifier, work.uuid)
+        table = MaintainedTable(session=session, identifier=work.identifier, table=loaded, key=work.key)
         try:
-            return _do(bench, task)
+            return performer.perform(table, task)
         except Exception as failure:
-            # Orphan removal commits nothing: what it finds not valid is so for good.
-            if isinstance(failure, Refusal) or isinstance(task, RemoveOrphans) or not _is_conflict(failure):
+            # What commits nothing and is found not valid is so for good.
+            if not performer.commits or not _is_conflict(failure):
                 raise
             cause = root_cause_of(failure)
             if seconds is None:
@@ -107,24 +99,6 @@ def _until_committed(session: Any, work: Maintain, task: TableTask, pause: Pause
             )
             pause(seconds)
     raise AssertionError("the last attempt returns or raises")
-
-
-def _do(bench: TableWork, task: TableTask) -> Maintained:
-    match task:
-        case RewriteDataFiles():
-            return rewrite_data_files(bench, task)
-        case RewriteDeleteFiles():
-            return rewrite_delete_files(bench, task)
-        case RewriteManifests():
-            return rewrite_manifests(bench)
-        case ExpireSnapshots():
-            return Maintained(result=expire_snapshots(bench, task))
-        case RemoveOrphans():
-            return Maintained(result=remove_orphans(bench, task))
-        case DeleteRows():
-            return delete_rows(bench, task)
-        case _:
-            assert_never(task)
 
 
 def _is_conflict(failure: BaseException) -> bool:

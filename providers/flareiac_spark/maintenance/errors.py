@@ -1,99 +1,72 @@
 """Errors of maintenance."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.sdk.maintenance import PerformRequest
+from flareiac.sdk.table_tasks import KnownRefusal, performer_of
 from flareiac_spark import codes
 
-_DOING: Final = {
-    "rewrite_data_files": "rewriting data files",
-    "rewrite_delete_files": "rewriting delete files",
-    "rewrite_manifests": "rewriting manifests",
-    "expire_snapshots": "expiring snapshots",
-    "remove_orphans": "looking for orphan files",
-    "delete_rows": "deleting rows",
-}
-_KNOWN: Final[Mapping[str, tuple[Code, str]]] = {
-    "TABLE_NOT_FOUND": (codes.MAINTAINED_TABLE_GONE, "Plan again: the plan shows what changed."),
-    "TABLE_REPLACED": (codes.MAINTAINED_TABLE_REPLACED, "Nothing was done to it. Plan again."),
-    "CONFLICT": (
-        codes.MAINTENANCE_CONFLICTS,
-        (
-            "Streams continue. Try at a quieter time, let compaction commit in parts (partial_progress), or "
-            "limit it (where)."
-        ),
+_KNOWN: Final = (
+    KnownRefusal(
+        error_class="TABLE_NOT_FOUND",
+        code=codes.MAINTAINED_TABLE_GONE,
+        advice="Plan again: the plan shows what changed.",
     ),
-    "IllegalArgumentException": (
-        codes.MAINTENANCE_SETTINGS_REJECTED,
-        "Nothing was done. Change the settings of the block.",
+    KnownRefusal(
+        error_class="TABLE_REPLACED",
+        code=codes.MAINTAINED_TABLE_REPLACED,
+        advice="Nothing was done to it. Plan again.",
     ),
-    "GC_DISABLED": (
-        codes.REMOVAL_FORBIDDEN,
-        (
-            "Set the property gc.enabled to true if no other table has these files; or set enabled = false "
-            "in the block."
-        ),
+    KnownRefusal(
+        error_class="CONFLICT",
+        code=codes.MAINTENANCE_CONFLICTS,
+        advice="Streams continue. Try at a quieter time, let compaction commit in parts "
+        "(partial_progress), or "
+        "limit it (where).",
     ),
-    "BRANCH_RETENTION": (
-        codes.BRANCH_RETENTION_TOO_SHORT,
-        (
-            "Nothing expired. Raise the branch's own snapshot retention, or let the reader or writer "
-            "proceed; plan names it."
-        ),
+    KnownRefusal(
+        error_class="IllegalArgumentException",
+        code=codes.MAINTENANCE_SETTINGS_REJECTED,
+        advice="Nothing was done. Change the settings of the block.",
     ),
-    "ORPHANS_TOO_YOUNG": (
-        codes.ORPHANS_TOO_YOUNG,
-        "Nothing was removed. Raise older_than in orphan_removal.",
+    KnownRefusal(
+        error_class="NO_PERFORMER",
+        code=codes.NO_PERFORMER,
+        advice="Nothing was done. Install the package of the provider that plans it where the application "
+        "runs, "
+        "and restart the application.",
     ),
-    "PREFIX_MISMATCH": (
-        codes.PATHS_DIFFER_IN_PREFIX,
-        (
-            'Nothing was removed. Look at the places named; prefix_mismatch = "ignore" leaves such files '
-            'alone, "delete" takes them.'
-        ),
-    ),
-    "FOREIGN_FILES": (
-        codes.FILES_OF_UNKNOWN_OWNER,
-        "Nothing was removed. Move them elsewhere if they are needed, or delete them by hand.",
-    ),
-    "OTHER_TABLE": (
-        codes.FILES_OF_OTHER_TABLE,
-        (
-            "Nothing was removed. Give each table a location of its own; if the other one is given up, "
-            "delete its metadata files by hand."
-        ),
-    ),
-    "FILES_LEFT": (
-        codes.ORPHANS_NOT_REMOVED,
-        "The others were removed. Check who may delete there, and apply again.",
-    ),
-    "SNAPSHOTS_LEFT": (codes.SNAPSHOTS_NOT_EXPIRED, "Another tool may have changed the table. Plan again."),
-    "NOT_A_TIME": (
-        codes.ROWS_WITHOUT_AGE,
-        "Write a column of type timestamptz, timestamp_ntz or date in retention.",
-    ),
-}
+)
+"""Refusals of every kind of maintenance; the performer of a kind tells those of its own."""
+_FAILED: Final = "The table is as whole as before. Apply again when the cause is removed."
 
 
 def doing(request: PerformRequest) -> str:
     """What the application does, for the waiting command."""
-    return _DOING[request.work.kind]
+    performer = performer_of(request.work.kind)
+    return request.work.kind if performer is None else performer.doing
+
+
+def no_performer(request: PerformRequest) -> Diagnostic:
+    """The work is of a kind that nothing here carries out."""
+    detail = (
+        f'{request.subject.address}: no installed package carries out "{request.work.kind}". Nothing was '
+        "done. "
+        "Install the package of the provider that planned it, and apply again."
+    )
+    return error(codes.NO_PERFORMER, detail, address=request.subject.address)
 
 
 def not_done(request: PerformRequest, why: str) -> Diagnostic:
     """An answer that says no; ``why`` begins with the error's class."""
-    error_class, _, message = why.partition(": ")
-    if "Unable to determine whether certain files are orphan" in why:
-        error_class = "PREFIX_MISMATCH"
-    failed = (
-        codes.MAINTENANCE_FAILED,
-        "The table is as whole as before. Apply again when the cause is removed.",
-    )
-    code, advice = _KNOWN.get(error_class, failed)
-    reason = message if error_class in _KNOWN else why
+    performer = performer_of(request.work.kind)
+    own = performer.refusals if performer is not None else ()
+    known = next((refusal for refusal in (*own, *_KNOWN) if refusal.fits(why)), None)
+    if known is None:
+        code, advice, reason = codes.MAINTENANCE_FAILED, _FAILED, why
+    else:
+        code, advice, reason = known.code, known.advice, why.partition(": ")[2]
     address = request.subject.address
     return error(code, f"{address}, {doing(request)}: {reason}\n{advice}", address=address)
 

@@ -6,12 +6,12 @@ table may be due again, and then it is another one.
 """
 
 import time
-from typing import Any, Final
+from typing import Final
 
 from flareiac.kernel.data import Reference, digest
 from flareiac.kernel.diagnostics import Failure
-from flareiac.kernel.records import encode
-from flareiac.sdk.maintenance import Performed, PerformRequest
+from flareiac.sdk.maintenance import PerformRequest
+from flareiac.sdk.table_tasks import Performed, performer_of
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
 from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result
@@ -29,6 +29,8 @@ _ATTEMPTS: Final = 3
 
 def perform(request: PerformRequest, applications: Applications) -> Performed:
     """Waits until it is done. Raises ``Failure``."""
+    if performer_of(request.work.kind) is None:
+        raise Failure(errors.no_performer(request))
     control = applications.control(EngineDefinition.of(request.performer.attributes))
     operation = _operation(request)
     try:
@@ -149,10 +151,9 @@ def _was_stopped(control: ControlDirectory) -> bool:
 
 
 def _operation(request: PerformRequest) -> Operation:
-    task: Any = encode(request.work)
     identifier, uuid = _table(request)
-    work = Maintain(key=request.key, identifier=identifier, uuid=uuid, task=task)
-    return Operation(id=f"{MAINTENANCE}{digest([request.key, uuid, task['kind']])[:40]}", work=work)
+    work = Maintain(key=request.key, identifier=identifier, uuid=uuid, task=request.work)
+    return Operation(id=f"{MAINTENANCE}{digest([request.key, uuid, request.work.kind])[:40]}", work=work)
 
 
 def _table(request: PerformRequest) -> tuple[tuple[str, ...], str]:

@@ -49,7 +49,6 @@ Do = Callable[[MaintenanceTask], Judgement]
 @pytest.fixture
 def do(shared: Lake, spark: Any) -> Iterator[Do]:
     """Carries out a maintenance task of the table n.t as the application would, and judges the result."""
-    from flareiac.kernel.records import encode
     from flareiac_spark.control import Maintain
     from flareiac_spark.driver.maintenance import TableLocks, maintain
 
@@ -61,7 +60,7 @@ def do(shared: Lake, spark: Any) -> Iterator[Do]:
             key=task.id,
             identifier=("lake", "n", "t"),
             uuid=str(table.metadata.table_uuid),
-            task=encode(task.work),
+            task=task.work,
         )
         done = maintain(
             lambda: spark, asked, TableLocks(), lambda _seconds: None, logging.getLogger("forecasts")

@@ -10,13 +10,14 @@ import pytest
 
 from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest
-from flareiac.sdk.table_tasks import ExpireSnapshots
 from flareiac_iceberg.catalogs.metadata_files import load
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_iceberg.maintenance.measure import Table, measure
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import Lake
 from tests.iceberg.maintenance import large_table
 from tests.iceberg.maintenance.maintenance import DAY, declared
+from tests.support.performers import task_of
 
 SNAPSHOTS, MANIFESTS, FILES = 20_000, 50, 2_000
 
@@ -58,7 +59,7 @@ def test_expiry_reads_nothing_but_the_metadata(lake: Lake, metadata: tuple[str, 
     found, opened = decide(lake, metadata, {"snapshot_expiry": {"older_than": "10d"}, "orphan_removal": {}})
     assert not opened
     task = found["snapshot_expiry"]
-    assert isinstance(task.work, ExpireSnapshots)
+    assert isinstance(task_of(task.work), ExpireSnapshots)
     assert abs(task.forecast["expired_snapshots"] - (SNAPSHOTS - 10 * DAY // large_table.MINUTE)) <= 1
 
 

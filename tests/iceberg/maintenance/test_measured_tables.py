@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac.sdk.table_tasks import DeleteRows, ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from flareiac_iceberg.maintenance.figures import RewriteFigures
+from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
+from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_iceberg.maintenance.rewrites import _reason
 from flareiac_iceberg.maintenance.settings import Compaction
 from tests.iceberg.lake import CALLS, Lake
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks
+from tests.support.performers import task_of
 
 NOW = datetime.now(UTC)
 
@@ -54,8 +58,8 @@ def test_few_files_are_not_looked_at(written: Lake) -> None:
 def test_small_files_are_compacted(written: Lake) -> None:
     task = tasks(written, {"compaction": {"run_if": {"small_files_over": 5}}})["compaction"]
     assert task.due
-    assert isinstance(task.work, RewriteDataFiles)
-    assert task.work.strategy == "binpack"
+    assert isinstance(task_of(task.work), RewriteDataFiles)
+    assert task_of(task.work).strategy == "binpack"
     assert task.forecast["rewritten_files"] == 6
     assert task.forecast["snapshot_before"] == written.table("n.t").metadata.current_snapshot_id
     assert task.summary.startswith("6 small files (limit 5): 6 files (")
@@ -111,7 +115,7 @@ def test_old_snapshots_expire(written: Lake) -> None:
         "deleted_data_files": 0,
         "deleted_delete_files": 0,
     }
-    assert task.work == ExpireSnapshots(older_than_ms=later - DAY, retain_last=2)
+    assert task_of(task.work) == ExpireSnapshots(older_than_ms=later - DAY, retain_last=2)
 
 
 def test_expiry_frees_the_files_that_were_taken_away(lake: Lake) -> None:
@@ -128,7 +132,7 @@ def test_expiry_frees_the_files_that_were_taken_away(lake: Lake) -> None:
 
 def test_manifests_are_counted_from_their_list(written: Lake) -> None:
     task = tasks(written, {"manifest_rewrite": {"run_if": {"manifests_over": 5}}})["manifest_rewrite"]
-    assert task.work == RewriteManifests()
+    assert task_of(task.work) == RewriteManifests()
     assert task.forecast["rewritten_manifests"] == 6
     many = tasks(written, {"manifest_rewrite": {}})["manifest_rewrite"]
     assert not many.due
@@ -146,9 +150,9 @@ def test_old_rows_go_in_whole_days_where_days_are_partitions(lake: Lake, partiti
     task = tasks(lake, keep)["retention"]
     assert task.due
     assert task.forecast["deleted_rows"] == 3
-    assert isinstance(task.work, DeleteRows)
-    assert (task.work.before_ms % DAY == 0) or not partitioned
-    assert task.work.type == "timestamptz"
+    assert isinstance(task_of(task.work), DeleteRows)
+    assert (task_of(task.work).before_ms % DAY == 0) or not partitioned
+    assert task_of(task.work).type == "timestamptz"
 
 
 def test_figures_of_the_same_snapshot_are_used_again(written: Lake) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.kernel.records import decode, encode
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.maintenance import Hold, MaintenanceTask, Neighbour, Work
-from flareiac.sdk.table_tasks import RemoveOrphans, RewriteDataFiles
+from flareiac.sdk.maintenance import Hold, MaintenanceTask, Neighbour
+from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, declared, measured, tasks
+from tests.support.performers import task_of, work_of
 
 ORPHANS: dict[str, Any] = {"orphan_removal": {}}
 COMPACTION: dict[str, Any] = {"compaction": {"run_if": {"small_files_over": 1}, "min_input_files": 2}}
@@ -164,10 +165,10 @@ def test_files_of_a_batch_at_work_are_no_orphans(written: Lake) -> None:
     began = now - 5 * DAY
     hold = Hold(subject="table.t", holder="job.w", reason="batch 7 is not committed", since_ms=began)
     task = tasks(written, ORPHANS, now=now, holds=(hold,))["orphan_removal"]
-    assert task.work == RemoveOrphans(older_than_ms=began)
+    assert task_of(task.work) == RemoveOrphans(older_than_ms=began)
     assert task.held[0].startswith("job.w: batch 7 is not committed, so files written since ")
     young = tasks(written, ORPHANS, now=now, holds=(replace(hold, since_ms=now - DAY),))["orphan_removal"]
-    assert young.work == RemoveOrphans(older_than_ms=now - 3 * DAY)
+    assert task_of(young.work) == RemoveOrphans(older_than_ms=now - 3 * DAY)
     assert not young.held
 
 
@@ -182,7 +183,7 @@ def test_what_nobody_knows_stops_everything_that_removes(written: Lake) -> None:
 def test_work_and_forecast_are_plain(written: Lake) -> None:
     task = tasks(written, COMPACTION)["compaction"]
     assert task.work is not None
-    assert decode(Work, encode(task.work)) == task.work
+    assert work_of(task_of(task.work)) == task.work
     assert all(isinstance(number, int) for number in task.forecast.values())
 
 
@@ -196,9 +197,10 @@ def test_options_go_by_icebergs_names(written: Lake) -> None:
         "options": {"max-output-size": "100"},
     }
     task = tasks(written, {"compaction": block})["compaction"]
-    assert isinstance(task.work, RewriteDataFiles)
-    assert task.work.sort_order == "zorder(id, ts)"
-    assert task.work.options == {
+    work = task_of(task.work)
+    assert isinstance(work, RewriteDataFiles)
+    assert work.sort_order == "zorder(id, ts)"
+    assert work.options == {
         "min-input-files": "2",
         "max-file-group-size-bytes": str(100 * 1024**3),
         "max-concurrent-file-group-rewrites": "5",
@@ -220,8 +222,9 @@ def test_sorting_needs_an_order(written: Lake) -> None:
     sorted_ = tasks(
         written, {"compaction": COMPACTION["compaction"] | {"strategy": "sort", "sort_by": [by, "id"]}}
     )["compaction"]
-    assert isinstance(sorted_.work, RewriteDataFiles)
-    assert sorted_.work.sort_order == "day(ts) DESC NULLS LAST, id ASC NULLS FIRST"
+    work = task_of(sorted_.work)
+    assert isinstance(work, RewriteDataFiles)
+    assert work.sort_order == "day(ts) DESC NULLS LAST, id ASC NULLS FIRST"
 
 
 def test_a_partition_spec_that_is_not_there_is_told(written: Lake) -> None:
@@ -251,7 +254,7 @@ DUE = MaintenanceTask(
     due=True,
     summary="",
     forecast={"rewritten_files": 6, "rewritten_bytes": 600, "snapshot_before": 7},
-    work=RewriteDataFiles(strategy="binpack"),
+    work=work_of(RewriteDataFiles(strategy="binpack")),
 )
 
 

@@ -12,15 +12,12 @@ from uuid import uuid4
 
 import pytest
 
-from flareiac.sdk.maintenance import Work
-from flareiac.sdk.table_tasks import (
-    DeleteRows,
-    ExpireSnapshots,
-    RemoveOrphans,
-    RewriteDataFiles,
-    RewriteDeleteFiles,
-    RewriteManifests,
-)
+from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import RewriteDeleteFiles
+from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
+from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from tests.spark.maintained import Kept, now_ms, row
 
 Lake = Any
@@ -113,7 +110,7 @@ def test_manifests_are_rewritten(kept: Kept) -> None:
         (DeleteRows(column="n", type="long", before_ms=1), "FIK125", "long"),
     ],
 )
-def test_what_iceberg_does_not_take_is_told(kept: Kept, work: Work, code: str, said: str) -> None:
+def test_what_iceberg_does_not_take_is_told(kept: Kept, work: object, code: str, said: str) -> None:
     head = kept.append(row(1))
     found, detail = kept.refused(work)
     assert (found, said in detail) == (code, True), detail

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-from flareiac.sdk.maintenance import Hold, Performed, Work
-from flareiac.sdk.table_tasks import ExpireSnapshots, RemoveOrphans, RewriteDataFiles, RewriteManifests
+from flareiac.sdk.maintenance import Hold
+from flareiac.sdk.table_tasks import Performed
+from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import batches
 from flareiac_spark.generation.snapshot_holds import holds
@@ -55,7 +59,7 @@ job "x" {
 """
 
 
-def maintain(lake: Lake, name: str, uuid: str, work: Work, key: str) -> Performed:
+def maintain(lake: Lake, name: str, uuid: str, work: object, key: str) -> Performed:
     return Kept(lake=lake, name=name, uuid=uuid).maintain(work, key)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.maintenance import Work
-from flareiac.sdk.table_tasks import DeleteRows, ExpireSnapshots, RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_spark.driver.maintenance import TableLocks
 from tests.spark.maintained import Kept, now_ms, row
 
@@ -37,7 +38,7 @@ def test_a_driver_that_is_killed_in_maintenance_or_after_it_does_it_once(
     kept.append(row(9, day=9), row(1, day=1))
     ids = kept.fill(4)
 
-    def killed(point: str, work: Work, key: str) -> None:
+    def killed(point: str, work: object, key: str) -> None:
         monkeypatch.setenv("FLAREIAC_KILL_AT", point)
         assert kept.refused(work, key)[0] == "FIK113"
 

@@ -15,7 +15,6 @@ from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
 from flareiac.sdk.changes import Action, Effect, Origin, Proposal, Relation, Stage, Step, Usage, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.maintenance import (
-    CustomWork,
     Hold,
     Judgement,
     MaintenanceTask,
@@ -39,6 +38,7 @@ from flareiac.sdk.results import (
 )
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.statistics import Statistics, StatisticsRequest, StatisticsSheet
+from flareiac.sdk.table_tasks import Work
 from flareiac.sdk.text_table import Column
 from flareiac.sdk.validators import one_of
 from flareiac_toy.shine import Shine, ShineStep
@@ -344,7 +344,7 @@ class ThingMaintainer:
                 held=held,
                 diagnostics=(warning(DUSTY, "More than 100 grains."),) if dust > 100 else (),
                 performer=request.attributes["broom"],
-                work=CustomWork(task="sweep", settings={"grains": dust}),
+                work=Work(data={"grains": dust, "kind": "sweep"}),
             ),
         )
 

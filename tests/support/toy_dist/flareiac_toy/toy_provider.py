@@ -10,11 +10,12 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import STRING
 from flareiac.sdk.driver import Driver
-from flareiac.sdk.maintenance import CustomWork, Performed, PerformRequest
+from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.table_tasks import Performed
 from flareiac_toy.thing import (
     BROOM_BROKEN,
     SCHEMA,
@@ -40,8 +41,7 @@ class ToySession:
 
     def perform(self, request: PerformRequest) -> Performed:
         """Takes the dust away; a worn broom takes none, a broken one fails."""
-        assert isinstance(request.work, CustomWork)
-        assert request.work.task == "sweep"
+        assert request.work.kind == "sweep"
         strength = request.performer.attributes.get("strength") or "good"
         if strength == "broken":
             raise Failure(error(BROOM_BROKEN, "Declare another."))

@@ -2,7 +2,14 @@
 
 import pytest
 
-from flareiac_spark.driver.orphan_proof import Head, Layout, head_of, is_below, is_metadata_file, plain
+from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import (
+    Head,
+    Layout,
+    head_of,
+    is_below,
+    is_metadata_file,
+    plain,
+)
 
 UUID = "0b5a7f5e-3c2d-4a6e-9b1f-3d2c1b0a9f8e"
 LAYOUT = Layout(location="file:///lake/n/a", properties={}, partitions=frozenset({"ts_day", "dé f", "_old"}))

@@ -1,0 +1,1 @@
+"""Rewrites small and worn data files into files of the target size."""

@@ -1,0 +1,1 @@
+"""Rewrites small position delete files."""

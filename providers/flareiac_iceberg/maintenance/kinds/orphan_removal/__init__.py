@@ -1,0 +1,1 @@
+"""Deletes files below the location of the table that no snapshot names."""

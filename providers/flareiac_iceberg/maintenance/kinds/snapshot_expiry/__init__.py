@@ -1,0 +1,1 @@
+"""Expires old snapshots, and keeps those that readers and writers still need."""
