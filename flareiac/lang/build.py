@@ -251,7 +251,7 @@ class Builder:
             if isinstance(item, BlockNode):
                 blocks.append(item)
             elif (first := attributes.setdefault(item.name, item)) is not item:
-                line = self.origin.lines.position(self.origin.base + first.start).line
+                line = first.span.start.line
                 self.complain(
                     codes.ATTRIBUTE_SET_TWICE,
                     f'"{item.name}" was already set on line {line}.',

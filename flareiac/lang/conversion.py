@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from itertools import repeat
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN
@@ -31,8 +32,10 @@ from flareiac.lang.values import (
     from_data,
     kind,
     null,
-    number_text,
+    object_value,
+    plain_text,
     set_value,
+    tuple_value,
     written_number,
 )
 
@@ -47,21 +50,17 @@ class ConversionError(Exception):
         self.message, self.path = message, path
 
 
+_PRIMITIVE: Final = (StringType, NumberType, BoolType)
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
 
 
 def named(type: Type) -> str:  # noqa: A002 - the field's word
     """``a string``, ``a list of numbers``, ... for messages."""
     match type:
-        case RefType():
-            return (
-                "a reference to "
-                + " or ".join(f"a {name}" for name in type.to)
-                + (" or a string" if type.or_string else "")
-            )
-        case ListType(element) | SetType(element) | MapType(element):
-            of = "" if isinstance(element, AnyType) else f" of {plural(element)}"
-            return f"a {kind(type)}{of}"
+        case RefType(to, or_string):
+            return f"a reference to {_any_of(to)}{' or a string' if or_string else ''}"
+        case ListType(element) | SetType(element) | MapType(element) if not isinstance(element, AnyType):
+            return f"a {kind(type)} of {_plural(element)}"
         case ObjectType():
             return "an object"
         case AnyType():
@@ -70,16 +69,12 @@ def named(type: Type) -> str:  # noqa: A002 - the field's word
             return f"a {kind(type)}"
 
 
-def plural(type: Type) -> str:  # noqa: A002 - the field's word
-    match type:
-        case StringType() | NumberType() | BoolType():
-            return f"{type}s"
-        case ListType() | SetType() | MapType() | ObjectType() | TupleType():
-            return f"{kind(type)}s"
-        case RefType():
-            return "references to " + " or ".join(f"a {name}" for name in type.to)
-        case AnyType():
-            return "any values"
+def _plural(type: Type) -> str:  # noqa: A002 - the field's word
+    return f"references to {_any_of(type.to)}" if isinstance(type, RefType) else f"{kind(type)}s"
+
+
+def _any_of(block_types: Iterable[str]) -> str:
+    return " or ".join(f"a {name}" for name in block_types)
 
 
 def convert(value: Value, wanted: Type) -> Value:
@@ -89,7 +84,9 @@ def convert(value: Value, wanted: Type) -> Value:
     if value.raw is None:
         return Value(wanted, None, value.sensitive)
     if value.raw is UNKNOWN:
-        return Value(_settled(value.type, wanted), UNKNOWN, value.sensitive)
+        if not _may_become(value.type, wanted):
+            raise _unsuitable(value, wanted)
+        return Value(wanted, UNKNOWN, value.sensitive)
     if isinstance(value.raw, Resource):
         return _from_resource(value, value.raw, wanted)
     if isinstance(value.raw, Symbols):
@@ -105,56 +102,51 @@ def convert(value: Value, wanted: Type) -> Value:
     return converted.with_sensitive(value.sensitive)
 
 
-def _settled(have: Type, wanted: Type) -> Type:
-    """The type of an unknown after conversion. Raises where no value of the type it has could be
-    converted.
-    """
+def _unsuitable(value: Value, wanted: Type) -> ConversionError:
+    return ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
+
+
+def _may_become(have: Type, wanted: Type) -> bool:
+    """Whether a value of a type, once it is known, could be converted."""
     match have, wanted:
         case AnyType(), _:
-            return wanted
+            return True
         case ((StringType() | NumberType() | BoolType()), (StringType() | NumberType() | BoolType())):
-            if (
-                kind(have) != kind(wanted)
-                and not isinstance(wanted, StringType)
-                and not isinstance(have, StringType)
-            ):
-                raise ConversionError(f"{named(wanted)} is required, not {named(have)}")
-            return wanted
-        case ((StringType() | NumberType() | BoolType()), RefType()) if wanted.or_string:
-            return wanted
-        case ((StringType() | NumberType() | BoolType()), _):
-            raise ConversionError(f"{named(wanted)} is required, not {named(have)}")
-        case _, (StringType() | NumberType() | BoolType()):
-            raise ConversionError(f"{named(wanted)} is required, not {named(have)}")
+            return have == wanted or STRING in (have, wanted)
+        case ((StringType() | NumberType() | BoolType()), RefType()):
+            return wanted.or_string
         case _:
-            return wanted
+            return not isinstance(have, _PRIMITIVE) and not isinstance(wanted, _PRIMITIVE)
 
 
 def _converted(value: Value, wanted: Type) -> Value:
-    match wanted:
-        case StringType():
-            return Value(STRING, _text(value))
-        case NumberType():
-            return Value(NUMBER, _number(value))
-        case BoolType():
-            return Value(BOOL, _bool(value))
-        case ListType(element):
-            return _list(value, element, wanted)
-        case SetType(element):
-            items = _elements(value, element, wanted)
-            return set_value(items, unified_element(items, element))
-        case TupleType(elements):
-            return _tuple(value, elements)
-        case MapType(element):
-            return _map(value, element, wanted)
-        case ObjectType():
-            return _object(value, wanted)
-        case RefType():
-            if wanted.or_string and isinstance(value.raw, str | bool | Decimal):
-                return Value(STRING, _text(value))
-            raise ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
-        case AnyType():
-            return value
+    """A known value. Type and value decide together, so that what fits nowhere is refused in one place."""
+    match wanted, value.raw:
+        case ((StringType() | RefType(or_string=True)), (str() | bool() | Decimal())):
+            return Value(STRING, plain_text(value.raw))
+        case NumberType(), (str() | Decimal()):
+            return Value(NUMBER, _number(value.raw))
+        case BoolType(), (str() | bool()):
+            return Value(BOOL, _bool(value.raw))
+        case ListType(element), tuple():
+            items = _inside(value, repeat(_common(value, element, wanted)))
+            return Value(ListType(_element(items, element)), items)
+        case SetType(element), tuple():
+            items = _inside(value, repeat(_common(value, element, wanted)))
+            return set_value(items, _element(items, element))
+        case MapType(element), Mapping():
+            items = _inside(value, repeat(_common(value, element, wanted)))
+            return Value(MapType(_element(items, element)), dict(zip(value.raw, items, strict=True)))
+        case TupleType(elements), tuple() if not isinstance(value.type, SetType):
+            if len(value.raw) != len(elements):
+                raise ConversionError(
+                    f"a tuple of {len(elements)} elements is required, not of {len(value.raw)}"
+                )
+            return tuple_value(_inside(value, elements))
+        case ObjectType(), Mapping():
+            return _object(value.raw, wanted)
+        case _:
+            raise _unsuitable(value, wanted)
 
 
 def _from_resource(value: Value, resource: Resource, wanted: Type) -> Value:
@@ -179,126 +171,72 @@ def _from_resource(value: Value, resource: Resource, wanted: Type) -> Value:
             )
 
 
-def _text(value: Value) -> str:
-    match value.raw:
-        case str():
-            return value.raw
-        case bool():
-            return "true" if value.raw else "false"
-        case Decimal():
-            return number_text(value.raw)
-        case _:
-            raise ConversionError(f"a string is required, not {named(value.type)}")
+def _number(raw: str | Decimal) -> Decimal:
+    if isinstance(raw, Decimal):
+        return raw
+    if not _NUMBER.match(raw):
+        raise ConversionError(f"a number is required, but this is {raw[:40]!r}")
+    try:
+        return written_number(raw)
+    except ValueError as error:
+        raise ConversionError(f"a number is required: {error}") from None
 
 
-def _number(value: Value) -> Decimal:
-    match value.raw:
-        case bool():
-            raise ConversionError("a number is required, not a bool")
-        case Decimal():
-            return value.raw
-        case str() if _NUMBER.match(value.raw):
-            try:
-                return written_number(value.raw)
-            except ValueError as error:
-                raise ConversionError(f"a number is required: {error}") from None
-        case str():
-            raise ConversionError(f"a number is required, but this is {value.raw[:40]!r}")
-        case _:
-            raise ConversionError(f"a number is required, not {named(value.type)}")
+_BOOLS: Final[Mapping[str | bool, bool]] = {"true": True, "1": True, "false": False, "0": False}
 
 
-def _bool(value: Value) -> bool:
-    match value.raw:
-        case bool():
-            return value.raw
-        case "true" | "1":
-            return True
-        case "false" | "0":
-            return False
-        case str():
-            raise ConversionError("a bool is required; write true or false")
-        case _:
-            raise ConversionError(f"a bool is required, not {named(value.type)}")
+def _bool(raw: str | bool) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    if raw not in _BOOLS:
+        raise ConversionError("a bool is required; write true or false")
+    return _BOOLS[raw]
 
 
-def _elements(value: Value, element: Type, wanted: Type) -> list[Value]:
-    if not isinstance(value.raw, tuple):
-        raise ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
-    items: list[Value] = list(value.raw)
-    if isinstance(element, AnyType):
-        found = unify(_told(items))
-        if found is None:
-            raise ConversionError(f"all elements of {named(wanted)} must have the same type")
-        element = found
-    return [_inside(item, element, index) for index, item in enumerate(items)]
-
-
-def _told(items: Iterable[Value]) -> list[Type]:
-    """The types that decide what a collection is of: a null without a type becomes one of whatever the others
-    are.
+def _common(value: Value, element: Type, wanted: Type) -> Type:
+    """The type that every element takes. Where any will do it is the one type of all; a null without a type
+    becomes one of whatever the others are.
     """
-    return [item.type for item in items if item.raw is not None or not isinstance(item.type, AnyType)]
+    if not isinstance(element, AnyType):
+        return element
+    typed = [item for _, item in value.parts if item.raw is not None or not isinstance(item.type, AnyType)]
+    found = unify([item.type for item in typed])
+    if found is None:
+        raise ConversionError(f"all elements of {named(wanted)} must have the same type")
+    return found
 
 
-def _inside(item: Value, wanted: Type, step: str | int) -> Value:
+def _element(items: Sequence[Value], element: Type) -> Type:
+    """The element type of a collection of converted items."""
+    return (unify([item.type for item in items]) or ANY) if isinstance(element, AnyType) else element
+
+
+def _inside(value: Value, wanted: Iterable[Type]) -> tuple[Value, ...]:
+    """The parts of a collection, each as its type."""
+    return tuple(_at(step, item, type_) for (step, item), type_ in zip(value.parts, wanted, strict=False))
+
+
+def _at(step: str | int, item: Value, wanted: Type) -> Value:
     try:
         return convert(item, wanted)
     except ConversionError as error:
         raise ConversionError(error.message, (step, *error.path)) from None
 
 
-def unified_element(items: Sequence[Value], element: Type) -> Type:
-    """The element type of a collection of converted items."""
-    if not isinstance(element, AnyType) or not items:
-        return element
-    return unify([item.type for item in items]) or ANY
-
-
-def _list(value: Value, element: Type, wanted: Type) -> Value:
-    items = _elements(value, element, wanted)
-    return Value(ListType(unified_element(items, element)), tuple(items))
-
-
-def _tuple(value: Value, elements: tuple[Type, ...]) -> Value:
-    if not isinstance(value.raw, tuple) or isinstance(value.type, SetType):
-        raise ConversionError(f"a tuple is required, not {named(value.type)}")
-    if len(value.raw) != len(elements):
-        raise ConversionError(f"a tuple of {len(elements)} elements is required, not of {len(value.raw)}")
-    items = tuple(
-        _inside(item, wanted, index)
-        for index, (item, wanted) in enumerate(zip(value.raw, elements, strict=True))
-    )
-    return Value(TupleType(tuple(item.type for item in items)), items)
-
-
-def _map(value: Value, element: Type, wanted: Type) -> Value:
-    if not isinstance(value.raw, Mapping):
-        raise ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
-    if isinstance(element, AnyType) and value.raw:
-        found = unify(_told(value.raw.values()))
-        if found is None:
-            raise ConversionError(f"all elements of {named(wanted)} must have the same type")
-        element = found
-    items = {name: _inside(item, element, name) for name, item in value.raw.items()}
-    return Value(MapType(unified_element(list(items.values()), element)), items)
-
-
-def _object(value: Value, wanted: ObjectType) -> Value:
-    if not isinstance(value.raw, Mapping):
-        raise ConversionError(f"an object is required, not {named(value.type)}")
-    missing = [name for name in wanted.attributes if name not in value.raw and name not in wanted.optional]
+def _object(given: Mapping[str, Value], wanted: ObjectType) -> Value:
+    missing = [name for name in wanted.attributes if name not in given and name not in wanted.optional]
     if missing:
+        several = len(missing) > 1
         names = ", ".join(f'"{name}"' for name in missing)
         raise ConversionError(
-            f"attribute{'s' if len(missing) > 1 else ''} {names} {'are' if len(missing) > 1 else 'is'} "
-            "required"
+            f"attribute{'s' if several else ''} {names} {'are' if several else 'is'} required"
         )
-    items = {
-        name: _inside(value.raw[name], kind_, name) if name in value.raw else null(kind_)
-        for name, kind_ in wanted.attributes.items()
-    }
-    return Value(ObjectType({name: item.type for name, item in items.items()}), items)
+    return object_value(
+        {
+            name: _at(name, given[name], type_) if name in given else null(type_)
+            for name, type_ in wanted.attributes.items()
+        }
+    )
 
 
 def unify(types: Sequence[Type]) -> Type | None:
@@ -311,61 +249,55 @@ def unify(types: Sequence[Type]) -> Type | None:
         return ANY
     if len(distinct) == 1:
         return distinct[0]
-    if any(isinstance(item, AnyType) for item in types) and len({kind(item) for item in distinct}) > 1:
+    if ANY in types and len({item.__class__ for item in distinct}) > 1:
         return ANY
     return _unify_different(distinct)
 
 
 def _unify_different(types: list[Type]) -> Type | None:
-    if all(isinstance(item, StringType | NumberType | BoolType) for item in types):
-        return STRING if any(isinstance(item, StringType) for item in types) else None
-    if all(isinstance(item, RefType) for item in types):
-        return RefType(
-            tuple(dict.fromkeys(name for item in types if isinstance(item, RefType) for name in item.to))
-        )
-    if all(isinstance(item, ObjectType | MapType) for item in types):
-        return _unify_maps(types)
-    if all(isinstance(item, TupleType | ListType | SetType) for item in types):
-        return _unify_lists(types)
-    return None
-
-
-def _unify_maps(types: list[Type]) -> Type | None:
-    objects = [item for item in types if isinstance(item, ObjectType)]
-    if len(objects) == len(types) and len({frozenset(item.attributes) for item in objects}) == 1:
-        found = {name: unify([item.attributes[name] for item in objects]) for name in objects[0].attributes}
-        settled = {name: item for name, item in found.items() if item is not None}
-        return ObjectType(settled) if len(settled) == len(found) else None
-    elements: list[Type] = []
-    for item in types:
-        if isinstance(item, ObjectType):
-            elements.extend(item.attributes.values())
-        elif isinstance(item, MapType):
-            elements.append(item.element)
-    element = unify(elements)
-    return None if element is None else MapType(element)
-
-
-def _unify_lists(types: list[Type]) -> Type | None:
-    tuples = [item for item in types if isinstance(item, TupleType)]
-    if len(tuples) == len(types) and len({len(item.elements) for item in tuples}) == 1:
-        found = [unify(column) for column in zip(*(item.elements for item in tuples), strict=True)]
-        settled = tuple(item for item in found if item is not None)
-        return TupleType(settled) if len(settled) == len(found) else None
-    elements: list[Type] = []
-    for item in types:
-        if isinstance(item, TupleType):
-            elements.extend(item.elements)
-        elif isinstance(item, ListType | SetType):
-            elements.append(item.element)
-    element = unify(elements)
+    """Primitives meet as strings. Objects of the same names and tuples of the same length keep their shape;
+    any others meet as a map, a list or a set of what is in them.
+    """
+    kinds = {item.__class__ for item in types}
+    if kinds <= set(_PRIMITIVE):
+        return STRING if StringType in kinds else None
+    if kinds == {RefType}:
+        return RefType(tuple(dict.fromkeys(name for item in types for name in getattr(item, "to", ()))))
+    inner = [_inner(item) for item in types]
+    if kinds in ({ObjectType}, {TupleType}) and all(item.keys() == inner[0].keys() for item in inner):
+        return _unify_shape(types[0], inner)
+    if not kinds <= {ObjectType, MapType} and not kinds <= {TupleType, ListType, SetType}:
+        return None
+    element = unify([found for item in inner for found in item.values()])
     if element is None:
         return None
-    return (
-        SetType(element)
-        if any(isinstance(item, SetType) for item in types) and not tuples
-        else ListType(element)
-    )
+    if kinds <= {ObjectType, MapType}:
+        return MapType(element)
+    return ListType(element) if TupleType in kinds or SetType not in kinds else SetType(element)
+
+
+def _unify_shape(like: Type, inner: list[Mapping[str | int, Type]]) -> Type | None:
+    """The object or tuple of what the parts at each step can be converted to."""
+    found = {step: unify([item[step] for item in inner]) for step in inner[0]}
+    settled = {step: item for step, item in found.items() if item is not None}
+    if len(settled) < len(found):
+        return None
+    if isinstance(like, TupleType):
+        return TupleType(tuple(settled.values()))
+    return ObjectType({str(name): item for name, item in settled.items()})
+
+
+def _inner(type: Type) -> Mapping[str | int, Type]:  # noqa: A002 - the field's word
+    """The types inside a type, by name or index."""
+    match type:
+        case ObjectType(attributes):
+            return dict(attributes.items())
+        case TupleType(elements):
+            return dict(enumerate(elements))
+        case ListType(element) | SetType(element) | MapType(element):
+            return {0: element}
+        case _:
+            return {}
 
 
 def from_plain(data: object, wanted: Type) -> Value:

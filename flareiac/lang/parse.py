@@ -8,7 +8,7 @@ from flareiac.kernel.sources import Source
 from flareiac.lang import lalr
 from flareiac.lang.build import Builder
 from flareiac.lang.grammar import table
-from flareiac.lang.origin import Lines, Origin
+from flareiac.lang.origin import Origin
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression
 from flareiac.lang.syntax_cache import SyntaxCache, digest
@@ -24,7 +24,7 @@ def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) 
     all the same.
     """
     text = source.text.removeprefix("\ufeff")
-    origin = Origin(Lines(source), len(source.text) - len(text))
+    origin = Origin(source, len(source.text) - len(text))
     kept = SyntaxCache(source.path, text) if cache else None
     attributes: dict[str, AttributeNode] = {}
     blocks: list[BlockNode] = []
@@ -46,7 +46,7 @@ def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | N
     """The expression that a text spells (newlines mean nothing in it), or None after complaining."""
     prefix = "value = (\n"
     text = prefix + source.text + "\n)\n"
-    origin = Origin(Lines(source), -len(prefix))
+    origin = Origin(source, -len(prefix))
     body = _read(text, origin, diagnostics)
     if body is None or not body.attributes:
         return None
@@ -76,7 +76,7 @@ def _item(
     diagnostics: Diagnostics,
     kept: SyntaxCache | None,
 ) -> Body:
-    origin = Origin(whole.lines, whole.base + start)
+    origin = Origin(whole.source, whole.base + start)
     if kept is not None and (found := kept.find(key, origin)) is not None:
         return found
     before = len(diagnostics)

@@ -1,9 +1,11 @@
 """Values of the language, after cty: typed, immutable, with null, unknown and the sensitive mark."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
-from typing import Any, Final, TypeAlias
+from itertools import islice
+from typing import Any, Final
 
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import UNKNOWN, Data, Reference, Unknown
@@ -51,9 +53,6 @@ class Resource:
     attributes: Mapping[str, "Value"]
 
 
-Raw: TypeAlias = "Unknown | str | bool | Decimal | tuple[Value, ...] | Mapping[str, Value] | Resource | None"
-
-
 @dataclass(frozen=True, slots=True)
 class Value:
     """A value. ``raw`` is None for null and UNKNOWN for unknown; lists, sets and tuples hold a tuple, maps
@@ -77,15 +76,18 @@ class Value:
     @property
     def is_known(self) -> bool:
         """Whether no part of the value is unknown (what a resource's attributes are does not count)."""
+        return self.raw is not UNKNOWN and all(item.is_known for _, item in self.parts)
+
+    @property
+    def parts(self) -> Iterable[tuple[int | str, "Value"]]:
+        """What a collection holds, by index or name; nothing for any other value."""
         match self.raw:
-            case Unknown():
-                return False
             case tuple():
-                return all(item.is_known for item in self.raw)
+                return enumerate(self.raw)
             case Mapping():
-                return all(item.is_known for item in self.raw.values())
+                return self.raw.items()
             case _:
-                return True
+                return ()
 
     def with_sensitive(self, sensitive: bool = True) -> "Value":
         """The same value, marked as well if asked to."""
@@ -191,90 +193,56 @@ def _order(key: Any) -> Any:
 
 def same(left: Value, right: Value) -> bool | None:
     """Whether two values are equal, as ``==`` has it; None when that is not known yet."""
-    if left.raw is UNKNOWN or right.raw is UNKNOWN:
-        return None
-    if left.raw is None or right.raw is None:
-        return left.raw is None and right.raw is None
-    if isinstance(left.raw, Resource) or isinstance(right.raw, Resource):
-        return (
-            isinstance(left.raw, Resource)
-            and isinstance(right.raw, Resource)
-            and left.raw.address == right.raw.address
-        )
-    if kind(left.type) != kind(right.type):
-        return False
-    if isinstance(left.raw, tuple):
-        return (
-            _all([same(a, b) for a, b in zip(left.raw, right.raw, strict=True)])
-            if len(left.raw) == len(right.raw)
-            else False
-        )
-    if isinstance(left.raw, Mapping):
-        if left.raw.keys() != right.raw.keys():
+    match left.raw, right.raw:
+        case (Unknown(), _) | (_, Unknown()):
+            return None
+        case (None, _) | (_, None):
+            return left.raw is right.raw
+        case (Resource(), _) | (_, Resource()):
+            return bool(identity(left) == identity(right))
+        case _ if left.type.__class__ is not right.type.__class__:
             return False
-        return _all([same(item, right.raw[name]) for name, item in left.raw.items()])
-    return bool(left.raw == right.raw)
+        case (tuple(), tuple()) | (Mapping(), Mapping()):
+            return _same_parts(dict(left.parts), dict(right.parts))
+        case _:
+            return bool(left.raw == right.raw)
 
 
-def _all(answers: list[bool | None]) -> bool | None:
-    if False in answers:
+def _same_parts(left: Mapping[int | str, Value], right: Mapping[int | str, Value]) -> bool | None:
+    """One difference decides, whatever is unknown beside it."""
+    if left.keys() != right.keys():
         return False
-    return None if None in answers else True
+    answers = {same(item, right[at]) for at, item in left.items()}
+    return False if False in answers else None if None in answers else True
 
 
 def kind(type: Type) -> str:  # noqa: A002 - the field's word
     """The first word of a type: ``string``, ``list``, ``object``, ..."""
-    return str(type).split("(", 1)[0].split(" ", 1)[0] if not isinstance(type, ObjectType) else "object"
+    return re.split("[( ]", str(type), maxsplit=1)[0]
 
 
 def unmark(value: Value) -> Value:
     """The value without any sensitive mark, at any depth."""
+    if not contains_sensitive(value):
+        return value
     match value.raw:
         case tuple():
-            return (
-                Value(value.type, tuple(unmark(item) for item in value.raw))
-                if contains_sensitive(value)
-                else value
-            )
+            return Value(value.type, tuple(unmark(item) for item in value.raw))
         case Mapping():
-            return (
-                Value(value.type, {name: unmark(item) for name, item in value.raw.items()})
-                if contains_sensitive(value)
-                else value
-            )
-        case _:
-            return replace(value, sensitive=False) if value.sensitive else value
+            return Value(value.type, {name: unmark(item) for name, item in value.raw.items()})
+        case raw:
+            return Value(value.type, raw)
 
 
 def contains_sensitive(value: Value) -> bool:
-    if value.sensitive:
-        return True
-    match value.raw:
-        case tuple():
-            return any(contains_sensitive(item) for item in value.raw)
-        case Mapping():
-            return any(contains_sensitive(item) for item in value.raw.values())
-        case _:
-            return False
+    return value.sensitive or any(contains_sensitive(item) for _, item in value.parts)
 
 
 def sensitive_paths(value: Value, path: Path = ()) -> list[Path]:
     """Where the marked parts of a value are; a marked whole is reported once."""
     if value.sensitive:
         return [path]
-    match value.raw:
-        case tuple():
-            return [
-                found
-                for index, item in enumerate(value.raw)
-                for found in sensitive_paths(item, (*path, index))
-            ]
-        case Mapping():
-            return [
-                found for name, item in value.raw.items() for found in sensitive_paths(item, (*path, name))
-            ]
-        case _:
-            return []
+    return [found for step, item in value.parts for found in sensitive_paths(item, (*path, step))]
 
 
 _DEEPEST: Final = 200
@@ -287,20 +255,25 @@ def is_too_deep(value: Value) -> bool:
     """
     level = [value]
     for _ in range(_DEEPEST):
-        level = [inner for item in level for inner in _parts(item)]
+        level = [inner for item in level for _, inner in item.parts]
         if not level:
             return False
     return True
 
 
-def _parts(value: Value) -> Iterable[Value]:
+def pairs(value: Value) -> Iterable[tuple[Value, Value]] | None:
+    """What ``for`` goes through: the elements of a collection or the members of a resource or root symbol,
+    each with its key (an element of a set is its own); None for what has none.
+    """
     match value.raw:
+        case tuple() if isinstance(value.type, SetType):
+            return ((item, item) for item in value.raw)
         case tuple():
-            return value.raw
-        case Mapping():
-            return value.raw.values()
+            return ((number(index), item) for index, item in enumerate(value.raw))
+        case (Mapping() as members) | Symbols(_, members) | Resource(_, _, members):
+            return ((string(name), members[name]) for name in sorted(members))
         case _:
-            return ()
+            return None
 
 
 def to_data(value: Value) -> Data:
@@ -325,12 +298,8 @@ def to_data(value: Value) -> Data:
 def cty_json(type: Type) -> Data:  # noqa: A002 - the field's word
     """A type in cty's JSON form; a reference to a resource is shown as its address, a string."""
     match type:
-        case ListType(element):
-            return ["list", cty_json(element)]
-        case SetType(element):
-            return ["set", cty_json(element)]
-        case MapType(element):
-            return ["map", cty_json(element)]
+        case ListType(element) | SetType(element) | MapType(element):
+            return [kind(type), cty_json(element)]
         case TupleType(elements):
             return ["tuple", [cty_json(element) for element in elements]]
         case ObjectType(attributes):
@@ -381,6 +350,19 @@ def number_text(value: Decimal) -> str:
     return (text.rstrip("0").rstrip(".") or "0") if "." in text else ("0" if text == "-0" else text)
 
 
+def plain_text(raw: object) -> str | None:
+    """The text that ``tostring`` makes of a string, a number or a bool; None for anything else."""
+    match raw:
+        case str():
+            return raw
+        case bool():
+            return "true" if raw else "false"
+        case Decimal():
+            return number_text(raw)
+        case _:
+            return None
+
+
 def show(value: Value, limit: int = 80) -> str:
     """A short text for diagnostics, as one would write it in HCL; never what is sensitive."""
     text = _show(value)
@@ -395,23 +377,14 @@ def _show(value: Value) -> str:
             return "null"
         case Unknown():
             return "(known after apply)"
-        case bool():
-            return "true" if value.raw else "false"
-        case Decimal():
-            return number_text(value.raw)
         case str():
             return quote(value.raw)
         case tuple():
-            return "[" + ", ".join(_show(item) for item in value.raw[:20]) + "]"
+            return f"[{', '.join(map(_show, value.raw[:20]))}]"
         case Mapping():
-            return (
-                "{"
-                + ", ".join(f"{name} = {_show(item)}" for name, item in list(value.raw.items())[:20])
-                + "}"
-            )
-        case Resource(address):
-            return address
-        case Symbols(name):
+            items = islice(value.raw.items(), 20)
+            return "{" + ", ".join(f"{name} = {_show(item)}" for name, item in items) + "}"
+        case Resource(name) | Symbols(name):
             return name
         case raw:
-            return str(raw)
+            return str(plain_text(raw))
