@@ -30,6 +30,7 @@ from flareiac.lang.syntax import (
     Parentheses,
     Splat,
     SplatStep,
+    SplatSteps,
     Template,
     TupleConstructor,
     Unary,
@@ -466,9 +467,7 @@ class Builder:
         return Template(origin=self.origin, start=opened.start, end=closed.end, parts=parts)
 
 
-def _deepened(
-    steps: tuple[SplatStep | Expression | str, ...], step: SplatStep
-) -> tuple[SplatStep | Expression | str, ...]:
+def _deepened(steps: SplatSteps, step: SplatStep) -> SplatSteps:
     if steps and isinstance(last := steps[-1], SplatStep):
         return (*steps[:-1], replace(last, end=step.end, steps=_deepened(last.steps, step)))
     return (*steps, step)

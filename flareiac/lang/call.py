@@ -120,7 +120,7 @@ def _called(
             is_known = is_known and (not prepared.is_unknown if parameter.parts else prepared.is_known)
         ready.append(prepared)
     if not is_known:
-        return unknown(function.returns(tuple(ready))).with_sensitive(marked)
+        return unknown(function.returns(tuple(ready)), sensitive=marked)
     try:
         return _bounded(function.call(*ready)).with_sensitive(marked)
     except ArithmeticError:

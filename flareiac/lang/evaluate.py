@@ -2,9 +2,10 @@
 always goes on.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from types import NoneType
 from typing import Any, Final
 
 from flareiac.kernel import codes
@@ -42,11 +43,13 @@ from flareiac.lang.syntax import (
     GetAttribute,
     Index,
     Literal,
+    Loop,
     Node,
     ObjectConstructor,
     Parentheses,
     Splat,
     SplatStep,
+    SplatSteps,
     Template,
     TemplateFor,
     TemplateIf,
@@ -59,9 +62,10 @@ from flareiac.lang.values import (
     Resource,
     Symbols,
     Value,
+    boolean,
     contains_sensitive,
-    null,
     object_value,
+    pairs,
     show,
     string,
     tuple_value,
@@ -82,6 +86,38 @@ def evaluate(expr: Expression, scope: Scope, diagnostics: Diagnostics) -> Value:
 _HIDDEN: Final = "What is gone through here is sensitive, so that the reason is not shown."
 _WITHOUT_DATA: Final = frozenset({codes.UNKNOWN_SYMBOL, codes.UNKNOWN_FUNCTION})
 """Complaints that name what is written and what is declared, never a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """What a value must be at some place: its type, and what is said of null and of anything else."""
+
+    type: Type
+    code: Code
+    of_null: str
+    of_others: str
+
+
+_CONDITION: Final = _Need(
+    BOOL,
+    codes.INVALID_CONDITION,
+    "A condition is true or false, and this one is null.",
+    "A condition is true or false",
+)
+_KEY: Final = _Need(
+    STRING,
+    codes.INVALID_KEY,
+    "The key of an item is null; it must be a string.",
+    "The key of an item is a string",
+)
+_TEXT: Final = _Need(
+    STRING,
+    codes.INVALID_TEMPLATE_VALUE,
+    "The expression is null, and null has no text.",
+    "Only strings, numbers and bools can stand in a template",
+)
+_NULL_INDEX: Final = "The index is null; it must be a number or a string."
+_LITERALS: Final[Mapping[type, Type]] = {str: STRING, bool: BOOL, Decimal: NUMBER, NoneType: ANY}
 
 
 class Evaluator:
@@ -117,6 +153,17 @@ class Evaluator:
         )
         return unknown()
 
+    def needed(self, value: Value, need: _Need, node: Node, context: Node) -> Value | None:
+        """The value as what is needed; None after complaining."""
+        detail = need.of_null
+        try:
+            if value.raw is not None:
+                return convert(value, need.type)
+        except ConversionError as error:
+            detail = f"{need.of_others}: {error}."
+        self.fail(node, need.code, detail, context)
+        return None
+
     def values_of(self, node: Node) -> tuple[tuple[str, str], ...]:
         out: dict[str, str] = {}
         for traversal in references(node)[:6]:
@@ -132,15 +179,7 @@ class Evaluator:
     # Names and steps
 
     def literal(self, expr: Literal) -> Value:
-        match expr.value:
-            case str():
-                return Value(STRING, expr.value)
-            case bool():
-                return Value(BOOL, expr.value)
-            case None:
-                return null()
-            case Decimal():
-                return Value(NUMBER, expr.value)
+        return Value(_LITERALS[expr.value.__class__], expr.value)
 
     def variable(self, expr: Variable) -> Value:
         found = self.scope.lookup(expr.name)
@@ -163,39 +202,18 @@ class Evaluator:
     def take_attribute(self, source: Value, name: str, expr: Node) -> Value:
         match source.raw:
             case None:
-                return self.fail(
-                    expr,
-                    codes.ACCESS_TO_NULL,
-                    f'The value before ".{name}" is null, so it has no attributes.',
-                )
+                detail = f'The value before ".{name}" is null, so it has no attributes.'
+                return self.fail(expr, codes.ACCESS_TO_NULL, detail)
             case _ if source.raw is UNKNOWN:
                 return self.unknown_attribute(source, name, expr)
-            case Resource(address, _, attributes):
-                return self.member(attributes, name, address, expr).with_sensitive(source.sensitive)
-            case Symbols(symbol, members):
-                return self.member(members, name, symbol, expr)
-            case tuple():
-                hint = (
-                    f" To take it from each element, write [*].{name}."
-                    if not isinstance(source.type, SetType)
-                    else ""
-                )
-                return self.fail(
-                    expr,
-                    codes.UNSUPPORTED_ATTRIBUTE,
-                    f'{_capital(named(source.type))} has no attribute "{name}".{hint}',
-                )
-            case Mapping():
-                what = "map" if isinstance(source.type, MapType) else "object"
-                return self.member(
-                    source.raw, name, f"this {what}", expr, hidden=source.sensitive
-                ).with_sensitive(source.sensitive)
+            case Resource(owner, _, members) | Symbols(owner, members):
+                found = self.member(members, name, owner, expr)
+            case Mapping() as members:
+                owner = "this map" if isinstance(source.type, MapType) else "this object"
+                found = self.member(members, name, owner, expr, hidden=source.sensitive)
             case _:
-                return self.fail(
-                    expr,
-                    codes.UNSUPPORTED_ATTRIBUTE,
-                    f'{_capital(named(source.type))} has no attributes, so there is no "{name}".',
-                )
+                return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, _without_attribute(source.type, name))
+        return found.with_sensitive(source.sensitive)
 
     def unknown_attribute(self, source: Value, name: str, expr: Node) -> Value:
         match source.type:
@@ -205,11 +223,11 @@ class Evaluator:
                     return self.fail(
                         expr, codes.UNSUPPORTED_ATTRIBUTE, f'This object has no attribute "{name}".{hint}'
                     )
-                return unknown(attributes[name]).with_sensitive(source.sensitive)
+                return unknown(attributes[name], sensitive=source.sensitive)
             case MapType(element):
-                return unknown(element).with_sensitive(source.sensitive)
+                return unknown(element, sensitive=source.sensitive)
             case AnyType() | RefType():
-                return unknown().with_sensitive(source.sensitive)
+                return unknown(sensitive=source.sensitive)
             case _:
                 return self.fail(
                     expr,
@@ -234,93 +252,77 @@ class Evaluator:
         return self.take_index(source, self.value(expr.key), expr, expr.key)
 
     def take_index(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
-        marked = source.sensitive or key.sensitive
-        if source.raw is None:
-            return self.fail(
-                expr, codes.ACCESS_TO_NULL, "The value before the index is null, so it has no elements."
-            )
-        if key.raw is None:
-            return self.fail(
-                key_node, codes.INVALID_INDEX, "The index is null; it must be a number or a string.", expr
-            )
-        if isinstance(source.raw, Symbols | Resource) and isinstance(key.raw, str):
-            return self.take_attribute(source, key.raw, expr).with_sensitive(marked)
-        if source.raw is UNKNOWN or key.raw is UNKNOWN:
-            return unknown(_element_type(source.type, key)).with_sensitive(marked)
-        if isinstance(source.raw, tuple) and not isinstance(source.type, SetType):
-            return self.element(source, key, expr, key_node).with_sensitive(marked)
-        if isinstance(source.raw, Mapping):
-            return self.entry(source, key, expr, key_node).with_sensitive(marked)
-        if isinstance(source.type, SetType):
-            return self.fail(
-                expr,
-                codes.INVALID_INDEX,
-                "The elements of a set have no order and no keys. Convert it with tolist() first.",
-            )
-        return self.fail(expr, codes.INVALID_INDEX, f"{_capital(named(source.type))} has no elements.")
+        match source.raw:
+            case None:
+                detail = "The value before the index is null, so it has no elements."
+                return self.fail(expr, codes.ACCESS_TO_NULL, detail)
+            case _ if key.raw is None:
+                return self.fail(key_node, codes.INVALID_INDEX, _NULL_INDEX, expr)
+            case Symbols() | Resource() if isinstance(key.raw, str):
+                found = self.take_attribute(source, key.raw, expr)
+            case _ if source.raw is UNKNOWN or key.raw is UNKNOWN:
+                found = unknown(_element_type(source.type, key))
+            case tuple() if not isinstance(source.type, SetType):
+                found = self.element(source, key, expr, key_node)
+            case Mapping():
+                found = self.entry(source, key, expr, key_node)
+            case _:
+                return self.fail(expr, codes.INVALID_INDEX, _without_elements(source.type))
+        return found.with_sensitive(source.sensitive or key.sensitive)
 
     def element(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
-        try:
-            at = convert(key, NUMBER).raw
-        except ConversionError as error:
-            return self.fail(
-                key_node,
-                codes.INVALID_INDEX,
-                f"The index of {named(source.type)} is a number: {error}.",
-                expr,
-            )
+        index = _Need(
+            NUMBER, codes.INVALID_INDEX, _NULL_INDEX, f"The index of {named(source.type)} is a number"
+        )
+        found = self.needed(key, index, key_node, expr)
+        if found is None:
+            return unknown()
+        at, count = found.raw, len(source.raw)
         if at != at.to_integral_value():
             return self.fail(key_node, codes.INVALID_INDEX, "An index is a whole number.", expr)
-        count = len(source.raw)
-        if not 0 <= at < count:
-            has = f"It has {count} element{'' if count == 1 else 's'}" + (
-                f", 0 to {count - 1}." if count else "."
-            )
-            has = "How many it has is sensitive." if source.sensitive else has
-            negative = " Indexes do not count from the end." if at < 0 else ""
-            return self.fail(
-                key_node, codes.INVALID_INDEX, f"There is no element {_shown(key)}. {has}{negative}", expr
-            )
-        item: Value = source.raw[int(at)]
-        return item
+        if 0 <= at < count:
+            item: Value = source.raw[int(at)]
+            return item
+        has = f"It has {count} element{'' if count == 1 else 's'}{f', 0 to {count - 1}' if count else ''}."
+        if source.sensitive:
+            has = "How many it has is sensitive."
+        negative = " Indexes do not count from the end." if at < 0 else ""
+        detail = f"There is no element {_shown(key)}. {has}{negative}"
+        return self.fail(key_node, codes.INVALID_INDEX, detail, expr)
 
     def entry(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
-        try:
-            name = convert(key, STRING).raw
-        except ConversionError as error:
-            return self.fail(
-                key_node, codes.INVALID_INDEX, f"The key of {named(source.type)} is a string: {error}.", expr
-            )
-        if name not in source.raw:
-            hint = "" if key.sensitive or source.sensitive else did_you_mean(name, source.raw)
-            return self.fail(key_node, codes.INVALID_INDEX, f"There is no key {_shown(key)}.{hint}", expr)
-        item: Value = source.raw[name]
-        return item
+        of_others = f"The key of {named(source.type)} is a string"
+        found = self.needed(key, _Need(STRING, codes.INVALID_INDEX, _NULL_INDEX, of_others), key_node, expr)
+        if found is None:
+            return unknown()
+        if found.raw in source.raw:
+            item: Value = source.raw[found.raw]
+            return item
+        hint = "" if key.sensitive or source.sensitive else did_you_mean(found.raw, source.raw)
+        return self.fail(key_node, codes.INVALID_INDEX, f"There is no key {_shown(key)}.{hint}", expr)
 
     def splat(self, expr: Splat) -> Value:
         return self.spread(self.value(expr.source), expr.steps, expr)
 
-    def spread(self, source: Value, steps: tuple[SplatStep | Expression | str, ...], expr: Node) -> Value:
+    def spread(self, source: Value, steps: SplatSteps, expr: Node) -> Value:
         """A splat of a value: its elements, or the value itself as the only one, or none where it is null."""
+        element = source.type.element if isinstance(source.type, ListType | SetType) else None
         if source.raw is None:
-            if isinstance(source.type, ListType | SetType | TupleType):
-                return self.fail(
-                    expr, codes.ACCESS_TO_NULL, "The list before the splat is null, so it has no elements."
-                )
-            return tuple_value(())
+            if element is None and not isinstance(source.type, TupleType):
+                return tuple_value(())
+            detail = "The list before the splat is null, so it has no elements."
+            return self.fail(expr, codes.ACCESS_TO_NULL, detail)
         if source.raw is UNKNOWN:
-            return unknown().with_sensitive(source.sensitive)
-        listed = isinstance(source.type, ListType | SetType)
+            return unknown(sensitive=source.sensitive)
         items = source.raw if isinstance(source.raw, tuple) else (replace(source, sensitive=False),)
         inside = Evaluator(self.scope, self.diagnostics, hidden=self.hidden or source.sensitive)
-        results = [inside.after_splat(item, steps, expr) for item in items]
-        if listed and results and all(item.type == results[0].type for item in results):
-            return Value(ListType(results[0].type), tuple(results), source.sensitive)
-        if isinstance(source.type, ListType | SetType) and not results:
-            return Value(ListType(ANY if steps else source.type.element), (), source.sensitive)
+        results = tuple(inside.after_splat(item, steps, expr) for item in items)
+        types = [item.type for item in results] or [ANY if steps or element is None else element]
+        if element is not None and types.count(types[0]) == len(types):
+            return Value(ListType(types[0]), results, source.sensitive)
         return tuple_value(results).with_sensitive(source.sensitive)
 
-    def after_splat(self, item: Value, steps: tuple[SplatStep | Expression | str, ...], expr: Node) -> Value:
+    def after_splat(self, item: Value, steps: SplatSteps, expr: Node) -> Value:
         for step in steps:
             match step:
                 case str():
@@ -367,16 +369,14 @@ class Evaluator:
         condition = self.condition(expr.condition, expr)
         then, then_trouble = self.silently(expr.then)
         otherwise, otherwise_trouble = self.silently(expr.otherwise)
-        chosen = {True: [then_trouble], False: [otherwise_trouble]}.get(condition.raw, [])
-        for trouble in chosen:
-            self.diagnostics.extend(trouble)
+        if condition.raw is not UNKNOWN:
+            self.diagnostics.extend(then_trouble if condition.raw else otherwise_trouble)
         wanted = self.branch_type(then, otherwise, expr)
         if wanted is None:
             return unknown()
         if condition.raw is UNKNOWN:
-            return unknown(wanted).with_sensitive(
-                condition.sensitive or then.sensitive or otherwise.sensitive
-            )
+            marked = condition.sensitive or then.sensitive or otherwise.sensitive
+            return unknown(wanted, sensitive=marked)
         picked = then if condition.raw else otherwise
         try:
             return convert(picked, wanted).with_sensitive(condition.sensitive)
@@ -387,31 +387,20 @@ class Evaluator:
         """The type of both results. A result that is resource or known to be null takes part with what it
         is.
         """
-        types = [item.type for item in (then, otherwise)]
-        if any(isinstance(item.raw, Symbols) for item in (then, otherwise)):
+        if isinstance(then.raw, Symbols) or isinstance(otherwise.raw, Symbols):
             return ANY
-        found = unify(types)
+        found = unify([then.type, otherwise.type])
         if found is None:
             self.fail(
                 expr,
                 codes.INCONSISTENT_CONDITIONAL,
-                f"One result is {named(types[0])}, the other {named(types[1])}; no type fits both. Convert "
-                "one of them.",
+                f"One result is {named(then.type)}, the other {named(otherwise.type)}; no type fits both. "
+                "Convert one of them.",
             )
         return found
 
     def condition(self, expr: Expression, context: Node) -> Value:
-        value = self.value(expr)
-        if value.raw is None:
-            self.fail(
-                expr, codes.INVALID_CONDITION, "A condition is true or false, and this one is null.", context
-            )
-            return unknown(BOOL)
-        try:
-            return convert(value, BOOL)
-        except ConversionError as error:
-            self.fail(expr, codes.INVALID_CONDITION, f"A condition is true or false: {error}.", context)
-            return unknown(BOOL)
+        return self.needed(self.value(expr), _CONDITION, expr, context) or unknown(BOOL)
 
     # Collections
 
@@ -430,150 +419,109 @@ class Evaluator:
             else:
                 out[name] = value
         if not is_known:
-            return unknown().with_sensitive(marked)
+            return unknown(sensitive=marked)
         return object_value(out).with_sensitive(marked)
 
     def key(self, key: Value, node: Node, context: Node) -> str | None:
         """The text of a key; None where it is unknown or wrong (and reported)."""
-        if key.raw is UNKNOWN:
-            return None
-        if key.raw is None:
-            self.fail(node, codes.INVALID_KEY, "The key of an item is null; it must be a string.", context)
-            return None
-        try:
-            text = convert(key, STRING).raw
-        except ConversionError as error:
-            self.fail(node, codes.INVALID_KEY, f"The key of an item is a string: {error}.", context)
-            return None
-        return text if isinstance(text, str) else None
+        text = None if key.raw is UNKNOWN else self.needed(key, _KEY, node, context)
+        return None if text is None else str(text.raw)
 
-    def for_items(
-        self, expr: ForTuple | ForObject | TemplateFor
-    ) -> tuple[Value, Iterator[tuple[Value, Value]] | None]:
-        """The collection, and its keys and values; None where it is unknown or cannot be gone through (and
-        that is reported).
+    def iterations(self, expr: Loop) -> tuple[bool, Iterator["Evaluator"] | None]:
+        """Whether the collection is sensitive, and an evaluation for each of its elements; None where it is
+        unknown or cannot be gone through (and that is reported).
         """
         source = self.value(expr.collection)
-        match source.raw:
-            case None:
-                self.fail(
-                    expr.collection,
-                    codes.INVALID_ITERATION,
-                    "A for expression needs a list, set, map or object, and this is null.",
-                    expr,
-                )
-                return source, None
-            case tuple() if isinstance(source.type, SetType):
-                return source, ((item, item) for item in source.raw)
-            case tuple():
-                return source, (
-                    (Value(NUMBER, Decimal(index)), item) for index, item in enumerate(source.raw)
-                )
-            case Mapping():
-                return source, ((Value(STRING, name), source.raw[name]) for name in sorted(source.raw))
-            case Symbols(_, members) | Resource(_, _, members):
-                return source, ((Value(STRING, name), members[name]) for name in sorted(members))
-            case _ if source.raw is UNKNOWN:
-                return source, None
-            case _:
-                self.fail(
-                    expr.collection,
-                    codes.INVALID_ITERATION,
-                    f"A for expression needs a list, set, map or object, not {named(source.type)}.",
-                    expr,
-                )
-                return source, None
+        items = pairs(source)
+        if items is None:
+            if source.raw is not UNKNOWN:
+                what = "and this is null" if source.raw is None else f"not {named(source.type)}"
+                detail = f"A for expression needs a list, set, map or object, {what}."
+                self.fail(expr.collection, codes.INVALID_ITERATION, detail, expr)
+            return source.sensitive, None
+        return source.sensitive, (
+            self.within(
+                {expr.value_name: item} | ({expr.key_name: key} if expr.key_name is not None else {}),
+                hidden=source.sensitive,
+            )
+            for key, item in items
+        )
 
-    def bound(
-        self, expr: ForTuple | ForObject | TemplateFor, source: Value, key: Value, value: Value
-    ) -> "Evaluator":
-        names = {expr.value_name: value}
-        if expr.key_name is not None:
-            names[expr.key_name] = key
-        return self.within(names, hidden=source.sensitive)
+    def filtered(self, expr: ForTuple | ForObject) -> Value:
+        """Whether the result counts for the element at hand."""
+        return boolean(True) if expr.condition is None else self.condition(expr.condition, expr)
 
     def for_tuple(self, expr: ForTuple) -> Value:
-        source, items = self.for_items(expr)
-        if items is None:
-            return unknown().with_sensitive(source.sensitive)
+        marked, iterations = self.iterations(expr)
+        if iterations is None:
+            return unknown(sensitive=marked)
         out: list[Value] = []
-        marked = source.sensitive
-        for key, value in items:
-            inside = self.bound(expr, source, key, value)
-            kept = inside.condition(expr.condition, expr) if expr.condition is not None else None
-            if kept is not None:
-                marked = marked or kept.sensitive
-                if kept.raw is UNKNOWN:
-                    return unknown().with_sensitive(marked)
-            if kept is None or kept.raw:
+        for inside in iterations:
+            kept = inside.filtered(expr)
+            marked = marked or kept.sensitive
+            if kept.raw is UNKNOWN:
+                return unknown(sensitive=marked)
+            if kept.raw:
                 out.append(inside.value(expr.result))
         return tuple_value(out).with_sensitive(marked)
 
     def for_object(self, expr: ForObject) -> Value:
-        source, items = self.for_items(expr)
-        if items is None:
-            return unknown().with_sensitive(source.sensitive)
+        marked, iterations = self.iterations(expr)
+        if iterations is None:
+            return unknown(sensitive=marked)
         groups: dict[str, list[Value]] = {}
-        marked, is_known = source.sensitive, True
-        for key, value in items:
-            inside = self.bound(expr, source, key, value)
-            kept = inside.condition(expr.condition, expr) if expr.condition is not None else None
-            if kept is not None:
-                marked = marked or kept.sensitive
+        is_known = True
+        for inside in iterations:
+            kept = inside.filtered(expr)
+            marked = marked or kept.sensitive
+            if kept.raw is not True:
                 is_known = is_known and kept.raw is not UNKNOWN
-            if kept is not None and kept.raw is not True:
                 continue
-            found = inside.value(expr.result_key)
-            marked = marked or found.sensitive
-            name = inside.key(found, expr.result_key, expr)
+            key = inside.value(expr.result_key)
+            marked = marked or key.sensitive
+            name = inside.key(key, expr.result_key, expr)
             if name is None:
                 is_known = False
             elif name in groups and not expr.group:
-                inside.fail(
-                    expr.result_key,
-                    codes.DUPLICATE_KEY,
-                    f"Two items have the key {_shown(found)}. To gather the values of each key, write ... "
-                    "after the value.",
-                    expr,
+                detail = (
+                    f"Two items have the key {_shown(key)}. To gather the values of each key, write ... "
+                    "after the value."
                 )
+                inside.fail(expr.result_key, codes.DUPLICATE_KEY, detail, expr)
             else:
                 groups.setdefault(name, []).append(inside.value(expr.result))
         if not is_known:
-            return unknown().with_sensitive(marked)
+            return unknown(sensitive=marked)
         result = {name: tuple_value(values) if expr.group else values[0] for name, values in groups.items()}
         return object_value(result).with_sensitive(marked)
 
     # Templates
 
     def template(self, expr: Template) -> Value:
-        if (
-            len(expr.parts) == 1
-            and isinstance(expr.parts[0], Node)
-            and not isinstance(expr.parts[0], TemplateIf | TemplateFor)
-        ):
-            return self.value(expr.parts[0])
-        return self.joined(expr.parts, expr)
+        match expr.parts:
+            case (Node() as only,) if not isinstance(only, TemplateIf | TemplateFor):
+                return self.value(only)
+            case parts:
+                return self.joined(parts, expr)
 
     def joined(self, parts: tuple[TemplatePart, ...], context: Node) -> Value:
+        return self.concatenated((self.part(part, context) for part in parts), context)
+
+    def concatenated(self, values: Iterable[Value], node: Node) -> Value:
+        """Texts as one; unknown where any is."""
         texts: list[str] = []
         marked, is_known, length = False, True, 0
-        for part in parts:
-            value = self.part(part, context)
+        for value in values:
             marked = marked or value.sensitive
             if value.raw is UNKNOWN:
                 is_known = False
-            else:
-                texts.append(value.raw)
-                length += len(value.raw)
+                continue
+            texts.append(value.raw)
+            length += len(value.raw)
             if length > LONGEST_TEXT:
-                self.too_long(context)
-                return unknown(STRING).with_sensitive(marked)
-        if not is_known:
-            return unknown(STRING).with_sensitive(marked)
-        return Value(STRING, "".join(texts), marked)
-
-    def too_long(self, node: Node) -> None:
-        self.fail(node, codes.TEXT_TOO_LONG, f"A text has up to {LONGEST_TEXT:,} characters.")
+                self.fail(node, codes.TEXT_TOO_LONG, f"A text has up to {LONGEST_TEXT:,} characters.")
+                return unknown(STRING, sensitive=marked)
+        return Value(STRING, "".join(texts) if is_known else UNKNOWN, marked)
 
     def part(self, part: TemplatePart, context: Node) -> Value:
         match part:
@@ -584,52 +532,21 @@ class Evaluator:
             case TemplateFor():
                 return self.template_for(part)
             case _:
-                return self.interpolated(part, context)
-
-    def interpolated(self, expr: Expression, context: Node) -> Value:
-        value = self.value(expr)
-        if value.raw is None:
-            self.fail(
-                expr, codes.INVALID_TEMPLATE_VALUE, "The expression is null, and null has no text.", context
-            )
-            return unknown(STRING)
-        try:
-            return convert(value, STRING)
-        except ConversionError as error:
-            self.fail(
-                expr,
-                codes.INVALID_TEMPLATE_VALUE,
-                f"Only strings, numbers and bools can stand in a template: {error}.",
-                context,
-            )
-            return unknown(STRING)
+                return self.needed(self.value(part), _TEXT, part, context) or unknown(STRING)
 
     def template_if(self, part: TemplateIf) -> Value:
         condition = self.condition(part.condition, part)
         if condition.raw is UNKNOWN:
-            return unknown(STRING).with_sensitive(condition.sensitive)
-        return self.joined(part.then if condition.raw else part.otherwise, part).with_sensitive(
-            condition.sensitive
-        )
+            return unknown(STRING, sensitive=condition.sensitive)
+        chosen = part.then if condition.raw else part.otherwise
+        return self.joined(chosen, part).with_sensitive(condition.sensitive)
 
     def template_for(self, part: TemplateFor) -> Value:
-        source, items = self.for_items(part)
-        if items is None:
-            return unknown(STRING).with_sensitive(source.sensitive)
-        values, length = list[Value](), 0
-        for key, value in items:
-            values.append(self.bound(part, source, key, value).joined(part.body, part))
-            length += len(values[-1].raw) if isinstance(values[-1].raw, str) else 0
-            if length > LONGEST_TEXT:
-                self.too_long(part)
-                return unknown(STRING).with_sensitive(source.sensitive)
-        marked = source.sensitive or any(value.sensitive for value in values)
-        if any(value.raw is UNKNOWN for value in values):
-            return unknown(STRING).with_sensitive(marked)
-        return Value(STRING, "".join(value.raw for value in values), marked)
-
-    def call(self, expr: Call) -> Value:
-        return call_function(self, expr)
+        marked, iterations = self.iterations(part)
+        if iterations is None:
+            return unknown(STRING, sensitive=marked)
+        texts = (inside.joined(part.body, part) for inside in iterations)
+        return self.concatenated(texts, part).with_sensitive(marked)
 
 
 _METHODS: Final[dict[type, Callable[[Evaluator, Any], Value]]] = {
@@ -647,7 +564,7 @@ _METHODS: Final[dict[type, Callable[[Evaluator, Any], Value]]] = {
     ForTuple: Evaluator.for_tuple,
     ForObject: Evaluator.for_object,
     Template: Evaluator.template,
-    Call: Evaluator.call,
+    Call: call_function,
 }
 
 
@@ -668,6 +585,23 @@ def _quiet_step(value: Value | None, step: str | int | None) -> Value | None:
             return item
         case _:
             return None
+
+
+def _without_attribute(type: Type, name: str) -> str:  # noqa: A002 - the field's word
+    match type:
+        case ListType() | TupleType():
+            why = f'attribute "{name}". To take it from each element, write [*].{name}.'
+        case SetType():
+            why = f'attribute "{name}".'
+        case _:
+            why = f'attributes, so there is no "{name}".'
+    return f"{_capital(named(type))} has no {why}"
+
+
+def _without_elements(type: Type) -> str:  # noqa: A002 - the field's word
+    if isinstance(type, SetType):
+        return "The elements of a set have no order and no keys. Convert it with tolist() first."
+    return f"{_capital(named(type))} has no elements."
 
 
 def _element_type(source: Type, key: Value) -> Type:

@@ -65,7 +65,7 @@ def binary(operator: str, left: Value, right: Value) -> Value:
     one, two = operand(left, NUMBER, "left"), operand(right, NUMBER, "right")
     marked = one.sensitive or two.sensitive
     if one.raw is UNKNOWN or two.raw is UNKNOWN:
-        return unknown(wanted).with_sensitive(marked)
+        return unknown(wanted, sensitive=marked)
     if operator in _COMPARISON:
         return Value(BOOL, _COMPARISON[operator](one.raw, two.raw), marked)
     try:
@@ -78,7 +78,7 @@ def _equality(operator: str, left: Value, right: Value) -> Value:
     marked = contains_sensitive(left) or contains_sensitive(right)
     answer = same(unmark(left), unmark(right))
     if answer is None:
-        return unknown(BOOL).with_sensitive(marked)
+        return unknown(BOOL, sensitive=marked)
     return Value(BOOL, answer == (operator == "=="), marked)
 
 
@@ -102,5 +102,5 @@ def logical(operator: str, left: Value, right: Callable[[], Value]) -> Value:
     two = operand(right(), BOOL, "right")
     marked = one.sensitive or two.sensitive
     if one.raw is UNKNOWN:
-        return Value(BOOL, deciding, marked) if two.raw is deciding else unknown(BOOL).with_sensitive(marked)
+        return Value(BOOL, deciding, marked) if two.raw is deciding else unknown(BOOL, sensitive=marked)
     return two.with_sensitive(marked)

@@ -85,18 +85,12 @@ def _walk(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:
 
 
 def _dynamic(node: BlockNode, bound: frozenset[str]) -> Iterator[Traversal]:
-    iterator = node.body.attribute("iterator")
-    name = (
-        iterator.expr.name
-        if iterator is not None and isinstance(iterator.expr, Variable)
-        else (node.labels[0] if node.labels else "")
-    )
+    inside = bound | {node.iterator}
     for attribute in node.body.attributes:
         if attribute.name != "iterator":
-            inside = bound | {name} if attribute.name == "labels" else bound
-            yield from _walk(attribute, inside)
+            yield from _walk(attribute, inside if attribute.name == "labels" else bound)
     for block in node.body.blocks:
-        yield from _walk(block, bound | {name})
+        yield from _walk(block, inside)
 
 
 def _traversal(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:

@@ -59,14 +59,14 @@ class Splat(Node):
     """
 
     source: "Expression"
-    steps: "tuple[SplatStep | Expression | str, ...]"
+    steps: "SplatSteps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplatStep(Node):
     """A splat inside a splat: ``[*]`` taken from each element, and the steps after it."""
 
-    steps: "tuple[SplatStep | Expression | str, ...]"
+    steps: "SplatSteps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +114,11 @@ class ObjectItem(Node):
 
     key: "Expression"
     value: "Expression"
+
+    @property
+    def name(self) -> str | None:
+        """The key where it is a word or a plain string."""
+        return self.key.name if isinstance(self.key, Variable) else literal_text(self.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +198,8 @@ Expression: TypeAlias = (
     | Template
 )
 TemplatePart: TypeAlias = str | Expression | TemplateIf | TemplateFor
+SplatSteps: TypeAlias = tuple[SplatStep | Expression | str, ...]
+Loop: TypeAlias = ForTuple | ForObject | TemplateFor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +228,14 @@ class BlockNode(Node):
     type: str
     label_nodes: tuple[Label, ...]
     body: "Body"
+
+    @property
+    def iterator(self) -> str:
+        """The name that the element at hand has inside a ``dynamic`` block."""
+        written = self.body.attribute("iterator")
+        if written is not None and isinstance(written.expr, Variable):
+            return written.expr.name
+        return self.labels[0] if self.label_nodes else ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -254,7 +269,7 @@ class Body(Node):
         return tuple(item for item in self.blocks if item.type == type_name)
 
 
-def literal_text(expr: Expression) -> str | None:
+def literal_text(expr: Node) -> str | None:
     """The text of a string without interpolation, or None for any other expression."""
     return expr.value if isinstance(expr, Literal) and isinstance(expr.value, str) else None
 

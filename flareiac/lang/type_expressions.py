@@ -31,7 +31,6 @@ from flareiac.lang.syntax import (
     ObjectConstructor,
     TupleConstructor,
     Variable,
-    literal_text,
 )
 from flareiac.lang.values import Value, null, object_value
 
@@ -177,7 +176,7 @@ def _object(expr: Call, diagnostics: Diagnostics) -> TypeConstraint | None:
     optional: set[str] = set()
     complete = True
     for item in argument.items:
-        name = item.key.name if isinstance(item.key, Variable) else literal_text(item.key)
+        name = item.name
         if name is None:
             _wrong(item.key, "An attribute's name is a word.", diagnostics)
             complete = False

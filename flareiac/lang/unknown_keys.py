@@ -16,8 +16,6 @@ from flareiac.lang.syntax import (
     ObjectConstructor,
     Parentheses,
     TupleConstructor,
-    Variable,
-    literal_text,
 )
 from flareiac.lang.values import Resource, Value, contains_sensitive
 
@@ -84,7 +82,7 @@ def _place(expr: Expression, path: Path) -> Node:
         while isinstance(at, Parentheses):
             at = at.inner
         if isinstance(at, ObjectConstructor):
-            item = next((item for item in at.items if _name(item.key) == step), None)
+            item = next((item for item in at.items if item.name == step), None)
             if item is None:
                 return at
             if index == len(path) - 1:
@@ -95,7 +93,3 @@ def _place(expr: Expression, path: Path) -> Node:
         else:
             return at
     return at
-
-
-def _name(key: Expression) -> str | None:
-    return key.name if isinstance(key, Variable) else literal_text(key)

@@ -110,8 +110,8 @@ def null(type: Type = ANY) -> Value:  # noqa: A002 - the field's word
     return Value(type, None)
 
 
-def unknown(type: Type = ANY) -> Value:  # noqa: A002 - the field's word
-    return Value(type, UNKNOWN)
+def unknown(type: Type = ANY, *, sensitive: bool = False) -> Value:  # noqa: A002 - the field's word
+    return Value(type, UNKNOWN, sensitive)
 
 
 def object_value(attributes: Mapping[str, Value]) -> Value:
