@@ -13,16 +13,18 @@ from flareiac_iceberg.format.locations import absolute_location, plain_text
 from flareiac_iceberg.format.spec import Column, PartitionField, TableSpec, is_inside, leaf, parent_of
 from flareiac_iceberg.format.types import can_become
 from flareiac_iceberg.table.changes import (
-    AddColumn,
     AddPartitionField,
     Change,
+    RemovePartitionField,
+    RenamePartitionField,
+    UpgradeFormat,
+)
+from flareiac_iceberg.table.column_changes import (
+    AddColumn,
     DropColumn,
     MoveColumn,
-    RemovePartitionField,
     RenameColumn,
-    RenamePartitionField,
     SetNullability,
-    UpgradeFormat,
     WidenType,
 )
 from flareiac_iceberg.table.diff import Difference

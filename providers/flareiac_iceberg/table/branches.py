@@ -13,8 +13,8 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.format.refs import refs_of
 from flareiac_iceberg.format.snapshots import current
 from flareiac_iceberg.format.spec import Branch, SnapshotTag, TableSpec
-from flareiac_iceberg.table.changes import (
-    Change,
+from flareiac_iceberg.table.changes import Change
+from flareiac_iceberg.table.ref_changes import (
     DropBranch,
     DropSnapshotTag,
     KeepBranch,

@@ -1,31 +1,60 @@
 """Everything that can happen to a table, as a closed union of typed changes, and their form in a plan file.
 
-Paths are those that hold after all renames. ``after`` names the sibling that a column follows; an empty text
-means first, None last.
+Here are the changes of the table as a whole, of its layout and of its settings.
 """
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
-from flareiac.kernel.data import Data
-from flareiac_iceberg.format.spec import (
-    Branch,
-    PartitionField,
-    SnapshotTag,
-    SortField,
-    partition_data,
-    sort_data,
+from flareiac.kernel import records
+from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.sdk.changes import Relation, Step
+from flareiac.sdk.definitions import Plain
+from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, PartitionField, SortField
+from flareiac_iceberg.table.column_changes import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    SetColumnComment,
+    SetColumnTags,
+    SetDefault,
+    SetIdentifier,
+    SetNullability,
+    WidenType,
 )
+from flareiac_iceberg.table.ref_changes import (
+    DropBranch,
+    DropSnapshotTag,
+    KeepBranch,
+    KeepSnapshotTag,
+    MakeBranch,
+    MakeSnapshotTag,
+    MoveSnapshotTag,
+)
+from flareiac_iceberg.table.verdict import TableChange, Verdict, metadata, one_way, stops
+
+_OLD_FILES: Final = "Files that are there keep their layout; new files and the next write follow the new one."
+_NEW_FILES: Final = "Holds for files that are written from now on."
+_UPGRADED: Final = {
+    2: "Versions only go up. What knows version 1 only can no longer read or write the table.",
+    3: (
+        "Versions only go up. What knows no version 3 can no longer read or write the table; PyIceberg 0.12 "
+        "reads it, and writes no rows."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateTable:
+class CreateTable(TableChange):
     """The whole table, as planned."""
 
+    def step(self) -> Step:
+        return metadata("create the table")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MoveTable:
+class MoveTable(TableChange):
     """The table gets another namespace or name in its catalog; its files stay. Names have their namespace
     before them.
     """
@@ -33,188 +62,118 @@ class MoveTable:
     old: str
     new: str
 
+    def step(self) -> Step:
+        why = "It stays the same table with the same files. Queries of others that use the old name fail."
+        return metadata(f"rename the table {self.old} to {self.new} in its catalog", why)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenameColumn:
-    """``path`` (as it is when this change's turn comes) gets the last part of ``new`` as its name."""
-
-    path: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DropColumn:
-    path: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddColumn:
-    path: str
-    type: str
-    required: bool
-    comment: str | None
-    after: str | None
-    default: Data = None
-    returns: bool = False
-    """It was dropped outside of FlareIaC: rows written before have values under its old field id only."""
+    def verdict(self) -> Verdict:
+        gone = f"{self.old}, and there is no table of that name any more"
+        return Verdict(
+            writes=stops(Relation.WRITES, f"a running query writes {gone}"),
+            streams_from=stops(Relation.STREAMS_FROM, f"a running query reads {gone}"),
+            looks_up=stops(Relation.LOOKS_UP, f"a running query reads {gone}"),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WidenType:
-    path: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetColumnComment:
-    path: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetDefault:
-    """``new`` is for rows that are written from now on."""
-
-    path: str
-    old: Data
-    new: Data
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetNullability:
-    path: str
-    required: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveColumn:
-    path: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetColumnTags:
-    path: str
-    tags: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetIdentifier:
-    old: tuple[str, ...]
-    new: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddPartitionField:
+class AddPartitionField(TableChange):
     field: PartitionField
 
+    def step(self) -> Step:
+        return metadata(f"partition by {self.field}", _OLD_FILES)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemovePartitionField:
+class RemovePartitionField(TableChange):
     field: PartitionField
 
+    def step(self) -> Step:
+        return metadata(f"no longer partition by {self.field}", _OLD_FILES)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenamePartitionField:
+class RenamePartitionField(TableChange):
     field: PartitionField
     new: str
 
+    def step(self) -> Step:
+        return metadata(f"name the partition field {self.field} {self.new}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetSortOrder:
+class SetSortOrder(TableChange):
     fields: tuple[SortField, ...]
 
+    def step(self) -> Step:
+        order = ", ".join(map(str, self.fields))
+        return metadata(f"sort by {order}" if order else "no longer sort", _NEW_FILES)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetDistribution:
+class SetDistribution(TableChange):
     old: str | None
     new: str
 
+    def step(self) -> Step:
+        return metadata(f"distribute rows by {self.new} before writing", _NEW_FILES)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetProperty:
+class SetProperty(TableChange):
     """``new`` may be known only after apply; it is then taken from the planned attributes."""
 
     name: str
     old: str | None
-    new: Data
+    new: Plain
+
+    def step(self) -> Step:
+        why = "With Spark's default of 4 retries a busy neighbour kills a stream that writes this table."
+        defaulted = self.old is None and DEFAULT_PROPERTIES.get(self.name) == self.new
+        return metadata(f"set property {self.name} to {_shown(self.new)}", why if defaulted else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveProperty:
+class RemoveProperty(TableChange):
     name: str
     old: str
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetTableComment:
-    new: Data
+    def step(self) -> Step:
+        return metadata(f"remove property {self.name}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetTag:
+class SetTableComment(TableChange):
+    new: Plain
+
+    def step(self) -> Step:
+        return metadata("set the table's comment")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetTag(TableChange):
     """``new`` None removes the tag."""
 
     name: str
-    new: Data
+    new: Plain
+
+    def step(self) -> Step:
+        removed = self.new is None
+        return metadata(
+            f"remove tag {self.name}" if removed else f"set tag {self.name} to {_shown(self.new)}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpgradeFormat:
+class UpgradeFormat(TableChange):
     old: int
     new: int
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MakeBranch:
-    """A branch that starts where main stands when the change is made, or with no rows where main has none."""
-
-    name: str
-    branch: Branch
+    def step(self) -> Step:
+        return one_way(f"upgrade from format version {self.old} to {self.new}", _UPGRADED.get(self.new, ""))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeepBranch:
-    """``branch`` is all that holds of it from now on."""
-
-    name: str
-    branch: Branch
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DropBranch:
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MakeSnapshotTag:
-    """``tag.snapshot_id`` None: the snapshot on which main stands when the change is made."""
-
-    name: str
-    tag: SnapshotTag
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveSnapshotTag:
-    name: str
-    old: int
-    new: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeepSnapshotTag:
-    """``retain`` in ms from now on."""
-
-    name: str
-    old: int | None
-    retain: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DropSnapshotTag:
-    name: str
+def _shown(value: Data) -> str:
+    return "a value known after apply" if value is UNKNOWN else f'"{value}"'
 
 
 Change: TypeAlias = (
@@ -252,43 +211,13 @@ Change: TypeAlias = (
 _KINDS: Final = {kind.__name__: kind for kind in get_args(Change)}
 
 
-def encode(change: Change) -> Data:
+def encode(change: Change) -> Attributes:
     """A change as plain data."""
-    return {"change": type(change).__name__} | {
-        item.name: _plain(getattr(change, item.name)) for item in dataclasses.fields(change)
-    }
+    return {"change": type(change).__name__, **records.encode(change)}
 
 
-def decode(data: Data) -> Change:
+def decode(data: Attributes) -> Change:
     """The inverse of ``encode``."""
-    values = {name: _typed(name, value) for name, value in data.items() if name != "change"}
-    change: Change = _KINDS[data["change"]](**values)
-    return change
-
-
-def _plain(value: Data) -> Data:
-    match value:
-        case PartitionField():
-            return partition_data(value)
-        case SortField():
-            return sort_data(value)
-        case Branch() | SnapshotTag():
-            return dataclasses.asdict(value)
-        case tuple():
-            return [_plain(item) for item in value]
-        case _:
-            return value
-
-
-def _typed(name: str, value: Data) -> Data:
-    match name:
-        case "field":
-            return PartitionField(**value)
-        case "fields":
-            return tuple(SortField(**item) for item in value)
-        case "branch":
-            return Branch(**value)
-        case "tag":
-            return SnapshotTag(**value)
-        case _:
-            return tuple(value) if isinstance(value, list) else value
+    fields = {name: value for name, value in data.items() if name != "change"}
+    found: Change = records.decode(_KINDS[data["change"]], fields)
+    return found

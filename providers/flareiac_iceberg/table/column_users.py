@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from flareiac.sdk.changes import Blocker, Relation, Usage, blocker
 from flareiac_iceberg import codes
-from flareiac_iceberg.table.changes import AddColumn, Change, DropColumn, RenameColumn, SetNullability
+from flareiac_iceberg.table.changes import Change
+from flareiac_iceberg.table.column_changes import AddColumn, DropColumn, RenameColumn, SetNullability
 
 
 def contradictions(

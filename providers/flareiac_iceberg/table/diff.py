@@ -24,25 +24,27 @@ from flareiac_iceberg.format.spec import (
 from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.changes import (
-    AddColumn,
     AddPartitionField,
     Change,
-    DropColumn,
-    MoveColumn,
     RemovePartitionField,
     RemoveProperty,
     RenamePartitionField,
-    SetColumnComment,
-    SetColumnTags,
-    SetDefault,
     SetDistribution,
-    SetIdentifier,
-    SetNullability,
     SetProperty,
     SetSortOrder,
     SetTableComment,
     SetTag,
     UpgradeFormat,
+)
+from flareiac_iceberg.table.column_changes import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    SetColumnComment,
+    SetColumnTags,
+    SetDefault,
+    SetIdentifier,
+    SetNullability,
     WidenType,
 )
 from flareiac_iceberg.table.rename import Renames, declared_steps, find, path_after, spec_after

@@ -26,18 +26,18 @@ from flareiac_iceberg.table.attribute_changes import (
     settled,
 )
 from flareiac_iceberg.table.blockers import Past, moved_location, refusals
-from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
+from flareiac_iceberg.table.changes import Change, CreateTable, encode
+from flareiac_iceberg.table.column_changes import (
+    AddColumn,
+    DropColumn,
+    SetNullability,
+    another_field,
+    another_field_step,
+)
 from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference, known_of, recorded_known
-from flareiac_iceberg.table.effects import (
-    ANOTHER_TABLE,
-    NO_TABLE,
-    another_field,
-    another_field_step,
-    disturbances,
-    step,
-)
+from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances
 from flareiac_iceberg.table.expected import expected_of
 from flareiac_iceberg.table.move import PLACE, import_id, move_blockers, move_of, moved_already
 from flareiac_iceberg.table.observed import ObservedTable, is_another, observed_table
@@ -130,7 +130,7 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         action=Action.CREATE,
         planned=desired,
         changes=created(desired, wanted),
-        steps=(step(CreateTable()),),
+        steps=(CreateTable().step(),),
         blockers=(*_uncreatable(wanted), *_moved(request, desired), *endangered(desired, _usages(request))),
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
@@ -174,7 +174,7 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: ObservedTa
         action=Action.REPLACE,
         planned=desired,
         changes=created(desired, wanted),
-        steps=(_dropping("drop"), step(CreateTable())),
+        steps=(_dropping("drop"), CreateTable().step()),
         blockers=(
             *_uncreatable(wanted),
             *_moved(request, desired),
@@ -242,7 +242,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) 
         changes=changes,
         steps=(
             *map(another_field_step, found.reborn),
-            *map(step, found.changes),
+            *(change.step() for change in found.changes),
             *_state_steps(desired, state_only=state_only and recorded is not None),
         ),
         reasons=(*_suggestions(found), *_ended(found)),
@@ -250,8 +250,8 @@ def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) 
         disturbs=tuple(
             dict.fromkeys(
                 (
-                    *(item for path in found.reborn for item in another_field(path)),
-                    *disturbances(found.changes),
+                    *(item for path in found.reborn for item in another_field(path).all()),
+                    *disturbances(change.verdict() for change in found.changes),
                 )
             )
         ),

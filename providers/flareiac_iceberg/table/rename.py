@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac_iceberg.format.spec import TableSpec, is_inside, leaf, parent_of
-from flareiac_iceberg.table.changes import RenameColumn
+from flareiac_iceberg.table.column_changes import RenameColumn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

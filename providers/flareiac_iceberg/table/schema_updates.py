@@ -30,26 +30,28 @@ from flareiac_iceberg.format.spec import (
 from flareiac_iceberg.format.types import ColumnType, List, Map, Primitive, Struct, parse
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.changes import (
-    AddColumn,
     AddPartitionField,
     Change,
-    DropColumn,
-    MoveColumn,
     RemovePartitionField,
     RemoveProperty,
-    RenameColumn,
     RenamePartitionField,
-    SetColumnComment,
-    SetColumnTags,
-    SetDefault,
     SetDistribution,
-    SetIdentifier,
-    SetNullability,
     SetProperty,
     SetSortOrder,
     SetTableComment,
     SetTag,
     UpgradeFormat,
+)
+from flareiac_iceberg.table.column_changes import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    SetColumnComment,
+    SetColumnTags,
+    SetDefault,
+    SetIdentifier,
+    SetNullability,
     WidenType,
 )
 from flareiac_iceberg.table.rename import path_after

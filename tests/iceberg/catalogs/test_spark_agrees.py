@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac_iceberg.table.changes import AddColumn
+from flareiac_iceberg.table.column_changes import AddColumn
 from flareiac_iceberg.table.schema_updates import SchemaDraft
 from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
 from tests.support.spark_session import spark_session

@@ -23,7 +23,8 @@ from flareiac_iceberg.format.metadata_update import updated
 from flareiac_iceberg.format.snapshots import commits, heads
 from flareiac_iceberg.format.spec import PartitionField, SortField
 from flareiac_iceberg.maintenance.statistics import survey
-from flareiac_iceberg.table.changes import AddColumn, AddPartitionField, SetSortOrder
+from flareiac_iceberg.table.changes import AddPartitionField, SetSortOrder
+from flareiac_iceberg.table.column_changes import AddColumn
 from flareiac_iceberg.table.schema_updates import updates
 from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
 

@@ -19,7 +19,8 @@ from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import target_of
-from flareiac_iceberg.table.changes import AddColumn, Change, SetIdentifier
+from flareiac_iceberg.table.changes import Change
+from flareiac_iceberg.table.column_changes import AddColumn, SetIdentifier
 from flareiac_iceberg.table.schema_updates import updates
 from tests.iceberg.lake import CALLS, Lake, columns
 

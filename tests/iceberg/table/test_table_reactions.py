@@ -7,28 +7,30 @@ import pytest
 from flareiac.sdk.changes import Reaction, Relation
 from flareiac_iceberg.format.spec import PartitionField
 from flareiac_iceberg.table.changes import (
-    AddColumn,
     AddPartitionField,
     Change,
-    DropColumn,
-    MoveColumn,
     RemovePartitionField,
     RemoveProperty,
-    RenameColumn,
     RenamePartitionField,
-    SetColumnComment,
-    SetColumnTags,
     SetDistribution,
-    SetIdentifier,
-    SetNullability,
     SetProperty,
     SetSortOrder,
     SetTableComment,
     SetTag,
     UpgradeFormat,
+)
+from flareiac_iceberg.table.column_changes import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    SetColumnComment,
+    SetColumnTags,
+    SetIdentifier,
+    SetNullability,
     WidenType,
 )
-from flareiac_iceberg.table.effects import ANOTHER_TABLE, disturbances, verdict
+from flareiac_iceberg.table.effects import ANOTHER_TABLE, disturbances
 
 RUNS, STOPS, ENDS = Reaction.RUNS_ON, Reaction.STOPS_FIRST, Reaction.CAN_NOT
 FIELD = PartitionField(transform="day", column="ts", param=None, name=None)
@@ -63,7 +65,7 @@ VERDICTS: list[tuple[Change, Reaction, Reaction, Reaction]] = [  # writes, strea
 def test_the_verdict_of_each_change(
     change: Change, writes: Reaction, streams_from: Reaction, looks_up: Reaction
 ) -> None:
-    found = verdict(change)
+    found = change.verdict()
     assert (found.writes.reaction, found.streams_from.reaction, found.looks_up.reaction) == (
         writes,
         streams_from,
@@ -86,12 +88,12 @@ def test_another_table_ends_its_streams() -> None:
 
 @pytest.mark.parametrize("pair", list(itertools.permutations([row[0] for row in VERDICTS[:9]], 2)))
 def test_the_hardest_of_several_changes_counts(pair: tuple[Change, Change]) -> None:
-    found = disturbances(pair)
+    found = disturbances(change.verdict() for change in pair)
     for relation in (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP):
         wanted = {
             item.reaction
             for change in pair
-            for item in verdict(change).all()
+            for item in change.verdict().all()
             if item.relation is relation and not item.tolerance
         }
         assert {

@@ -1,0 +1,81 @@
+"""What a change of a table is to those who read its plan and to the queries that run on it. Pure.
+
+Each change says both of itself: one table of truth for plan texts and for stopping queries.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Final
+
+from flareiac.sdk.changes import Effect, Impact, Reaction, Relation, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a change does to a query that runs on the table, by what the query does with it; each as reaction
+    and reason.
+    """
+
+    writes: Impact
+    streams_from: Impact
+    looks_up: Impact
+    writes_unless: Impact | None = None
+    """For writers that do not tolerate it."""
+
+    def all(self) -> tuple[Impact, ...]:
+        unless = () if self.writes_unless is None else (self.writes_unless,)
+        return (self.writes, *unless, self.streams_from, self.looks_up)
+
+
+def runs_on(relation: Relation, reason: str) -> Impact:
+    return Impact(relation=relation, reaction=Reaction.RUNS_ON, reason=reason)
+
+
+def stops(relation: Relation, reason: str, tolerance: str = "") -> Impact:
+    return Impact(relation=relation, reaction=Reaction.STOPS_FIRST, reason=reason, tolerance=tolerance)
+
+
+_UNMOVED: Final = "a running query is not affected"
+_LOOKED_UP: Final = (
+    "Spark ends a query at its next batch when the columns of a table that it looks up are "
+    "no longer those it began with"
+)
+STREAM_RUNS_ON: Final = runs_on(Relation.STREAMS_FROM, _UNMOVED)
+LOOKUP_RUNS_ON: Final = runs_on(Relation.LOOKS_UP, _UNMOVED)
+LOOKUP_STOPS: Final = stops(Relation.LOOKS_UP, _LOOKED_UP)
+UNHURT: Final = Verdict(
+    writes=runs_on(Relation.WRITES, "a running query takes it from its second batch on"),
+    streams_from=STREAM_RUNS_ON,
+    looks_up=LOOKUP_RUNS_ON,
+)
+
+
+class TableChange(ABC):
+    """One change: a member of the closed union ``changes.Change``."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def step(self) -> Step:
+        """The change in words."""
+
+    def verdict(self) -> Verdict:
+        """What Spark 4.1 with Iceberg 1.11 does (measured with running queries; the suite of facts measures
+        it again).
+        """
+        return UNHURT
+
+
+def metadata(text: str, why: str = "") -> Step:
+    """A step that changes metadata only."""
+    return Step(text=text, effect=Effect.METADATA, why=why)
+
+
+def losing(text: str, why: str) -> Step:
+    """A step that loses data."""
+    return Step(text=text, effect=Effect.LOSES_DATA, why=why)
+
+
+def one_way(text: str, why: str) -> Step:
+    """A step that cannot be undone."""
+    return Step(text=text, effect=Effect.IRREVERSIBLE, why=why)
