@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
-from flareiac_spark.sql.normalize import normalize
+from flareiac_spark.sql.normalize import normalize, same_text
 from flareiac_spark.sql.operators import Aggregate, Item
 from flareiac_spark.sql.predicate_pushdown import split
 from flareiac_spark.sql.resolve import Resolver, column_name
 from flareiac_spark.sql.scope import CannotTell, Scope
 from flareiac_spark.sql.simplified import origins
+from flareiac_spark.sql.tree import column_of, unaliased, written_where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,7 +84,7 @@ class _Gatherer:
 
     def _output(self, item: exp.Expr, name: str) -> exp.Expr:
         resolved = self._resolved(item)
-        self._words = _words(_bare(item), resolved)
+        self._words = _words(unaliased(item), resolved)
         found = self._above(resolved, name)
         self._words = []
         return found
@@ -113,7 +114,7 @@ class _Gatherer:
             return
         if group.args.get("all"):
             expressions = [
-                _bare(item) for _, item in items if not any(is_aggregate(node) for node in _own(item))
+                unaliased(item) for _, item in items if not any(is_aggregate(node) for node in _own(item))
             ]
         else:
             expressions = list(group.expressions)
@@ -143,13 +144,13 @@ class _Gatherer:
                 position.isdecimal() and len(position) < 10 and 0 < int(position) <= len(items)
             ):
                 return  # a text groups nothing
-            expression = _bare(items[int(position) - 1][1])
+            expression = unaliased(items[int(position) - 1][1])
         elif isinstance(expression, exp.Column) and len(expression.parts) == 1:
             expression = self._by_alias(expression, items)
         resolved = self._resolver.resolve(expression)
         if resolved.find(exp.Column) is None and not isinstance(resolved, exp.Anonymous):
             return  # Spark drops constants
-        text = normalize(resolved, _plainly)
+        text = same_text(resolved)
         written = normalize(expression, lambda _, name: name.lower())
         if (text, written) not in self._written:
             self._written.add((text, written))
@@ -191,7 +192,7 @@ class _Gatherer:
         """The expression with keys and aggregates replaced by their names. ``given``: the output's name, if
         it is one.
         """
-        text = normalize(resolved, _plainly)
+        text = same_text(resolved)
         if text in self._keys:
             return self._column(self._keys[text], resolved)
         if is_aggregate(resolved):
@@ -217,7 +218,7 @@ class _Gatherer:
         """
 
         def loose(node: exp.Expr) -> bool:
-            if normalize(node, _plainly) in self._keys or is_aggregate(node):
+            if same_text(node) in self._keys or is_aggregate(node):
                 return False
             if isinstance(node, exp.Anonymous):
                 return False  # this one is asked itself
@@ -239,13 +240,7 @@ class _Gatherer:
         return self._column(self._calls[text], call)
 
     def _column(self, name: str, meaning: exp.Expr) -> exp.Expr:
-        found = exp.Column(
-            this=exp.to_identifier(name, quoted=True),
-            table=exp.to_identifier(self._aggregate.id, quoted=True),
-        )
-        if "step" in meaning.meta:
-            found.meta["step"] = meaning.meta["step"]
-        return found
+        return written_where(column_of(self._aggregate.id, name), meaning)
 
     def _finish(self) -> Resolver:
         """What HAVING and ORDER BY can name: the relations' columns, and the outputs. One name for both is
@@ -262,10 +257,6 @@ class _Gatherer:
                     finish.forbidden.add(item.alias.lower())
                 finish.earlier[item.alias.lower()] = defined
         return finish
-
-
-def _bare(item: exp.Expr) -> exp.Expr:
-    return item.this if isinstance(item, exp.Alias) else item
 
 
 def _topmost(tree: exp.Expr) -> list[exp.Expr]:
@@ -286,7 +277,3 @@ def _as_written(items: list[Item], name: str, again: exp.Expr) -> None:
     first = next(item.expr for item in items if item.name == name)
     if origins(first) != origins(again):
         raise CannotTell("whether two expressions of one value are kept once or twice is not known")
-
-
-def _plainly(giver: str, name: str) -> str:
-    return f"{giver}.{name}"

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of
+from flareiac_spark.sql.tree import cte_names, sources_of
 
 
 def columns_named(sql: str, relation: str) -> frozenset[str]:
@@ -17,7 +18,7 @@ def columns_named(sql: str, relation: str) -> frozenset[str]:
 
 
 def _names(tree: exp.Expr, relation: str) -> Iterator[str]:
-    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    ctes = cte_names(tree)
     for select in tree.find_all(exp.Select) if relation not in ctes else ():
         sources = list(_sources(select))
         for source in sources:
@@ -46,12 +47,10 @@ def _of_source(select: exp.Select, source: exp.Table, *, alone: bool) -> Iterato
 
 
 def _sources(select: exp.Select) -> Iterator[exp.Expr]:
-    first = select.args.get("from_") or select.args.get("from")
-    items = [*([first] if first is not None else []), *(select.args.get("joins") or [])]
-    for item in items:
-        yield item.this
-        yield from (inner.this for inner in item.this.args.get("joins") or [])
-    yield from select.args.get("laterals") or []
+    for source in sources_of(select):
+        yield source
+        yield from (inner.this for inner in source.args.get("joins") or ())
+    yield from select.args.get("laterals") or ()
 
 
 def _is_correlated(select: exp.Select) -> bool:

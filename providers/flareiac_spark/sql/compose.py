@@ -4,7 +4,7 @@ Names of steps, aliases and the order of CTEs are gone; columns are resolved; pr
 reads them; filters stand where Spark's optimizer moves them. What cannot be determined raises ``CannotTell``.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -34,12 +34,12 @@ from flareiac_spark.sql.operators import (
     Union,
     UnionColumn,
     prune,
-    streams,
 )
 from flareiac_spark.sql.predicate_pushdown import add_filter, on_conditions, split, substituted
 from flareiac_spark.sql.raw_parse import raw_parse
 from flareiac_spark.sql.resolve import Resolver, column_name
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
+from flareiac_spark.sql.tree import column_of, is_call, is_star, mark_step, unaliased
 
 _MOST: Final = 2_000
 """Operators of one query; more are not composed (a step that is read twice counts twice)."""
@@ -85,7 +85,7 @@ class Names:
 
     step: str
     steps: tuple[str, ...]
-    ctes: "Mapping[str, tuple[exp.Expr, Names, tuple[str, ...]]]"
+    ctes: "Mapping[str, tuple[exp.Expr, Names, Sequence[str]]]"
     outer: Scope | None = None
 
 
@@ -173,9 +173,7 @@ class _Composer:
         )
 
         def column(name: str, kind: str) -> exp.Expr:
-            found = exp.Column(
-                this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(scan.id, quoted=True)
-            )
+            found = column_of(scan.id, name)
             found.meta[TYPE] = kind
             return found
 
@@ -208,7 +206,6 @@ class _Composer:
         dedup = Dedup(
             id=self._id("dedup"),
             step=step,
-            streams=streams(relation.block.base),
             input=relation.block,
             keys=items,
         )
@@ -239,7 +236,7 @@ class _Composer:
         ctes = dict(names.ctes)
         for cte in clause.expressions:
             inside = Names(step=names.step, steps=names.steps, ctes=dict(ctes), outer=names.outer)
-            ctes[cte.alias.lower()] = (cte.this, inside, _alias_columns(cte))
+            ctes[cte.alias.lower()] = (cte.this, inside, cte.alias_column_names)
         return Names(step=names.step, steps=names.steps, ctes=ctes, outer=names.outer)
 
     def _set_operation(self, tree: exp.SetOperation, names: Names) -> Relation:
@@ -256,7 +253,7 @@ class _Composer:
             raise CannotTell("relations with different columns are united")
         distinct = bool(tree.args.get("distinct"))
         kind = "union" if isinstance(tree, exp.Union) else tree.key if distinct else f"{tree.key} all"
-        if kind != "union" and any(streams(side.block.base) for side in sides):
+        if kind != "union" and any(side.block.base.streams for side in sides):
             raise CannotTell(f"{kind} over a stream is not read here")
         relation = self._union(kind, sides, given, names.step)
         relation = self._distinct(relation, names.step) if distinct else relation
@@ -285,10 +282,7 @@ class _Composer:
             UnionColumn(name=f"u{place}", exprs=list(exprs))
             for place, exprs in enumerate(zip(*rows, strict=True))
         ]
-        running = any(streams(block.base) for block in inputs)
-        union = self._known(
-            Union(id=self._id("union"), step=step, streams=running, kind=kind, inputs=inputs, columns=united)
-        )
+        union = self._known(Union(id=self._id("union"), step=step, kind=kind, inputs=inputs, columns=united))
         outputs = [
             _given(first.shown, union.id, f"u{place}", step, place) for place, first in enumerate(given[0])
         ]
@@ -302,11 +296,9 @@ class _Composer:
             Item(name=f"k{place}", expr=each.value("*"), step=step, given=each.name)
             for place, each in enumerate(relation.given)
         ]
-        running = streams(relation.block.base)
         aggregate = Aggregate(
             id=self._id("distinct"),
             step=step,
-            streams=running,
             input=relation.block,
             keys=keys,
             calls=[],
@@ -391,12 +383,12 @@ class _Composer:
             case exp.Table(this=exp.Identifier()):
                 _only(node, _TABLE)
                 parts = tuple(part.name.lower() for part in node.parts)
-                relation = _renamed(self._named(parts, names), _alias_columns(node))
+                relation = _renamed(self._named(parts, names), node.alias_column_names)
                 return relation.block, Source(
                     names=(node.alias.lower(),) if node.alias else parts, given=relation.given
                 )
             case exp.Subquery():
-                relation = _renamed(self._query(node, names), _alias_columns(node))
+                relation = _renamed(self._query(node, names), node.alias_column_names)
                 return relation.block, Source(
                     names=(node.alias.lower(),) if node.alias else (), given=relation.given
                 )
@@ -406,16 +398,7 @@ class _Composer:
     def _join(self, node: exp.Join, block: Block, scope: Scope, names: Names) -> tuple[Block, Scope]:
         kind = join_kind(node)
         right, source = self._source(node.this, names)
-        running = streams(block.base), streams(right.base)
-        join = Join(
-            id=self._id("join"),
-            step=names.step,
-            streams=any(running),
-            stateful=all(running),
-            left=block,
-            right=right,
-            kind=kind,
-        )
+        join = Join(id=self._id("join"), step=names.step, left=block, right=right, kind=kind)
         self._known(join)
         seen = joined(join, node, scope, source)
         conditions = [Condition(expr=equation, step=names.step) for equation in seen.equal]
@@ -430,25 +413,14 @@ class _Composer:
     def _lateral(self, node: exp.Lateral, block: Block, scope: Scope, names: Names) -> tuple[Block, Scope]:
         if not node.args.get("view"):
             raise CannotTell("LATERAL is not read here")
-        columns = _alias_columns(node)
+        columns = node.alias_column_names
         if not columns:
             raise CannotTell("LATERAL VIEW without names of columns is not read here")
         resolver = self._resolver(scope, names)
         call, outer = _rows_made(node.this, resolver), bool(node.args.get("outer"))
-        generate = Generate(
-            id=self._id("rows"),
-            step=names.step,
-            streams=streams(block.base),
-            input=block,
-            call=call,
-            outer=outer,
-        )
-        self._known(generate)
-        given = [
-            _given(name, generate.id, f"g{place}", names.step, place) for place, name in enumerate(columns)
-        ]
+        rows, given = self._generated(block, call, outer, columns, names)
         source = Source(names=(node.alias.lower(),) if node.alias else (), given=given)
-        return Block(base=generate), Scope(
+        return rows, Scope(
             sources=[*scope.sources, source], merged=scope.merged, shown=scope.shown, outer=scope.outer
         )
 
@@ -457,22 +429,22 @@ class _Composer:
     ) -> Relation:
         given: list[Given] = []
         for item in tree.expressions:
-            if isinstance(item, exp.Star) or (
-                isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
-            ):
+            if is_star(item):
                 given += scope.starred(item)
                 continue
             names_of = _item_names(item)
-            if _makes_rows(_bare(item)):
-                block, columns = self._exploded(block, _rows_made(_bare(item), resolver), names_of, names)
+            if is_call(unaliased(item), GENERATORS):
+                call = _rows_made(unaliased(item), resolver)
+                outer = call.name.endswith("_outer")
+                block, columns = self._generated(block, call, outer, names_of, names)
                 given += columns
                 continue
             if isinstance(item, exp.Aliases):
                 raise CannotTell("several names for one expression are not read here")
-            expr = resolver.resolve(_bare(item))
+            expr = resolver.resolve(unaliased(item))
             if not is_stable(expr) or expr.find(exp.Window) is not None:
                 block, expr = self._computed(block, expr, names)
-            _mark(expr, names.step)
+            mark_step(expr, names.step)
             given.append(
                 Given(
                     name=names_of[0].lower(),
@@ -486,27 +458,20 @@ class _Composer:
                 resolver.earlier[names_of[0].lower()] = expr
         return Relation(block=block, given=_placed(given))
 
-    def _exploded(
-        self, block: Block, call: exp.Expr, columns: list[str], names: Names
+    def _generated(
+        self, block: Block, call: exp.Expr, outer: bool, columns: Sequence[str], names: Names
     ) -> tuple[Block, list[Given]]:
-        generate = Generate(
-            id=self._id("rows"),
-            step=names.step,
-            streams=streams(block.base),
-            input=block,
-            call=call,
-            outer=call.name.endswith("_outer"),
-        )
+        generate = Generate(id=self._id("rows"), step=names.step, input=block, call=call, outer=outer)
         self._known(generate)
-        return Block(base=generate), [
-            _given(name, generate.id, f"g{place}", names.step, 0) for place, name in enumerate(columns)
+        given = [
+            _given(name, generate.id, f"g{place}", names.step, place) for place, name in enumerate(columns)
         ]
+        return Block(base=generate), given
 
     def _computed(self, block: Block, expr: exp.Expr, names: Names) -> tuple[Block, exp.Expr]:
         compute = Compute(
             id=self._id("compute"),
             step=names.step,
-            streams=streams(block.base),
             input=block,
             items=[Item(name="x0", expr=expr, step=names.step)],
         )
@@ -516,16 +481,14 @@ class _Composer:
     def _grouped(
         self, tree: exp.Select, block: Block, scope: Scope, resolver: Resolver, names: Names
     ) -> tuple[Relation, Callable[[exp.Expr], exp.Expr]]:
-        aggregate = Aggregate(
-            id=self._id("group"), step=names.step, streams=streams(block.base), input=block, keys=[], calls=[]
-        )
+        aggregate = Aggregate(id=self._id("group"), step=names.step, input=block, keys=[], calls=[])
         self._known(aggregate)
         found = gathered(tree, aggregate, scope, resolver)
         above = Block(base=aggregate)
         for condition in found.having:
             add_filter(above, Condition(expr=condition, step=names.step))
         for _, expr in found.outputs:
-            _mark(expr, names.step)
+            mark_step(expr, names.step)
         given = [
             Given(name=name.lower(), shown=name, expr=expr, step=names.step, place=(place, ""))
             for place, (name, expr) in enumerate(found.outputs)
@@ -554,7 +517,6 @@ class _Composer:
         sort = Sort(
             id=self._id("sort"),
             step=names.step,
-            streams=streams(relation.block.base),
             input=relation.block,
             keys=keys,
         )
@@ -567,10 +529,7 @@ class _Composer:
         resolver = self._resolver(Scope(sources=[]), names)
         counts = [resolver.resolve(bound) for bound in bounds]
         count = counts[0] if len(counts) == 1 else exp.Tuple(expressions=counts)
-        running = streams(relation.block.base)
-        found = Limit(
-            id=self._id("limit"), step=names.step, streams=running, input=relation.block, count=count
-        )
+        found = Limit(id=self._id("limit"), step=names.step, input=relation.block, count=count)
         return Relation(block=Block(base=self._known(found)), given=relation.given)
 
 
@@ -581,12 +540,8 @@ def _outputs(relation: Relation) -> list[Output]:
     ]
 
 
-def _makes_rows(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower() in GENERATORS
-
-
 def _rows_made(call: exp.Expr, resolver: Resolver) -> exp.Expr:
-    if not _makes_rows(call):
+    if not is_call(call, GENERATORS):
         raise CannotTell("what makes rows here is not known")
     return exp.Anonymous(
         this=call.name.lower(), expressions=[resolver.resolve(each) for each in call.expressions]
@@ -594,13 +549,11 @@ def _rows_made(call: exp.Expr, resolver: Resolver) -> exp.Expr:
 
 
 def _given(shown: str, giver: str, column: str, step: str, place: int) -> Given:
-    expr = exp.Column(
-        this=exp.to_identifier(column, quoted=True), table=exp.to_identifier(giver, quoted=True)
-    )
+    expr = column_of(giver, column)
     return Given(name=shown.lower(), shown=shown, expr=expr, step=step, place=(place, ""))
 
 
-def _renamed(relation: Relation, columns: tuple[str, ...]) -> Relation:
+def _renamed(relation: Relation, columns: Sequence[str]) -> Relation:
     if not columns:
         return relation
     if any(each.open for each in relation.given) or len(columns) != len(relation.given):
@@ -630,24 +583,6 @@ def _item_names(item: exp.Expr) -> list[str]:
             raise CannotTell(f"{item.name.lower()} without names of columns is not read here")
         case _:
             return [column_name(item)]
-
-
-def _bare(item: exp.Expr) -> exp.Expr:
-    return item.this if isinstance(item, exp.Alias | exp.Aliases) else item
-
-
-def _mark(expr: exp.Expr, step: str) -> None:
-    """Remembers where an expression was written."""
-    expr.meta.setdefault("step", step)
-
-
-def _alias_columns(node: exp.Expr) -> tuple[str, ...]:
-    alias = node.args.get("alias")
-    return (
-        tuple(column.name for column in alias.args.get("columns") or ())
-        if isinstance(alias, exp.TableAlias)
-        else ()
-    )
 
 
 def _only(tree: exp.Expr, known: frozenset[str]) -> None:

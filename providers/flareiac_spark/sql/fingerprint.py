@@ -20,6 +20,7 @@ from flareiac_spark.sql.operators import (
     all_below,
     below,
 )
+from flareiac_spark.sql.tree import column_of
 
 
 def fingerprint(composed: Composed) -> tuple[str, list[exp.Expr]]:
@@ -40,11 +41,7 @@ class _Fingerprint:
             f"{self._text(each.expr)} but {sorted(each.without)}" for each in self._composed.outputs
         )
         text = f"{outputs} of {self._block(self._composed.block)}"
-        columns = [
-            exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(giver, quoted=True))
-            for giver, name in self._outer
-        ]
-        return text, list(columns)
+        return text, [column_of(giver, name) for giver, name in self._outer]
 
     def _text(self, expr: exp.Expr) -> str:
         return normalize(expr, self._named)

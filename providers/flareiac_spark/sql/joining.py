@@ -5,10 +5,11 @@ from typing import Final
 
 from sqlglot import exp
 
-from flareiac_spark.sql.normalize import normalize
+from flareiac_spark.sql.normalize import same_text
 from flareiac_spark.sql.operators import Item, Join
 from flareiac_spark.sql.scope import TYPE, CannotTell, Scope, Source, Through
 from flareiac_spark.sql.simplified import origins
+from flareiac_spark.sql.tree import column_of, written_where
 
 _LEFT, _RIGHT = 0, 1
 _PADDED: Final = {"left": {_RIGHT}, "right": {_LEFT}, "full": {_LEFT, _RIGHT}}
@@ -89,7 +90,7 @@ class _Kept:
 
     def on(self, side: int) -> Through:
         def keep(expr: exp.Expr, place: tuple[int, str]) -> exp.Expr:
-            text = side, normalize(expr, lambda giver, name: f"{giver}.{name}")
+            text = side, same_text(expr)
             if text not in self._names:
                 name = self._names[text] = f"c{len(self._names)}"
                 order = side, f"{place[0]:05d}{place[1]}"
@@ -98,12 +99,7 @@ class _Kept:
                 next(item.expr for item in self._join.kept if item.name == self._names[text])
             ) != origins(expr):
                 raise CannotTell("whether two columns of one value are kept once or twice is not known")
-            column = exp.Column(
-                this=exp.to_identifier(self._names[text], quoted=True),
-                table=exp.to_identifier(self._join.id, quoted=True),
-            )
-            if "step" in expr.meta:
-                column.meta["step"] = expr.meta["step"]
+            column = written_where(column_of(self._join.id, self._names[text]), expr)
             if isinstance(expr, exp.Column) and TYPE in expr.meta:
                 # An outer join may give null
                 column.meta[TYPE] = str(expr.meta[TYPE]).removesuffix(" not null")

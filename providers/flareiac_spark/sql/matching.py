@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.operators import Item, Symbol, symbols_in
+from flareiac_spark.sql.tree import is_call, step_of
 
 
 def paired_keys(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
@@ -62,7 +63,7 @@ def function_of(call: exp.Expr) -> str:
 def parting(old: exp.Expr, new: exp.Expr, step: str) -> str:
     """The step in which two expressions begin to differ."""
     while True:
-        step = new.meta.get("step", step)
+        step = step_of(new, step)
         before, after = list(old.iter_expressions()), list(new.iter_expressions())
         if type(old) is not type(new) or len(before) != len(after):
             return step
@@ -81,7 +82,7 @@ def is_window(expr: exp.Expr) -> bool:
 
 
 def _window_call(expr: exp.Expr) -> exp.Anonymous | None:
-    return next((call for call in expr.find_all(exp.Anonymous) if call.name.lower() in WINDOWS), None)
+    return next((call for call in expr.find_all(exp.Anonymous) if is_call(call, WINDOWS)), None)
 
 
 def window_change(old: exp.Expr, new: exp.Expr) -> str:
@@ -127,9 +128,5 @@ def never_null(expr: exp.Expr) -> bool:
             return never_null(expr.this)
         case exp.Literal() | exp.Boolean() | exp.Is():
             return True
-        case exp.Anonymous():
-            return expr.name.lower() in ("coalesce", "nvl", "ifnull") and any(
-                never_null(each) for each in expr.expressions
-            )
         case _:
-            return False
+            return is_call(expr, ("coalesce", "nvl", "ifnull")) and any(map(never_null, expr.expressions))

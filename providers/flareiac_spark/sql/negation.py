@@ -3,6 +3,7 @@
 from sqlglot import exp
 
 from flareiac_spark.sql.functions import UNSTABLE
+from flareiac_spark.sql.tree import bare, is_call
 
 
 def negated(expr: exp.Expr) -> exp.Expr:
@@ -38,13 +39,6 @@ def negated(expr: exp.Expr) -> exp.Expr:
             return exp.Not(this=exp.Paren(this=found) if isinstance(found, exp.And | exp.Or) else found)
 
 
-def bare(expr: exp.Expr) -> exp.Expr:
-    """Without parentheses."""
-    while isinstance(expr, exp.Paren):
-        expr = expr.this
-    return expr
-
-
 def is_stable(expr: exp.Expr) -> bool:
     """Whether it does not matter how often and where it is evaluated."""
-    return not any(call.name.lower() in UNSTABLE for call in expr.find_all(exp.Anonymous))
+    return not any(is_call(call, UNSTABLE) for call in expr.find_all(exp.Anonymous))

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from flareiac_spark.sql.negation import bare, is_stable
-from flareiac_spark.sql.normalize import normalize
+from flareiac_spark.sql.negation import is_stable
+from flareiac_spark.sql.normalize import same_text
 from flareiac_spark.sql.operators import Condition
 from flareiac_spark.sql.scope import TYPE
+from flareiac_spark.sql.tree import bare
 
 
 def settles(condition: exp.Expr, others: Sequence[Condition], feeds_state: bool) -> bool:
@@ -41,8 +42,4 @@ def _is_contradiction(condition: exp.Expr) -> bool:
     kinds = [str(column.meta.get(TYPE, "")) for column in found.find_all(exp.Column)]
     if not kinds or any(not kind or kind.startswith("timestamp") for kind in kinds):
         return False
-    return normalize(found.left, _plainly) == normalize(found.right, _plainly)
-
-
-def _plainly(giver: str, name: str) -> str:
-    return f"{giver}.{name}"
+    return same_text(found.left) == same_text(found.right)

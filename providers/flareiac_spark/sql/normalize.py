@@ -120,6 +120,11 @@ def normalize(node: exp.Expr, named: Namer) -> str:
             return f"{node.key}<{', '.join(parts)}>"
 
 
+def same_text(expr: exp.Expr) -> str:
+    """Equal texts mean equal values of the same operators' columns."""
+    return normalize(expr, lambda giver, name: f"{giver}.{name}")
+
+
 def operands_of(node: exp.Expr) -> list[exp.Expr]:
     """``a AND (b AND c)`` as a, b, c, and so is BETWEEN; of anything else itself."""
     inner = node

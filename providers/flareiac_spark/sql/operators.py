@@ -53,13 +53,22 @@ class Scan:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Aggregate:
-    """Also DISTINCT (all columns are keys). ``sets``: the text of ROLLUP, CUBE or GROUPING SETS."""
+class _OverOne:
+    """What works on the rows of one operator."""
 
     id: str
     step: str
-    streams: bool
     input: Block
+
+    @property
+    def streams(self) -> bool:
+        return self.input.base.streams
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Aggregate(_OverOne):
+    """Also DISTINCT (all columns are keys). ``sets``: the text of ROLLUP, CUBE or GROUPING SETS."""
+
     keys: list[Item]
     calls: list[Item]
     distinct: bool = False
@@ -67,11 +76,7 @@ class Aggregate:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Dedup:
-    id: str
-    step: str
-    streams: bool
-    input: Block
+class Dedup(_OverOne):
     keys: list[Item]
 
 
@@ -83,8 +88,6 @@ class Join:
 
     id: str
     step: str
-    streams: bool
-    stateful: bool
     left: Block
     right: Block
     kind: str
@@ -95,9 +98,17 @@ class Join:
     """Filters above an outer join that may turn it into an inner one."""
 
     @property
+    def streams(self) -> bool:
+        return self.left.base.streams or self.right.base.streams
+
+    @property
+    def stateful(self) -> bool:
+        return self.left.base.streams and self.right.base.streams
+
+    @property
     def input(self) -> Block:
         """Of a join with a table: the side that streams."""
-        return self.right if streams(self.right.base) and not streams(self.left.base) else self.left
+        return self.right if self.right.base.streams and not self.left.base.streams else self.left
 
     @property
     def table(self) -> Block:
@@ -116,50 +127,37 @@ class Union:
 
     id: str
     step: str
-    streams: bool
     kind: str
     inputs: list[Block]
     columns: list[UnionColumn]
 
+    @property
+    def streams(self) -> bool:
+        return any(block.base.streams for block in self.inputs)
+
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Compute:
+class Compute(_OverOne):
     """Values whose place of evaluation counts: OVER, random ones."""
 
-    id: str
-    step: str
-    streams: bool
-    input: Block
     items: list[Item]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Generate:
+class Generate(_OverOne):
     """Rows out of one row: explode and the like. Its columns are named by their place."""
 
-    id: str
-    step: str
-    streams: bool
-    input: Block
     call: exp.Expr
     outer: bool
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Limit:
-    id: str
-    step: str
-    streams: bool
-    input: Block
+class Limit(_OverOne):
     count: exp.Expr
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Sort:
-    id: str
-    step: str
-    streams: bool
-    input: Block
+class Sort(_OverOne):
     keys: list[exp.Expr]
 
 
@@ -195,10 +193,6 @@ class Composed:
     outputs: list[Output]
     operators: dict[str, Operator]
     hints: list[Hint] = field(default_factory=list)
-
-
-def streams(operator: Operator) -> bool:
-    return operator.streams
 
 
 def holds_state(operator: Operator) -> bool:
@@ -266,37 +260,53 @@ def _prune(block: Block, used: set[Symbol]) -> None:
     for condition in block.filters:
         used |= symbols_in(condition.expr)
     operator = block.base
-    read: list[exp.Expr] = []
-    match operator:
-        case Aggregate():
-            operator.calls = [item for item in operator.calls if (operator.id, item.name) in used]
-            read = [item.expr for item in (*operator.keys, *operator.calls)]
-        case Dedup():
-            read = [item.expr for item in operator.keys]
-        case Join():
-            for expr in (
-                *(side for pair in operator.keys for side in pair),
-                *(item.expr for item in operator.rest),
-            ):
-                used |= symbols_in(expr)
-            operator.kept = [item for item in operator.kept if (operator.id, item.name) in used]
-            read = [item.expr for item in operator.kept]
-        case Union():
-            if operator.kind == "union":
-                operator.columns = [
-                    column for column in operator.columns if (operator.id, column.name) in used
-                ]
-            read = [expr for column in operator.columns for expr in column.exprs]
-        case Compute():
-            operator.items = [item for item in operator.items if (operator.id, item.name) in used]
-            read = [item.expr for item in operator.items]
-        case Generate():
-            read = [operator.call]
-        case Sort():
-            read = operator.keys
-        case Scan() | Limit():
-            pass
-    for expr in read:
+    if isinstance(operator, Join):
+        # What it compares is kept of its sides
+        for expr in (
+            *(side for pair in operator.keys for side in pair),
+            *(item.expr for item in operator.rest),
+        ):
+            used |= symbols_in(expr)
+    _drop_unread(operator, used)
+    for expr in _read_by(operator):
         used |= symbols_in(expr)
     for each in below(operator):
         _prune(each, used)
+
+
+def _drop_unread(operator: Operator, used: set[Symbol]) -> None:
+    def is_read(column: Item | UnionColumn) -> bool:
+        return (operator.id, column.name) in used
+
+    match operator:
+        case Aggregate():
+            operator.calls = list(filter(is_read, operator.calls))
+        case Join():
+            operator.kept = list(filter(is_read, operator.kept))
+        case Union(kind="union"):
+            operator.columns = list(filter(is_read, operator.columns))
+        case Compute():
+            operator.items = list(filter(is_read, operator.items))
+        case _:
+            pass  # what others give is what they read or compare
+
+
+def _read_by(operator: Operator) -> list[exp.Expr]:
+    """The expressions that an operator makes its rows of."""
+    match operator:
+        case Aggregate():
+            return [item.expr for item in (*operator.keys, *operator.calls)]
+        case Dedup():
+            return [item.expr for item in operator.keys]
+        case Join():
+            return [item.expr for item in operator.kept]
+        case Union():
+            return [expr for column in operator.columns for expr in column.exprs]
+        case Compute():
+            return [item.expr for item in operator.items]
+        case Generate():
+            return [operator.call]
+        case Sort():
+            return operator.keys
+        case Scan() | Limit():
+            return []

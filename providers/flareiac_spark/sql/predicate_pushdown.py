@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from flareiac_spark.sql.negation import bare, is_stable
-from flareiac_spark.sql.normalize import normalize, operands_of
+from flareiac_spark.sql.negation import is_stable
+from flareiac_spark.sql.normalize import operands_of, same_text
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -27,6 +27,7 @@ from flareiac_spark.sql.operators import (
     givers,
     symbols_in,
 )
+from flareiac_spark.sql.tree import bare
 
 _LEFT, _RIGHT = 0, 1
 _INNER_WITHOUT = {
@@ -198,15 +199,9 @@ def _drops_nulls(join: Join, side: int, expr: exp.Expr) -> bool | None:
 
 
 def _keep(block: Block, condition: Condition) -> None:
-    text = normalize(condition.expr, _plainly)
-    if all(normalize(known.expr, _plainly) != text for known in block.filters) or not is_stable(
-        condition.expr
-    ):
+    text = same_text(condition.expr)
+    if all(same_text(known.expr) != text for known in block.filters) or not is_stable(condition.expr):
         block.filters.append(condition)
-
-
-def _plainly(giver: str, name: str) -> str:
-    return f"{giver}.{name}"
 
 
 def _moved(condition: Condition, expr: exp.Expr) -> Condition:

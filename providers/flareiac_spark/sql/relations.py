@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from flareiac_spark.sql.parse import parsed
+from flareiac_spark.sql.tree import cte_names, sources_of
 
 
 def relations(sql: str) -> tuple[str, ...] | None:
@@ -40,13 +41,13 @@ def relation_uses(sql: str) -> RelationUses | None:
         return None
     return RelationUses(
         names=tuple(name_of(table).lower() for table in tree.find_all(exp.Table)),
-        ctes=frozenset(cte.alias.lower() for cte in tree.find_all(exp.CTE)),
+        ctes=cte_names(tree),
     )
 
 
 def tables_of(tree: exp.Expr) -> Iterator[exp.Table]:
     """The table nodes that are no CTE of this query and no table function, in the tree's order."""
-    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    ctes = cte_names(tree)
     for table in tree.find_all(exp.Table, bfs=False):
         if isinstance(table.this, exp.Identifier) and not (table.name.lower() in ctes and not table.db):
             yield table
@@ -131,27 +132,31 @@ def _columns_of_sources(
     """What a star stands for: the columns of one source, or of all of them in order (unless a join merges
     some).
     """
-    first, joins = select.args.get("from_") or select.args.get("from"), select.args.get("joins") or []
-    if first is None or select.args.get("laterals"):
+    if select.args.get("laterals") or (
+        qualifier is None and any(map(_merges, select.args.get("joins") or ()))
+    ):
         return None
-    merged = qualifier is None and any(join.args.get("using") or join.args.get("method") for join in joins)
-    sources = [first.this, *(join.this for join in joins)]
     chosen = [
-        source for source in sources if qualifier is None or source.alias_or_name.lower() == qualifier.lower()
+        source
+        for source in sources_of(select)
+        if qualifier is None or source.alias_or_name.lower() == qualifier.lower()
     ]
-    ctes = {cte.alias.lower() for cte in select.find_all(exp.CTE)}
+    ctes = cte_names(select)
     known = {name.lower(): columns for name, columns in inputs.items()}
     found: list[str] = []
     for source in chosen:
-        columns = (
-            known.get(name_of(source).lower())
-            if isinstance(source, exp.Table) and source.name.lower() not in ctes
-            else None
-        )
-        if columns is None or merged:
+        if not isinstance(source, exp.Table) or source.name.lower() in ctes:
+            return None
+        columns = known.get(name_of(source).lower())
+        if columns is None:
             return None
         found.extend(columns)
     return found if chosen else None
+
+
+def _merges(join: exp.Join) -> bool:
+    """Whether two columns of its sides become one."""
+    return bool(join.args.get("using") or join.args.get("method"))
 
 
 def streams_in_order(

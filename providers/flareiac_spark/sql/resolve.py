@@ -6,10 +6,11 @@ from typing import Any
 from sqlglot import exp
 
 from flareiac_spark.sql.functions import CASTS, GENERATORS, NAMING, WINDOWS
-from flareiac_spark.sql.negation import bare, negated
+from flareiac_spark.sql.negation import negated
 from flareiac_spark.sql.normalize import VARIABLE
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.simplified import simplified
+from flareiac_spark.sql.tree import bare, is_call, is_star
 from flareiac_spark.sql.value_types import cast_type
 
 Aside = Callable[["exp.Expr", Scope], "exp.Expr"]
@@ -81,13 +82,9 @@ class Resolver:
         return type(node)(**arguments)
 
     def _listed(self, item: Any, parent: exp.Expr) -> list[Any]:
-        if not _is_star(item):
+        if not is_star(item):
             return [self._single(item)]
-        if (
-            isinstance(parent, exp.Anonymous)
-            and parent.name.lower() == "count"
-            and isinstance(item, exp.Star)
-        ):
+        if is_call(parent, ("count",)) and isinstance(item, exp.Star):
             return [item.copy()]
         return [each.value("*") for each in self._stars(item)]
 
@@ -104,11 +101,11 @@ class Resolver:
         each other, and what a field is called must not get lost with the name of the column that it was made
         of.
         """
-        if isinstance(call, exp.Anonymous) and call.name.lower() == "named_struct":
+        if is_call(call, ("named_struct",)):
             return self._spelled_out(call)
         found: list[exp.Expr] = []
         for item in call.expressions:
-            if _is_star(item):
+            if is_star(item):
                 found += [
                     _called(each.value("*"), "" if each.open else _made_up(each))
                     for each in self._stars(item)
@@ -143,8 +140,8 @@ class Resolver:
         names, values = call.expressions[::2], call.expressions[1::2]
         if (
             len(names) != len(values)
-            or any(_is_star(each) or not each.is_string for each in names)
-            or any(map(_is_star, values))
+            or any(is_star(each) or not each.is_string for each in names)
+            or any(map(is_star, values))
         ):
             raise CannotTell("the names of a struct's fields are not read here")
         return [_called(self.resolve(value), name.name) for name, value in zip(names, values, strict=True)]
@@ -211,9 +208,7 @@ class Resolver:
         return fields_of(defined.copy(), parts[1:])
 
     def _window(self, parts: list[str]) -> exp.Expr | None:
-        calls = [
-            call for call in self.windows if isinstance(call, exp.Anonymous) and call.name.lower() == parts[0]
-        ]
+        calls = [call for call in self.windows if is_call(call, parts[:1])]
         return fields_of(calls[0].copy(), parts[1:]) if len(calls) == 1 else None
 
 
@@ -234,10 +229,6 @@ def column_name(item: exp.Expr) -> str:
             return str(column.name)
         case _:
             return ""
-
-
-def _is_star(item: Any) -> bool:
-    return isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
 
 
 def _called(value: exp.Expr, name: str) -> exp.Expr:

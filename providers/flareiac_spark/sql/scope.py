@@ -7,6 +7,7 @@ from typing import Final
 from sqlglot import exp
 
 from flareiac_spark.sql.functions import WINDOWS
+from flareiac_spark.sql.tree import is_call
 
 TYPE: Final = "type"
 """In the meta of a column that is read as it is: its type."""
@@ -186,7 +187,7 @@ def fields_of(column: exp.Expr, names: Sequence[str]) -> exp.Expr:
 
 def _field_of(made: exp.Expr, name: str) -> exp.Expr | None:
     """The value of a field, of a struct that is made right there."""
-    if not isinstance(made, exp.Anonymous) or made.name.lower() != "struct":
+    if not is_call(made, ("struct",)):
         return None
     fields = [
         field.this
@@ -206,10 +207,7 @@ def _field_name(base: exp.Expr, name: str) -> str:
 
 def _takes_struct(expr: exp.Expr) -> bool:
     """One of several structs, as an aggregate takes it."""
-    if not isinstance(expr, exp.Anonymous) or expr.name.lower() not in _TAKES_ONE or not expr.expressions:
-        return False
-    taken = expr.expressions[0]
-    return isinstance(taken, exp.Anonymous) and taken.name.lower() == "struct"
+    return is_call(expr, _TAKES_ONE) and bool(expr.expressions) and is_call(expr.expressions[0], ("struct",))
 
 
 def is_struct(expr: exp.Expr) -> bool:

@@ -10,9 +10,10 @@ from typing import Final
 from sqlglot import exp
 
 from flareiac_spark.sql.functions import WINDOWS
-from flareiac_spark.sql.negation import bare, is_stable
-from flareiac_spark.sql.normalize import normalize
+from flareiac_spark.sql.negation import is_stable
+from flareiac_spark.sql.normalize import same_text
 from flareiac_spark.sql.scope import TYPE
+from flareiac_spark.sql.tree import bare, is_call
 
 _WAS: Final = "was"
 _ARRAYS_OF_ARRAYS: Final = frozenset({"array_distinct", "array_sort", "filter", "reverse", "transform"})
@@ -29,16 +30,14 @@ def simplified(expr: exp.Expr) -> exp.Expr:
         ):
             # Both sides are lowered
             found = exp.ILike(this=expr.this.copy(), expression=exp.Literal.string(pattern.name.lower()))
-        case exp.Anonymous(expressions=[argument]) if expr.name.lower() == "array_size" and _is_array(
-            argument
-        ):
+        case exp.Anonymous(expressions=[argument]) if is_call(expr, ("array_size",)) and _is_array(argument):
             # They differ only in what they make of null
             found = exp.Anonymous(this="size", expressions=[argument.copy()])
         case _:
             return expr
-    if found is None or normalize(found, _plainly) == normalize(expr, _plainly):
+    if found is None or same_text(found) == same_text(expr):
         return expr
-    found.meta[_WAS] = normalize(expr, _plainly)
+    found.meta[_WAS] = same_text(expr)
     return found
 
 
@@ -57,8 +56,8 @@ def _only_value(choice: exp.Expr) -> exp.Expr | None:
     )
     if last is None or not is_stable(choice) or _may_have_watermark(bare(last)):
         return None
-    text = normalize(last, _plainly)
-    return bare(last).copy() if all(normalize(value, _plainly) == text for value in values) else None
+    text = same_text(last)
+    return bare(last).copy() if all(same_text(value) == text for value in values) else None
 
 
 def _may_have_watermark(value: exp.Expr) -> bool:
@@ -68,7 +67,7 @@ def _may_have_watermark(value: exp.Expr) -> bool:
             kind = str(value.meta.get(TYPE, ""))
             return not kind or kind.startswith("timestamp")
         case exp.Anonymous():
-            return value.name.lower() in WINDOWS or value.name.startswith("@")
+            return is_call(value, WINDOWS) or value.name.startswith("@")
         case exp.Literal() | exp.Boolean() | exp.Binary():
             return isinstance(value, exp.Dot)
         case _:
@@ -77,14 +76,7 @@ def _may_have_watermark(value: exp.Expr) -> bool:
 
 def _is_array(expr: exp.Expr) -> bool:
     """Whether it surely is an array and never null."""
-    match bare(expr):
-        case exp.Anonymous() as call if call.name.lower() == "array":
-            return True
-        case exp.Anonymous() as call if call.name.lower() in _ARRAYS_OF_ARRAYS and call.expressions:
-            return _is_array(call.expressions[0])
-        case _:
-            return False
-
-
-def _plainly(giver: str, name: str) -> str:
-    return f"{giver}.{name}"
+    call = bare(expr)
+    if is_call(call, _ARRAYS_OF_ARRAYS) and call.expressions:
+        return _is_array(call.expressions[0])
+    return is_call(call, ("array",))

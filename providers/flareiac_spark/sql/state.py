@@ -11,6 +11,7 @@ from sqlglot import exp
 from flareiac_spark.sql.functions import AGGREGATES
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of, tables_of
+from flareiac_spark.sql.tree import sources_of
 
 _MAY_HOLD_STATE: Final = re.compile(
     r"\b(group\s+by|distinct|join|count|sum|avg|min|max|window|union|except|intersect|limit|having)\b",
@@ -75,8 +76,7 @@ def state_of(sql: str, streams: Collection[str] | None) -> tuple[Stateful, ...]:
 
 def _select_state(select: exp.Select, streams: set[str] | None) -> list[Stateful]:
     found: list[Stateful] = []
-    sources = _sources(select)
-    streaming = [source for source in sources if _reads(source, streams)]
+    streaming = [source for source in sources_of(select) if _reads(source, streams)]
     if not streaming:
         return found
     if select.args.get("group") or any(
@@ -90,15 +90,6 @@ def _select_state(select: exp.Select, streams: set[str] | None) -> list[Stateful
     if select.args.get("limit") is not None and not found:
         found.append(Stateful.LIMIT)
     return found
-
-
-def _sources(select: exp.Select) -> list[exp.Expr]:
-    source = select.args.get("from_") or select.args.get("from")
-    return (
-        [source.this] * (source is not None) + [join.this for join in select.args.get("joins") or ()]
-        if source
-        else []
-    )
 
 
 def _reads(node: exp.Expr, streams: set[str] | None) -> bool:

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of
+from flareiac_spark.sql.tree import cte_names, sources_of
 
 _SPARKS_OWN: Final = re.compile(
     r"_.*|current_.*|local.*|session_.*|.*user|now|all|default|window|grouping.*|spark_grouping_id|value|col\d*|key|pos"
@@ -105,25 +106,22 @@ def _sources(
     """The columns of what it reads, by the name that they are qualified with; None where it reads nothing, or
     a thing without a name.
     """
-    first = select.args.get("from_") or select.args.get("from")
-    if first is None:
-        return None
-    ctes = {cte.alias.lower() for cte in select.root().find_all(exp.CTE)}
+    ctes = cte_names(select.root())
     found: dict[str, Sequence[str] | None] = {}
-    waiting = [first.this, *(join.this for join in select.args.get("joins") or [])]
-    for source in waiting:
+    for source in sources_of(select):
         name = source.alias_or_name.lower()
         if not name or name in found or (source.args.get("joins") or source.args.get("laterals")):
             return None
-        plain = (
-            isinstance(source, exp.Table)
-            and isinstance(source.this, exp.Identifier)
-            and not source.args.get("pivots")
-        )
-        renamed = source.args.get("alias") is not None and bool(source.args["alias"].args.get("columns"))
-        own = name_of(source).lower() if plain else ""
-        found[name] = known.get(own) if plain and not renamed and own not in ctes else None
-    return found
+        own = _plain_name(source)
+        found[name] = known.get(own) if own not in ctes else None
+    return found or None
+
+
+def _plain_name(source: exp.Expr) -> str:
+    """The relation in lower case; empty for anything made in FROM, and where an alias renames the columns."""
+    if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
+        return ""
+    return "" if source.args.get("pivots") or source.alias_column_names else name_of(source).lower()
 
 
 def _declared(select: exp.Select) -> set[str]:
@@ -134,11 +132,7 @@ def _declared(select: exp.Select) -> set[str]:
     found |= {
         each.name.lower() for item in select.find_all(exp.Aliases, exp.Lambda) for each in item.expressions
     }
-    return found | {
-        each.name.lower()
-        for item in select.find_all(exp.TableAlias)
-        for each in item.args.get("columns") or ()
-    }
+    return found | {each.name.lower() for item in select.find_all(exp.TableAlias) for each in item.columns}
 
 
 def _is_a_name(column: exp.Column) -> bool:
