@@ -52,6 +52,13 @@ class Form(NamedTuple):
     decode: Callable[[Any], Any]
 
 
+def by_kind(find: Callable[[str], type | None]) -> Form:
+    """The form of records that are distinguished by their ``kind``, where the kinds are not a closed union:
+    ``find`` names the record of a kind, None for one that is not known.
+    """
+    return Form(encode, partial(_decode_member, find, False))
+
+
 class Mismatch(ValueError):
     """The data does not fit the record: ``path`` says where, ``why`` what is wrong there."""
 
@@ -213,18 +220,19 @@ def _union_decoder(parts: tuple[Any, ...], complete: bool) -> Callable[[Any], An
         inner: Callable[[Any], Any] = _decoder(rest[0], complete)
     elif dataclasses.is_dataclass(rest[0]):
         kinds = {name: member for member in rest for name in get_args(_fields(member)["kind"].kind)}
-        inner = partial(_decode_member, kinds, complete)
+        inner = partial(_decode_member, kinds.get, complete)
     else:
         inner = _leaf_decoder(rest)
     return inner if len(rest) == len(parts) else partial(_encode_optional, inner)
 
 
-def _decode_member(kinds: Mapping[str, type], complete: bool, data: Any) -> Any:
+def _decode_member(find: Callable[[str], type | None], complete: bool, data: Any) -> Any:
     _expect(isinstance(data, dict), "an object", data)
     kind = data.get("kind")
-    if not isinstance(kind, str) or kind not in kinds:
+    member = find(kind) if isinstance(kind, str) else None
+    if member is None:
         raise Mismatch(".kind", f"is {kind!r}, which is not known")
-    return _decoder(kinds[kind], complete)(data)
+    return _decoder(member, complete)(data)
 
 
 def _decode_literal(allowed: tuple[Any, ...], data: Any) -> Any:

@@ -11,9 +11,12 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
 from flareiac.kernel.paths import Path
+from flareiac.kernel.types import MapType, RefType
 from flareiac.sdk.references import References
 from flareiac.sdk.secrets import is_reference
 
+SETTINGS: Final = MapType(RefType(("secret",), or_string=True))
+"""Texts by name, or secrets: only where a secret is travels, and who uses the setting reads it."""
 _SECRET: Final = re.compile(
     r"pass-?word|passwd|passphrase|secret|token|credential|private[-_.]?key|authorization|api[-_.]?key|cookie|signature|jaas"
     r"|sse\.key$|account[-_.]?key|encryption-key|encryption\.key\.list|decryption-key|connection-string|keystore\.key$",

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import did_you_mean
+from flareiac.sdk.references import References
 
 _PLAIN: Final = frozenset(
     {
@@ -81,6 +82,14 @@ def whole_columns(columns: Mapping[str, Attributes], order: list[str]) -> list[C
         for path in order
         if "." not in path
     ]
+
+
+def table_columns(reference: Data, references: References) -> list[Column]:
+    """The top-level columns of a table with whole types; none where its schema is not managed here."""
+    table = references.get(reference.address) if isinstance(reference, Reference) else None
+    if table is None or not table.attributes.get("columns"):
+        return []
+    return whole_columns(table.attributes["columns"], table.attributes["column_order"])
 
 
 def _assembled(columns: Mapping[str, Attributes], order: list[str], path: str) -> str:

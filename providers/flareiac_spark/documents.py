@@ -7,7 +7,8 @@ from typing import Final
 
 from flareiac.sdk.documents import Topic
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, RULES, Rule, Verdict
-from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS
+from flareiac_spark.settings import OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS
+from flareiac_spark.sources.source import kinds
 
 _CONSEQUENCES: Final = {
     Verdict.TAKES: "restart",
@@ -18,7 +19,7 @@ _CONSEQUENCES: Final = {
 _ABOVE: Final = "by output mode"
 _TABLES: Final = {
     "Settings of an engine or a job (`conf`)": SETTINGS,
-    "Attributes of a stream": INPUT_SETTINGS,
+    "Attributes of a stream": tuple(dict.fromkeys(item for _name, kind in kinds() for item in kind.harmless)),
     "Options of a file reader (`options` of a stream)": READER_OPTIONS,
     "Options of an output (`options`)": OUTPUT_OPTIONS,
 }

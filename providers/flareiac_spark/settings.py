@@ -9,10 +9,11 @@ gives.
 from dataclasses import dataclass
 from typing import Final
 
-_PARALLELISM: Final = "into how many tasks the same work is divided"
+PARALLELISM: Final = "into how many tasks the same work is divided"
 _MEMORY: Final = "how much memory and how many cores there are for the same work"
 _TRANSPORT: Final = "how rows get from one task to another"
 _PLANNING: Final = "by which way the same result is computed"
+BATCH_SIZE: Final = "how much one batch takes"
 _FILES: Final = "how the same files are listed and split"
 _LOGGING: Final = "what is logged and shown of the same work"
 _SCHEDULING: Final = "when and where tasks run, and how often a failed one is tried again"
@@ -32,13 +33,14 @@ class Harmless:
         return name.startswith(self.name) if self.name.endswith(".") else name == self.name
 
 
-def _all(what: str, *names: str) -> tuple[Harmless, ...]:
+def all_of(what: str, *names: str) -> tuple[Harmless, ...]:
+    """An entry for each name."""
     return tuple(Harmless(name=name, what=what) for name in names)
 
 
 SETTINGS: Final[tuple[Harmless, ...]] = (
-    *_all(
-        _PARALLELISM,
+    *all_of(
+        PARALLELISM,
         "spark.sql.shuffle.partitions",
         "spark.default.parallelism",
         "spark.sql.adaptive.",
@@ -48,7 +50,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         "spark.sql.files.maxPartitionNum",
         "spark.sql.leafNodeDefaultParallelism",
     ),
-    *_all(
+    *all_of(
         _MEMORY,
         "spark.executor.memory",
         "spark.executor.memoryOverhead",
@@ -70,7 +72,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         "spark.sql.parquet.columnarReaderBatchSize",
         "spark.sql.orc.columnarReaderBatchSize",
     ),
-    *_all(
+    *all_of(
         _TRANSPORT,
         "spark.shuffle.",
         "spark.reducer.",
@@ -89,7 +91,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         "spark.blockManager.port",
         "spark.driver.blockManager.port",
     ),
-    *_all(
+    *all_of(
         _PLANNING,
         "spark.sql.autoBroadcastJoinThreshold",
         "spark.sql.broadcastTimeout",
@@ -103,7 +105,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         "spark.sql.iceberg.vectorization.enabled",
         "spark.sql.iceberg.planning.preserve-data-grouping",
     ),
-    *_all(
+    *all_of(
         _FILES,
         "spark.sql.sources.parallelPartitionDiscovery.threshold",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism",
@@ -112,7 +114,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         "spark.sql.streaming.fileSource.log.cleanupDelay",
         "spark.hadoop.mapreduce.input.fileinputformat.list-status.num-threads",
     ),
-    *_all(
+    *all_of(
         _LOGGING,
         "spark.ui.",
         "spark.sql.ui.",
@@ -130,7 +132,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         "spark.sql.streaming.noDataProgressEventInterval",
         "spark.sql.streaming.ui.",
     ),
-    *_all(
+    *all_of(
         _SCHEDULING,
         "spark.scheduler.",
         "spark.locality.",
@@ -144,7 +146,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         "spark.sql.streaming.pollingDelay",
         "spark.sql.streaming.stopTimeout",
     ),
-    *_all(
+    *all_of(
         _STORE,
         "spark.sql.streaming.stateStore.maintenanceInterval",
         "spark.sql.streaming.stateStore.minDeltasForSnapshot",
@@ -170,7 +172,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
             )
         ),
     ),
-    *_all(_LOG, "spark.sql.streaming.minBatchesToRetain"),
+    *all_of(_LOG, "spark.sql.streaming.minBatchesToRetain"),
 )
 """Settings of an engine or a job. Names count as Spark counts them: letter by letter, in their case."""
 VALUES: Final[tuple[str, ...]] = (
@@ -186,24 +188,13 @@ VALUES: Final[tuple[str, ...]] = (
     "spark.sql.legacy.sizeOfNull",
 )
 """Settings of which it is known that the same SQL gives other values under them."""
-INPUT_SETTINGS: Final[tuple[Harmless, ...]] = (
-    *_all("how much one batch takes", "max_files_per_trigger"),
-    *_all(_PARALLELISM, "partitions"),
-    *_all("where a first start begins", "start_from"),
-    *_all(
-        "which commits of the source end the query; the rows that it reads are the same",
-        "skip_deletes",
-        "skip_overwrites",
-    ),
-)
-"""What a stream says of its source beside its place, its format and its reader's options."""
 READER_OPTIONS: Final[tuple[Harmless, ...]] = (
-    *_all("how much one batch takes", "maxFilesPerTrigger", "maxBytesPerTrigger"),
-    *_all(_FILES, "maxCachedFiles", "discardCachedInputRatio"),
+    *all_of(BATCH_SIZE, "maxFilesPerTrigger", "maxBytesPerTrigger"),
+    *all_of(_FILES, "maxCachedFiles", "discardCachedInputRatio"),
 )
 """Options of a reader of files."""
 OUTPUT_OPTIONS: Final[tuple[Harmless, ...]] = (
-    *_all(
+    *all_of(
         _LAYOUT,
         "fanout-enabled",
         "target-file-size-bytes",
@@ -216,7 +207,7 @@ OUTPUT_OPTIONS: Final[tuple[Harmless, ...]] = (
         "advisory-partition-size",
         "use-table-distribution-and-ordering",
     ),
-    *_all("what a commit says of itself", "snapshot-property."),
+    *all_of("what a commit says of itself", "snapshot-property."),
 )
 """Options of an output."""
 

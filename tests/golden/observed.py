@@ -17,6 +17,7 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
 from flareiac_spark.observation.job import JobFacts, OutputFacts
+from flareiac_spark.sources.offsets import SourceOnDisk
 
 _Positions = Sequence[int | None]
 _DAY_MS = 86_400_000
@@ -187,16 +188,17 @@ class CheckpointThere:
         )
 
 
-def _offset(kind: str, at: int) -> tuple[str, str, tuple[str, ...]]:
+def _offset(kind: str, at: int) -> SourceOnDisk:
     """A source's offset, as Spark writes it."""
     match kind:
         case "files":
-            return kind, json.dumps({"logOffset": at}), ("/data/landing",)
+            offset, folders = json.dumps({"logOffset": at}), ("/data/landing",)
+            return SourceOnDisk(index=0, kind=kind, offset=offset, folders=folders)
         case "table":
-            offset = {"version": 1, "snapshot_id": at, "position": 2, "scan_all_files": False}
-            return kind, json.dumps(offset), ()
+            position = {"version": 1, "snapshot_id": at, "position": 2, "scan_all_files": False}
+            return SourceOnDisk(index=0, kind=kind, offset=json.dumps(position))
         case _:
-            return kind, str(at), ()
+            return SourceOnDisk(index=0, kind=kind, offset=str(at))
 
 
 def _table(attributes: Attributes) -> Attributes:

@@ -285,7 +285,7 @@ def other_folder(request: PlanRequest, desired: JobDefinition, facts: JobFacts) 
 
 
 def _left_behind(desired: JobDefinition, on_disk: OutputFacts, request: PlanRequest) -> str | None:
-    folders = (folder for kind, found in on_disk.sources if kind == "files" for folder in found)
+    folders = (folder for _kind, found in on_disk.sources for folder in found)
     return left_behind(folders, declared_paths(desired, request.project))
 
 

@@ -11,7 +11,6 @@ from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
 from flareiac_spark.change.query_changes import holds_state, query_changes
 from flareiac_spark.change.spark_compatibility import rule
-from flareiac_spark.definition.canonical import POSITIONAL
 from flareiac_spark.definition.job_definition import (
     FilesInput,
     Input,
@@ -20,12 +19,15 @@ from flareiac_spark.definition.job_definition import (
     StreamInput,
     TableInput,
 )
-from flareiac_spark.definition.queries import identity_of, source_of
+from flareiac_spark.definition.queries import identity_of
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
-from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, harmless
+from flareiac_spark.settings import OUTPUT_OPTIONS, SETTINGS, VALUES, harmless
+from flareiac_spark.sources.changes import Meaning
+from flareiac_spark.sources.file_formats import POSITIONAL, READING
+from flareiac_spark.sources.source import source_class
 from flareiac_spark.sql.relations import streams_in_order
-from flareiac_spark.stream.stream_definition import RateSource, Watermark
+from flareiac_spark.stream.stream_definition import Watermark
 
 _NOTED: Final = {
     "comment": "comment is not part of what runs",
@@ -236,10 +238,8 @@ class _Comparison:
         elif kinds[0] != kinds[1]:
             what, found = "what a stream reads", rule("source.kind")
         else:
-            what, found = (
-                "what a stream reads",
-                rule("source.path" if "files" in kinds[0] else "source.table-other"),
-            )
+            places = (kind.elsewhere for kind in map(source_class, kinds[0]) if kind and kind.elsewhere)
+            what, found = "what a stream reads", rule(next(places, "source.kind"))
         return Refused(
             path=("inputs",),
             text=what,
@@ -299,7 +299,7 @@ class _Comparison:
             yield self._watermark((*path, "watermark"), f"the watermark of {name}", *watermarks)
         if old.columns != new.columns:
             yield from self._columns(name, old.columns, new.columns)
-        if _place(new).get("format") in POSITIONAL and _shifted(old.column_order, new.column_order):
+        if _tells_columns_by_place(new) and _shifted(old.column_order, new.column_order):
             yield self._column_order(name, old.column_order or (), new.column_order or ())
         yield from self._origin(name, old, new)
 
@@ -318,29 +318,14 @@ class _Comparison:
                 before=_table_of(old),
                 after=_table_of(new),
             )
-        elif self._facts.started and _pace(old) != _pace(new):
+        elif (mixes := self._mixes(old, new)) is not None:
             yield Mixed(
-                path=(*path, "source"),
-                text=f"the rate of {name}",
-                why=(
-                    "A rate stream's offsets are seconds: under another rate they stand for other numbers, "
-                    "some lost and some twice."
-                ),
-                undo="write the old rate again",
-                before=_pace(old),
-                after=_pace(new),
-            )
-        elif self._stateful and _reading(old) != _reading(new):
-            yield Mixed(
-                path=path,
-                text=f"how {name} is read",
-                why=(
-                    "The same files may give other values under other formats and options; what the state "
-                    "holds was read the old way."
-                ),
-                undo="write the old format and options again",
-                before=_reading(old),
-                after=_reading(new),
+                path=(*path, *mixes.part),
+                text=mixes.text.format(name),
+                why=mixes.why,
+                undo=mixes.undo,
+                before=_values(old, mixes),
+                after=_values(new, mixes),
             )
         elif self._stateful and (names := _unlisted(old, new)):
             before, after = ({key: _place(item).get(key) for key in names} for item in (old, new))
@@ -359,6 +344,14 @@ class _Comparison:
             )
         elif _stream_of(old) != _stream_of(new):
             yield Noted(path=(*path, "stream"), text="another stream block declares the same source")
+
+    def _mixes(self, old: Input, new: Input) -> Meaning | None:
+        """What decides which values come out of an input, where it differs and old values are there."""
+        for meaning in (_meaning(new), _meaning(old)):
+            holds = meaning is not None and (self._stateful if meaning.of_state else self._facts.started)
+            if meaning is not None and holds and _values(old, meaning) != _values(new, meaning):
+                return meaning
+        return None
 
     def _columns(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[JobChange]:
         changed = [column for column in old if column in new and old[column] != new[column]]
@@ -608,7 +601,7 @@ def read_in_order(job: JobDefinition, output: str) -> list[str] | None:
     """What an output's query reads, each source as its kind and place; None where it cannot be determined."""
     sources = {name.lower(): item.source for name, item in job.streams.items()}
     names = streams_in_order(job.queries, job.outputs[output].source, sources)
-    return None if names is None else [source_of(sources[name]) for name in names]
+    return None if names is None else [sources[name].shown for name in names]
 
 
 def _renamed(old: Mapping[str, Input], new: Mapping[str, Input]) -> dict[str, str]:
@@ -623,7 +616,7 @@ def _renamed(old: Mapping[str, Input], new: Mapping[str, Input]) -> dict[str, st
 
 def _sources(job: JobDefinition) -> list[str]:
     """Each streamed source as its kind and place, in order."""
-    return [source_of(item.source) for item in job.streams.values()]
+    return [item.source.shown for item in job.streams.values()]
 
 
 def _listed(sources: list[str]) -> str:
@@ -670,38 +663,51 @@ def _place(item: Input) -> Attributes:
             assert_never(item)
 
 
-def _pace(item: Input) -> list[Data]:
-    """What decides which numbers a rate stream gives in a second."""
+def _meaning(item: Input) -> Meaning | None:
+    """What decides which values come out of an input."""
     match item:
-        case StreamInput(source=RateSource(rows_per_second=rows, ramp_up=ramp_up)):
-            return [rows, ramp_up]
+        case StreamInput(source=source):
+            return source.meaning
+        case FilesInput():
+            return READING
+        case TableInput():
+            return None
         case _:
-            return []
+            assert_never(item)
 
 
-def _reading(item: Input) -> list[Data]:
-    """What decides which values come out of files."""
-    place = _place(item)
-    options = {
-        name: value
-        for name, value in (place.get("options") or {}).items()
-        if harmless(name, READER_OPTIONS) is None
-    }
-    return [place.get("format"), options]
+def _values(item: Input, meaning: Meaning) -> list[Data]:
+    """None of an input that has another meaning."""
+    return meaning.values(_origin(item)) if _meaning(item) is meaning else []
+
+
+def _origin(item: Input) -> object:
+    return item.source if isinstance(item, StreamInput) else item
+
+
+def _tells_columns_by_place(item: Input) -> bool:
+    match item:
+        case StreamInput(source=source):
+            return source.tells_columns_by_place
+        case FilesInput():
+            return item.format in POSITIONAL
+        case TableInput():
+            return False
+        case _:
+            assert_never(item)
 
 
 def _running(item: Input) -> tuple[str, Reference | None, Attributes]:
     """What a query is started with. Where a first start begins is none of it."""
-    place = {name: value for name, value in _place(item).items() if name != "start_from"}
+    place = item.source.running() if isinstance(item, StreamInput) else _place(item)
     return item.kind, _table_of(item), place
 
 
 def _unlisted(old: Input, new: Input) -> list[str]:
     """Whatever else of an input may change what is read."""
     before, after = _place(old), _place(new)
+    meanings = [meaning for meaning in (_meaning(old), _meaning(new)) if meaning is not None]
+    judged = {name for meaning in meanings for name in meaning.attributes}
+    known = new.source.harmless if isinstance(new, StreamInput) else ()
     changed = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
-    return [
-        name
-        for name in changed
-        if name not in ("format", "options") and harmless(name, INPUT_SETTINGS) is None
-    ]
+    return [name for name in changed if name not in judged and harmless(name, known) is None]

@@ -11,7 +11,6 @@ from typing import Final
 
 from flareiac_spark.definition.job_definition import Input, JobDefinition, StreamInput
 from flareiac_spark.definition.queries import identity_of
-from flareiac_spark.stream.stream_definition import TableSource
 
 QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
 """The attributes whose text may change while the query stays the same."""
@@ -44,9 +43,8 @@ def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
 def _input(item: Input, declared: Input) -> Input:
     """A recorded input with the block that declares it now, and the place where a first start would begin."""
     match item, declared:
-        case StreamInput(source=TableSource() as source), StreamInput(source=TableSource(start_from=start)):
-            return replace(item, stream=declared.stream, source=replace(source, start_from=start))
         case StreamInput(), StreamInput():
-            return replace(item, stream=declared.stream)
+            source = item.source.with_first_start_of(declared.source)
+            return replace(item, stream=declared.stream, source=source)
         case _:
             return item

@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from flareiac.sdk.project import Project
-from flareiac_spark.definition.job_definition import FilesInput, JobDefinition
+from flareiac_spark.definition.job_definition import FilesInput, Input, JobDefinition
+from flareiac_spark.definition.queries import folder_of
 from flareiac_spark.places import absolute_place
-from flareiac_spark.stream.stream_definition import FilesSource
 
 WILDCARDS: Final = frozenset("*?[{")
 _TOKEN: Final = re.compile(r"(?P<any>\*)|(?P<one>\?)|\[(?P<set>[^\]]+)\]|(?P<plain>.)", re.DOTALL)
@@ -20,16 +20,18 @@ _TOKEN: Final = re.compile(r"(?P<any>\*)|(?P<one>\?)|\[(?P<set>[^\]]+)\]|(?P<pla
 
 def declared_paths(job: JobDefinition, project: Project) -> list[str]:
     """The absolute paths (or patterns) of a job's streamed files."""
-    sources = (item.source for item in job.streams.values())
-    return [
-        str(absolute_place(source.path, project)) for source in sources if isinstance(source, FilesSource)
-    ]
+    return _absolute(job.streams.values(), project)
 
 
 def read_paths(job: JobDefinition, project: Project) -> list[str]:
     """The absolute paths (or patterns) of all files that a job reads, streamed or not."""
-    whole = [item.path for item in job.inputs.values() if isinstance(item, FilesInput)]
-    return [*declared_paths(job, project), *(str(absolute_place(path, project)) for path in whole)]
+    looked_up = [item for item in job.inputs.values() if isinstance(item, FilesInput)]
+    return [*declared_paths(job, project), *_absolute(looked_up, project)]
+
+
+def _absolute(inputs: Iterable[Input], project: Project) -> list[str]:
+    folders = map(folder_of, inputs)
+    return [str(absolute_place(folder, project)) for folder in folders if folder is not None]
 
 
 def left_behind(seen: Iterable[str], declared: Sequence[str]) -> str | None:

@@ -1,10 +1,8 @@
 """Describes a checkpoint for ``checkpoint show``. Touches the disk, by reading only."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
 
 from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
@@ -17,20 +15,15 @@ from flareiac_spark.checkpoint.description import (
     DescribedSource,
 )
 from flareiac_spark.checkpoint.sizes import size_of
-from flareiac_spark.checkpoint_files.file_log import noted_files
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
-from flareiac_spark.checkpoint_files.reader import (
-    CheckpointOnDisk,
-    Damaged,
-    SourceOnDisk,
-    batches,
-    preparation_note,
-    read_offsets,
-)
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, preparation_note
+from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
+from flareiac_spark.sources.offsets import SourceOnDisk
+from flareiac_spark.sources.source import offsets_of
 
 _LAST: Final = 5
 
@@ -120,21 +113,5 @@ def _source(folder: Path, source: SourceOnDisk) -> DescribedSource:
 def _words(folder: Path, source: SourceOnDisk) -> str:
     if source.offset is None:
         return "nothing was read of it yet"
-    offset = json.loads(source.offset)
-    match source.kind:
-        case "table":
-            whole = ", with what was there before it" if offset.get("scan_all_files") else ""
-            return f"up to file {offset.get('position')} of snapshot {offset['snapshot_id']}{whole}"
-        case "files":
-            return _files(folder / "sources" / str(source.index), source)
-        case "rate":
-            return f"up to second {source.offset}" if isinstance(offset, int) else source.offset
-        case _:
-            return source.offset
-
-
-def _files(log: Path, source: SourceOnDisk) -> str:
-    noted = list(noted_files(log))
-    last = unquote(noted[-1].path.rpartition("/")[2]) if noted else ""
-    places = ", ".join(source.folders[:3]) + (" and others" if len(source.folders) > 3 else "")
-    return f"{len(noted)} files read, the last one {last} in {places}"
+    log = folder / "sources" / str(source.index)
+    return offsets_of(source.kind).describe(source, log)

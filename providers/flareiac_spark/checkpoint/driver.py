@@ -17,7 +17,7 @@ from flareiac_spark.checkpoint.description import DescribedCheckpoint
 from flareiac_spark.checkpoint.retention import delete_unused_generations
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
 from flareiac_spark.checkpoint_files.layout import SINGLE, CheckpointLayout, recorded_layout
-from flareiac_spark.checkpoint_files.reader import Damaged
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import facts_of, number_in_use
 from flareiac_spark.places import absolute_place, recorded_place

@@ -9,13 +9,8 @@ from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE, CheckpointLayout
-from flareiac_spark.checkpoint_files.reader import (
-    CheckpointOnDisk,
-    Damaged,
-    TooNew,
-    is_begun,
-    read_checkpoint,
-)
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, is_begun, read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged, TooNew
 
 _GENERATION: Final = re.compile(r"g([0-9]{4,9})")
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac_spark.checkpoint_files.reader import Damaged, batches, note_of, read_offsets
+from flareiac_spark.checkpoint_files.reader import note_of
+from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
 from flareiac_spark.control import ControlError
 from flareiac_spark.control.atomic_files import read_json
 

@@ -9,20 +9,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.records import Mismatch, decode, encode, named
 from flareiac_spark.control.errors import ControlError, Trouble
+from flareiac_spark.sources.resolved import Source, SpecColumn
 
 ALL: Final = "all"
 """The name of a query that feeds all outputs of a job, and of its folder."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpecColumn:
-    """``type`` in Iceberg's spelling: ``long``, ``decimal(12,2)``, ``list<int>``, ``struct<a: string, b: int
-    not null>``.
-    """
-
-    name: str
-    type: str
-    required: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,47 +21,6 @@ class Watermark:
 
     column: str
     delay: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilesSource:
-    path: str
-    format: str
-    kind: Literal["files"] = "files"
-    options: Mapping[str, str] = field(default_factory=dict)
-    max_files_per_trigger: int | None = None
-    columns: tuple[SpecColumn, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateSource:
-    """``ramp_up`` in seconds or as Spark reads it; columns are ``timestamp`` and ``value``."""
-
-    kind: Literal["rate"] = "rate"
-    rows_per_second: int = 1
-    ramp_up: str | None = None
-    partitions: int | None = None
-    columns: tuple[SpecColumn, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableSource:
-    """``start_from``: ``earliest``, ``oldest_snapshot``, ``latest`` or an ISO 8601 time with offset.
-
-    ``columns`` are the table's, for analysis.
-    """
-
-    identifier: tuple[str, ...]
-    kind: Literal["table"] = "table"
-    uuid: str | None = None
-    start_from: str = "earliest"
-    max_files_per_trigger: int | None = None
-    skip_deletes: bool = False
-    skip_overwrites: bool = False
-    columns: tuple[SpecColumn, ...] = ()
-
-
-Source: TypeAlias = FilesSource | RateSource | TableSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

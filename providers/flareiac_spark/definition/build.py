@@ -2,7 +2,7 @@
 Pure.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from flareiac.kernel.data import Attributes, Reference, digest
@@ -12,23 +12,18 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
-from flareiac_spark.column_types import Column
+from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.control import (
     Dedup,
     FilesInput,
-    FilesSource,
     Input,
     JobSpec,
     Merge,
     Output,
-    RateSource,
     Restart,
-    Source,
-    SpecColumn,
     Step,
     StreamInput,
     TableInput,
-    TableSource,
     Trigger,
     Watermark,
     job_spec_to_json,
@@ -39,8 +34,9 @@ from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import code_place
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.places import absolute_place
+from flareiac_spark.sources.file_formats import in_order
+from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
 from flareiac_spark.stream import stream_definition as declared
-from flareiac_spark.stream.canonical import table_columns
 
 
 def spec_of(
@@ -82,10 +78,10 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
     for output in data["outputs"]:
         filled = job.outputs[output["name"]].columns
         output["columns"] = [column for column in output["columns"] if column["name"] in filled]
+    streams = job.streams
     for item in data["inputs"]:
-        if item["kind"] == "stream" and item["source"]["kind"] == "table":
-            # Only a first start looks at it.
-            del item["source"]["start_from"]
+        for name in streams[item["name"]].source.first_start if item["name"] in streams else ():
+            del item["source"][name]
     catalogs = job.application.catalogs if job.application is not None else None
     return digest([data, job.restart_nonce, catalogs])
 
@@ -118,15 +114,15 @@ class _Build:
             case definition.StreamInput():
                 return StreamInput(name=name, source=self._source(item), watermark=_watermark(item.watermark))
             case definition.TableInput():
-                identifier, uuid = self._table(item.table)
+                identifier, uuid = self.table(item.table)
                 return TableInput(name=name, identifier=identifier, uuid=uuid, columns=self._columns(item))
             case definition.FilesInput():
                 return FilesInput(
                     name=name,
-                    path=str(absolute_place(item.path, self._project)),
+                    path=self.path(item.path),
                     format=item.format,
                     options=item.options,
-                    columns=_ordered(self._columns(item), item.column_order),
+                    columns=in_order(self._columns(item), item.column_order),
                 )
             case _:
                 assert_never(item)
@@ -143,7 +139,7 @@ class _Build:
         )
 
     def output(self, name: str, output: definition.Output) -> Output:
-        identifier, uuid = self._table(output.table)
+        identifier, uuid = self.table(output.table)
         columns = _spec_columns(table_columns(output.table, self._references))
         if not columns:
             why = (
@@ -165,39 +161,11 @@ class _Build:
             merge=_merge(output.merge),
         )
 
-    def _source(self, item: definition.StreamInput) -> Source:
-        columns = self._columns(item)
-        match item.source:
-            case declared.FilesSource() as source:
-                return FilesSource(
-                    path=str(absolute_place(source.path, self._project)),
-                    format=source.format,
-                    options=source.options,
-                    max_files_per_trigger=source.max_files_per_trigger,
-                    columns=_ordered(columns, item.column_order),
-                )
-            case declared.RateSource() as source:
-                return RateSource(
-                    rows_per_second=source.rows_per_second,
-                    ramp_up=source.ramp_up,
-                    partitions=source.partitions,
-                    columns=columns,
-                )
-            case declared.TableSource() as source:
-                identifier, uuid = self._table(source.table)
-                return TableSource(
-                    identifier=identifier,
-                    uuid=uuid,
-                    start_from=source.start_from,
-                    max_files_per_trigger=source.max_files_per_trigger,
-                    skip_deletes=source.skip_deletes,
-                    skip_overwrites=source.skip_overwrites,
-                    columns=columns,
-                )
-            case declared.UnknownSource():
-                raise Mismatch(f"attributes.inputs.{item.stream}", "has no source")
-            case source:
-                assert_never(source)
+    def _source(self, item: definition.StreamInput) -> ResolvedSource:
+        try:
+            return item.source.resolve(self._columns(item), item.column_order, self)
+        except Mismatch as mismatch:
+            raise mismatch.within(f"attributes.inputs.{item.stream}") from None
 
     def _columns(self, item: definition.Input) -> tuple[SpecColumn, ...]:
         found = _spec_columns(input_columns(item, self._references))
@@ -212,7 +180,12 @@ class _Build:
         location = absolute_place(found.location, self._project)
         return str(folder_of(location, layout, output, found.generation))
 
-    def _table(self, reference: Reference) -> tuple[tuple[str, ...], str | None]:
+    def path(self, recorded: str) -> str:
+        """See ``Places``."""
+        return str(absolute_place(recorded, self._project))
+
+    def table(self, reference: Reference) -> tuple[tuple[str, ...], str | None]:
+        """See ``Places``."""
         table = self._references[reference.address]
         catalog = self._references[table.attributes["catalog"].address]
         namespace = str(table.attributes["namespace"]).split(".")
@@ -229,10 +202,6 @@ def _merge(merge: definition.Merge | None) -> Merge | None:
     if merge is None:
         return None
     return Merge(on=merge.on, latest_by=merge.latest_by, update_if=merge.update_if, delete_if=merge.delete_if)
-
-
-def _ordered(columns: tuple[SpecColumn, ...], order: Sequence[str] | None) -> tuple[SpecColumn, ...]:
-    return columns if order is None else tuple(sorted(columns, key=lambda column: order.index(column.name)))
 
 
 def _spec_columns(columns: Iterable[Column]) -> tuple[SpecColumn, ...]:

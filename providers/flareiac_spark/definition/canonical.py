@@ -3,7 +3,7 @@ change of the job.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, assert_never
+from typing import assert_never
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest
 from flareiac.kernel.data import canonical as canonical_text
@@ -16,7 +16,7 @@ from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.column_types import Column, NotAType, normal_type
+from flareiac_spark.column_types import Column, NotAType, normal_type, table_columns
 from flareiac_spark.definition import foreign_tables, validation
 from flareiac_spark.definition.checkpoint_conf import conf_of
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
@@ -36,19 +36,14 @@ from flareiac_spark.definition.job_definition import (
     StreamInput,
     TableInput,
 )
+from flareiac_spark.definition.queries import folder_of
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
+from flareiac_spark.sources.file_formats import VALUE, recorded_folder
+from flareiac_spark.sources.source import TableRead, UnknownSource
 from flareiac_spark.sql.relations import columns_given, columns_read, stars_over
-from flareiac_spark.stream.canonical import VALUE, columns_of, files_place, table_columns, watermark_of
-from flareiac_spark.stream.stream_definition import (
-    FilesSource,
-    StreamDefinition,
-    TableSource,
-    UnknownSource,
-)
-
-POSITIONAL: Final = ("csv",)
-"""Formats whose columns are distinguished by position: leaving one out would shift the others."""
+from flareiac_spark.stream.canonical import columns_of, watermark_of
+from flareiac_spark.stream.stream_definition import StreamDefinition
 
 
 def canonical(
@@ -101,23 +96,19 @@ def _certain_columns(item: Input, references: References) -> list[str] | None:
     """The columns of an input, None where they are not known, or are those of a table of this project: what a
     column that leaves it means for its readers is reported with the table's change, in the plan.
     """
-    match item:
-        case TableInput(table=Reference(address)) | StreamInput(source=TableSource(table=Reference(address))):
-            known = references.get(address)
-            if known is not None and known.type == "table":
-                return None
-        case _:
-            pass
+    table = item.source.table_read if isinstance(item, StreamInput) else item
+    known = references.get(table.table.address) if isinstance(table, TableRead | TableInput) else None
+    if known is not None and known.type == "table":
+        return None
     return [column.name for column in input_columns(item, references)] or None
 
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     """The folders whose files it reads: its inputs, and its code."""
     job = JobDefinition.of(attributes)
-    read = [item.source if isinstance(item, StreamInput) else item for item in job.inputs.values()]
-    paths = [item.path for item in read if isinstance(item, FilesSource | FilesInput)]
     code = [job.code.path] if job.code is not None and job.code.path else []
-    return tuple(folder_of_pattern(path, project) for path in (*paths, *code))
+    paths = [*map(folder_of, job.inputs.values()), *code]
+    return tuple(folder_of_pattern(path, project) for path in paths if path is not None)
 
 
 def input_columns(item: Input, references: References) -> Sequence[Column]:
@@ -252,7 +243,7 @@ def _stream_input(
     read = columns_read(queries, name, [column.name for column in columns]) if queries else None
     if read is not None and watermark is not None:
         read |= {watermark.column.lower()}
-    ordered = isinstance(stream.source, FilesSource) and stream.source.format in POSITIONAL
+    ordered = stream.source.tells_columns_by_place
     return StreamInput(
         stream=reference,
         source=stream.source,
@@ -294,7 +285,7 @@ def _files_input(
         )
         diagnostics.error(codes.FILE_COLUMNS_MISSING, why, attribute=at)
     return FilesInput(
-        path=files_place(files["path"], (*at, "path"), project, diagnostics),
+        path=recorded_folder(files["path"], (*at, "path"), project, diagnostics),
         format=files["format"],
         options=checked_settings(files.get("options"), (*at, "options"), references, diagnostics),
         columns=_texts(columns),

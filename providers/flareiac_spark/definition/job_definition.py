@@ -15,7 +15,8 @@ from flareiac.kernel.records import OPTIONAL, Form, Mismatch, decode, encode, na
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, definition_of
 from flareiac_spark.control import ALL
 from flareiac_spark.engine.engine_definition import EngineDefinition
-from flareiac_spark.stream.stream_definition import Source, Watermark
+from flareiac_spark.sources.source import AnySource
+from flareiac_spark.stream.stream_definition import Watermark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class StreamInput:
 
     kind: Literal["stream"] = "stream"
     stream: Ref
-    source: Source
+    source: AnySource
     columns: Mapping[str, str]
     watermark: Watermark | None
     column_order: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)

@@ -5,9 +5,10 @@ from typing import Final
 
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType, Type
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+from flareiac.sdk.secret_settings import SETTINGS
 from flareiac.sdk.validators import one_of
-from flareiac_spark.engine.schema import SETTINGS
-from flareiac_spark.stream.schema import COLUMN, FORMATS, FORMATS_SHOWN
+from flareiac_spark.sources.file_formats import FORMAT, OPTIONS
+from flareiac_spark.stream.schema import COLUMN
 
 _TRIGGERS: Final[Mapping[str, Type]] = {
     "processing_time": STRING,
@@ -35,15 +36,8 @@ INPUT_FILES: Final = Block(
             required=True,
             effect="runs again",
         ),
-        "format": Attribute(
-            type=STRING,
-            description=f"The files' format: {FORMATS_SHOWN}.",
-            required=True,
-            validators=(one_of(*FORMATS),),
-        ),
-        "options": Attribute(
-            type=SETTINGS, description="Options of Spark's reader for this format, by Spark's names."
-        ),
+        "format": FORMAT,
+        "options": OPTIONS,
         "columns": Attribute(
             type=MapType(STRING),
             description=(

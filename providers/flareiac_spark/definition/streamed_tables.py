@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.stream.stream_definition import TableSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +17,7 @@ class StreamedTable:
 def streamed_tables(job: JobDefinition) -> list[StreamedTable]:
     """The tables that a job reads as streams."""
     return [
-        StreamedTable(input=name, table=item.source.table.address, start_from=item.source.start_from)
+        StreamedTable(input=name, table=read.table.address, start_from=read.start_from)
         for name, item in job.streams.items()
-        if isinstance(item.source, TableSource)
+        if (read := item.source.table_read) is not None
     ]

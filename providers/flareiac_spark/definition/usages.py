@@ -15,7 +15,6 @@ from flareiac_spark.definition.job_definition import (
     TableInput,
 )
 from flareiac_spark.definition.job_identity import JobIdentity, identity_of
-from flareiac_spark.stream.stream_definition import TableSource
 
 _SHARING: Final = {
     "complete": Sharing.REPLACES,
@@ -43,14 +42,13 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
     queries = queries_recorded(job, identity_of(recorded.identity) if recorded else JobIdentity())
     for name, item in job.inputs.items():
         match item:
-            case StreamInput(source=TableSource() as source):
-                skipped = {"deletes": source.skip_deletes, "overwrites": source.skip_overwrites}
-                tolerates = tuple(kind for kind, skips in skipped.items() if skips)
-                table = source.table.address
-                found.append(_reads(address, job, name, table, Relation.STREAMS_FROM, tolerates))
+            case StreamInput(source=source):
+                if (read := source.table_read) is not None:
+                    table = read.table.address
+                    found.append(_reads(address, job, name, table, Relation.STREAMS_FROM, read.tolerates))
             case TableInput(table=Reference(table)):
                 found.append(_reads(address, job, name, table, Relation.LOOKS_UP, ()))
-            case StreamInput() | FilesInput():
+            case FilesInput():
                 pass
             case _:
                 assert_never(item)

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from flareiac_spark.control import SpecColumn
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.sources.resolved import SpecColumn
 
 _PLAIN = {
     "boolean": "BOOLEAN",

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flareiac_spark.control import Merge, Output, SpecColumn
+from flareiac_spark.control import Merge, Output
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.column_types import quote, spark_type
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.sources.resolved import SpecColumn
 
 NOT_UNIQUE: Final = "MERGE_CARDINALITY"
 """Begins the message of the error that the statement itself raises."""

@@ -14,15 +14,7 @@ from typing import Any, Final
 
 from flareiac.kernel import kill_points
 from flareiac_spark.control import JobSpec, Output
-from flareiac_spark.driver import (
-    batch_write,
-    kept_rows,
-    logical_plan,
-    merge_rows,
-    sinks,
-    tables,
-    temp_views,
-)
+from flareiac_spark.driver import batch_write, kept_rows, logical_plan, merge_rows, sinks, tables, temp_views
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
 from flareiac_spark.driver.common_step import CommonStep, common_step_of
 from flareiac_spark.driver.inputs import open_input

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from flareiac_spark.control import ControlError, JobSpec, StreamInput, TableSource
+from flareiac_spark.control import ControlError, JobSpec, StreamInput
 from flareiac_spark.control.atomic_files import read_json, write_json
 from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.driver.refusal import Refusal
@@ -20,9 +20,9 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
     generation.
     """
     wanted = {
-        item.name: item.source
+        item.name: table.start_from
         for item in spec.inputs
-        if isinstance(item, StreamInput) and isinstance(item.source, TableSource)
+        if isinstance(item, StreamInput) and (table := item.source.table) is not None
     }
     folders = [
         Path(output.checkpoint.removeprefix("file://")) for output in spec.outputs if output.checkpoint
@@ -36,9 +36,7 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
         if known is None:
             used = any((folder / "offsets").is_dir() for folder in folders)
             known = {
-                "times": {
-                    name: None if used else _moment(source.start_from) for name, source in wanted.items()
-                }
+                "times": {name: None if used else _moment(start_from) for name, start_from in wanted.items()}
             }
         for note in notes:
             if not note.exists():

@@ -9,17 +9,16 @@ rows.
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import assert_never
 
-from flareiac_spark.control import FilesInput, FilesSource, JobSpec, StreamInput, local_path
+from flareiac_spark.control import FilesInput, Input, JobSpec, StreamInput, TableInput, local_path
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint
 from flareiac_spark.driver.checkpoints import query_id_in
-from flareiac_spark.driver.files_in_flight import missing_in_flight
 from flareiac_spark.driver.refusal import Refusal
 
 CHECKPOINT_LOST = "CHECKPOINT_LOST"
 CHECKPOINT_DAMAGED = "CHECKPOINT_DAMAGED"
-SOURCE_FILE_GONE = "SOURCE_FILE_GONE"
 _PATTERN = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -28,8 +27,7 @@ def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
     """``known``: the query that each checkpoint of this job must hold, by folder. Raises ``Refusal``."""
     for folder, query in spec.query_names.items():
         _prove_checkpoint(folder, query, known.get(folder))
-        if not _passes_over_missing_files(spec):
-            _prove_files_in_flight(local_path(folder), query)
+        _prove_batch_in_flight(spec, local_path(folder), query)
     for name, path in _source_folders(spec):
         if not path.exists():
             why = (
@@ -95,45 +93,35 @@ def _damaged(output: str, what: str) -> str:
     )
 
 
-def _passes_over_missing_files(spec: JobSpec) -> bool:
-    """Whether the job says that it goes on without the rows of files that are gone."""
-    sources = [
-        item.source.options
-        for item in spec.inputs
-        if isinstance(item, StreamInput) and isinstance(item.source, FilesSource)
-    ]
-    said = [spec.conf, *sources]
-    names = {name.lower(): str(value).lower() for settings in said for name, value in settings.items()}
-    return "true" in (names.get("spark.sql.files.ignoremissingfiles"), names.get("ignoremissingfiles"))
-
-
-def _prove_files_in_flight(path: Path, output: str) -> None:
+def _prove_batch_in_flight(spec: JobSpec, path: Path, output: str) -> None:
+    sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
+    said = [spec.conf, *(source.settings for source in sources)]
+    settings = {name.lower(): str(value).lower() for given in said for name, value in given.items()}
     try:
-        found = missing_in_flight(path)
+        found = [lost for source in sources if (lost := source.lost_in_flight(path, settings)) is not None]
     except (OSError, ValueError) as failure:
         raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"its logs cannot be read ({failure})")) from None
-    if found is not None:
-        batch, files = found
-        others = len(files) - 1
-        which = files[0] + (f" and {others:,} more file{'s' * (others > 1)}" if others else "")
-        why = (
-            f"Batch {batch} of output {output} was begun and is done again, and of the files that it reads "
-            f"{which} "
-            f"{'are' if others else 'is'} gone: Spark would pass over {'them' if others else 'it'} without "
-            "a word, and the rows would be "
-            "missing for good. Put back what was deleted; or, to go on without these rows, write in the job: "
-            'conf = { "spark.sql.files.ignoreMissingFiles" = "true" }.'
-        )
-        raise Refusal(SOURCE_FILE_GONE, why)
+    for lost in found:
+        why = f"Batch {lost.batch} of output {output} was begun and is done again, and {lost.why}"
+        raise Refusal(lost.error_class, why)
 
 
 def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Path]]:
     """Local folders and files that are read by name. A pattern may match later."""
     for item in spec.inputs:
-        match item:
-            case StreamInput(source=FilesSource(path=path)) | FilesInput(path=path):
-                local = str(local_path(path))
-                if not _PATTERN.search(local) and not _SCHEME.match(local):
-                    yield item.name, Path(local)
-            case _:
-                pass
+        path = _path_of(item)
+        local = str(local_path(path)) if path is not None else ""
+        if local and not _PATTERN.search(local) and not _SCHEME.match(local):
+            yield item.name, Path(local)
+
+
+def _path_of(item: Input) -> str | None:
+    match item:
+        case StreamInput():
+            return item.source.folder
+        case FilesInput():
+            return item.path
+        case TableInput():
+            return None
+        case _:
+            assert_never(item)

@@ -2,12 +2,10 @@
 
 from typing import Final
 
-from flareiac.kernel.types import NUMBER, STRING, ListType, MapType, ObjectType, RefType
+from flareiac.kernel.types import NUMBER, STRING, ListType, ObjectType
 from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.secret_settings import SETTINGS
 from flareiac.sdk.validators import is_duration, one_of
-
-SETTINGS: Final = MapType(RefType(("secret",), or_string=True))
-"""Texts by name, or secrets: only where a secret is travels, and who uses the setting reads it."""
 
 SCHEMA: Final = Block(
     description="Where jobs run: one Spark application for all jobs of the engine. Default: a local one.",

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-FILES, TABLE, RATE = "files", "table", "rate"
+from flareiac_spark.sources import KINDS
+from flareiac_spark.sources.offsets import CarryOver, Offsets
+from flareiac_spark.sources.source import offsets_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,11 @@ class Stream:
     name: str
     kind: str
     place: str
+
+    @property
+    def offsets(self) -> Offsets:
+        """What it leaves in a checkpoint."""
+        return offsets_of(self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +76,9 @@ def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
     """
     if new.streams is None:
         return Refusal(why="the new query reads several streams, and its SQL does not tell in which order")
-    if any(stream.kind == RATE for stream in new.streams):
-        return Refusal(why="a rate stream has no position: it counts from zero in each generation")
+    for stream in new.streams:
+        if stream.offsets.carry_over is CarryOver.NONE:
+            return Refusal(why=stream.offsets.no_position)
     if not on_disk:
         return Positions(pairs=(), new_streams=tuple(stream.name for stream in new.streams))
     if old.streams is None:
@@ -82,18 +90,19 @@ def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
                 f"{len(old.streams)} streams"
             )
         )
-    if any(
-        kind not in (FILES, TABLE, RATE, stream.kind)
-        for kind, stream in zip(on_disk, old.streams, strict=True)
-    ):
+    if any(kind not in (*KINDS, stream.kind) for kind, stream in zip(on_disk, old.streams, strict=True)):
         return Refusal(why="the checkpoint holds a position of a kind that is not known here")
     return _matched(old, new, old.streams, new.streams)
 
 
 def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[Stream, ...]) -> Decision:
     known = {(stream.kind, stream.place): at for at, stream in enumerate(before)}
-    files = [stream for stream in after if stream.kind == FILES and (FILES, stream.place) in known]
-    if not files:
+    logs = [
+        stream
+        for stream in after
+        if stream.offsets.carry_over is CarryOver.LOG and (stream.kind, stream.place) in known
+    ]
+    if not logs:
         pairs = tuple(
             (known[key], at)
             for at, stream in enumerate(after)
@@ -101,26 +110,17 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
         )
         new_streams = tuple(stream.name for stream in after if (stream.kind, stream.place) not in known)
         return Positions(pairs=pairs, new_streams=new_streams, alone=len(after) == 1)
-    place = files[0].place
+    kept = logs[0].offsets.kept_in_log(logs[0].place)
     if old.stateful:
         return Refusal(
-            why=(
-                f"which files of {place} were read is kept together with the old query's state, and the "
-                "state cannot come along"
-            )
+            why=(f"{kept} is kept together with the old query's state, and the state cannot come along")
         )
     if new.stateful:
         return Refusal(
-            why=(
-                f"which files of {place} were read cannot be given to a query that keeps state: Spark would "
-                "look for old state"
-            )
+            why=(f"{kept} cannot be given to a query that keeps state: Spark would look for old state")
         )
     if [(item.kind, item.place) for item in before] != [(item.kind, item.place) for item in after]:
         return Refusal(
-            why=(
-                f"which files of {place} were read is kept by position, and the query reads other streams, "
-                "or in another order"
-            )
+            why=(f"{kept} is kept by position, and the query reads other streams, or in another order")
         )
     return Copied()

@@ -1,6 +1,6 @@
 """Why a query cannot begin a raised generation where ``start_from`` says, and the lines to paste. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from flareiac.sdk.changes import Blocker, blocker
@@ -8,10 +8,11 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.control import ALL
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.generation.carry_over import FILES, TABLE, Refusal, decide
+from flareiac_spark.generation.carry_over import Refusal, decide
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.sources.source import offsets_of
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
 
 
@@ -25,10 +26,10 @@ def blockers(
     recorded = JobDefinition.of(request.recorded.attributes) if request.recorded else None
     if recorded is None or start == EARLIEST:
         return
-    kinds = {item.source.kind for item in desired.streams.values()}
     if start != CARRY_OVER:
-        others = sorted(kinds - {TABLE})
-        if others and not (start == OLDEST_SNAPSHOT and TABLE in kinds):
+        kinds = {item.source.kind for item in desired.streams.values()}
+        others = without_times(kinds)
+        if others and not (start == OLDEST_SNAPSHOT and len(others) < len(kinds)):
             yield only_tables(desired, start, others, again)
         return
     for name in desired.query_names:
@@ -41,6 +42,11 @@ def blockers(
             found = decide(old, new, [kind for kind, _folders in on_disk.sources])
         if isinstance(found, Refusal):
             yield cannot_carry_over(desired, name, found, again)
+
+
+def without_times(kinds: Iterable[str]) -> list[str]:
+    """The kinds of sources for which a moment is no beginning."""
+    return sorted(kind for kind in kinds if not offsets_of(kind).begins_at_times)
 
 
 def cannot_carry_over(desired: JobDefinition, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
@@ -59,7 +65,7 @@ def only_tables(desired: JobDefinition, start: str, kinds: Sequence[str], again:
     """A moment is no beginning for these kinds of sources."""
     place = desired.checkpoint
     carry = f"go on where the last generation stands, in {place}:\n  {line(place, 'start_from', CARRY_OVER)}"
-    read = " and ".join("files" if kind == FILES else f"a {kind} stream" for kind in kinds)
+    read = " and ".join(offsets_of(kind).named(kind) for kind in kinds)
     return blocker(
         codes.START_DOES_NOT_FIT,
         why=(

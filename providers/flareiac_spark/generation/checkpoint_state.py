@@ -12,11 +12,11 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_sta
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import (
     CheckpointOnDisk,
-    Damaged,
     is_begun,
     preparation_note,
     read_checkpoint,
 )
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.engine.application import Applications, read_desired
 from flareiac_spark.generation.switch import GenerationSwitch

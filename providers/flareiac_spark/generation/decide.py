@@ -14,7 +14,7 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.control import JobSpec, Output, StreamInput
 from flareiac_spark.generation import carry_over
 from flareiac_spark.generation.carry_over import Copied, Positions, Refusal
-from flareiac_spark.generation.carry_over_blockers import cannot_carry_over, only_tables
+from flareiac_spark.generation.carry_over_blockers import cannot_carry_over, only_tables, without_times
 from flareiac_spark.generation.checkpoint_state import CheckpointState, QueryState
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.generation.switch import GenerationSwitch
@@ -80,7 +80,7 @@ def _refusals(switch: GenerationSwitch, query: QueryState) -> Iterator[Diagnosti
                 yield _emptied_before(switch.address, query.emptied[output.name], switch.start_from)
     if switch.start_from != CARRY_OVER and not switch.reads_from_the_start:
         kinds = {item.source.kind for item in switch.new.inputs if isinstance(item, StreamInput)}
-        if others := sorted(kinds - {"table"}):
+        if others := without_times(kinds):
             yield refused(switch.address, only_tables(switch.after, switch.start_from, others))
 
 

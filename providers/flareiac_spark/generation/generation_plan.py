@@ -15,6 +15,7 @@ from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import readable
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts, observed_facts
+from flareiac_spark.sources.offsets import CarryOver
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 _REWRITES: Final = ("complete", "overwrite")
@@ -57,12 +58,10 @@ def on_same_checkpoint(recorded: JobDefinition | None, planned: JobDefinition) -
 
 
 def carries_over(job: JobDefinition, recorded: JobDefinition | None = None) -> bool:
-    """Whether offsets can be taken over: those of tables always, those of one folder of files where no state
-    is kept.
-    """
-    kinds = [item.source.kind for item in job.streams.values()]
+    """Whether offsets can be taken over: positions always, the log of one source where no state is kept."""
+    rules = [item.source.offsets.carry_over for item in job.streams.values()]
     stateless = not declares_state(job) and (recorded is None or not declares_state(recorded))
-    return set(kinds) == {"table"} or (kinds == ["files"] and stateless)
+    return set(rules) == {CarryOver.POSITION} or (rules == [CarryOver.LOG] and stateless)
 
 
 def lines(job: JobDefinition, start: str, *, rebuild: bool) -> str:

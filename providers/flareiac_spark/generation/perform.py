@@ -16,7 +16,8 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.generations import damage
-from flareiac_spark.checkpoint_files.reader import Damaged, note_of
+from flareiac_spark.checkpoint_files.reader import note_of
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import (
     ControlError,
     Finish,

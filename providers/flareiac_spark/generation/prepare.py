@@ -4,16 +4,19 @@ a query has used.
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from flareiac.kernel.durable_files import sync_directory, write_new
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
-from flareiac_spark.checkpoint_files.reader import Damaged, batches, files_in, note_of, read_offsets
+from flareiac_spark.checkpoint_files.reader import note_of
+from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
 from flareiac_spark.control import ControlError
 from flareiac_spark.control.atomic_files import read_json, write_json
+from flareiac_spark.sources.on_disk import recognized
+from flareiac_spark.sources.source import kinds
 
 _POSITIONS_OF_ONE: Final = 8
 """A query that reads one table at several places has a position for each; more than it has do no harm."""
@@ -62,7 +65,7 @@ def prepare_folder(folder: Path, beginning: StartPositions) -> None:
         _copy(beginning.copied.folder, scratch, beginning.copied.batch, beginning.conf)
     for index, offset in beginning.positions.items():
         for at in range(_POSITIONS_OF_ONE) if beginning.alone else (index,):
-            _write(scratch / "sources" / str(at) / "offsets" / "0", offset)
+            recognized(json.loads(offset))[1].begin_at(scratch / "sources" / str(at), offset, _write)
     # The note comes first: a folder without one is no one's, and stays.
     write_json(
         note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.noted}}
@@ -114,7 +117,9 @@ def _copy(old: Path, new: Path, last: int, conf: Mapping[str, str]) -> None:
     if last not in committed:
         _write(new / "commits" / str(last), 'v1\n{"nextBatchWatermarkMs":0}')
     for index, position in enumerate(newest.positions):
-        _copy_source(old / "sources" / str(index), new / "sources" / str(index), position)
+        offset = json.loads(position) if position is not None else None
+        for _name, kind in kinds():
+            kind.offsets.copy_log(old / "sources" / str(index), new / "sources" / str(index), offset, _write)
 
 
 def _pinned(header: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, str]:
@@ -122,46 +127,6 @@ def _pinned(header: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, str
     any value will do.
     """
     return {name: value for name, value in conf.items() if name in header.get("conf", {})}
-
-
-def _copy_source(old: Path, new: Path, position: str | None) -> None:
-    initial = old / "offsets" / "0"
-    if initial.exists():
-        _write(new / "offsets" / "0", initial.read_text(encoding="utf-8"))
-    reached = json.loads(position).get("logOffset") if position is not None else None
-    if isinstance(reached, int) and reached >= 0:
-        for name, entries in _files_up_to(old, reached):
-            lines = [json.dumps(entry, separators=(",", ":"), ensure_ascii=False) for entry in entries]
-            _write(new / name, "\n".join(["v1", *lines]))
-
-
-def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-    """A file source's log up to an entry, by the names of its files: the newest compacted one and what came
-    after it.
-
-    Spark writes an entry before the offsets that name it, and may have folded this one into a later compacted
-    file already.
-    """
-    names = {item.name for item in log.iterdir()}
-    compacted = sorted(
-        int(name.removesuffix(".compact"))
-        for name in names
-        if name.endswith(".compact") and name[:1].isdigit()
-    )
-    base = max((number for number in compacted if number <= last), default=None)
-    if base is not None:
-        yield f"{base}.compact", files_in(log / f"{base}.compact")
-    later = next((number for number in compacted if number > last), None)
-    folded = files_in(log / f"{later}.compact") if later is not None else []
-    for number in range(0 if base is None else base + 1, last + 1):
-        if str(number) in names:
-            yield str(number), files_in(log / str(number))
-        elif later is not None:
-            yield str(number), [entry for entry in folded if entry.get("batchId") == number]
-        else:
-            raise Damaged(
-                log / str(number), "it is not there, and without it the files read so far are not known"
-            )
 
 
 def _write(path: Path, text: str) -> None:

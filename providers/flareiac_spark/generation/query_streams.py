@@ -2,20 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import assert_never
 
 from flareiac_spark.control import ALL
 from flareiac_spark.definition.job_definition import JobDefinition, Step
-from flareiac_spark.generation.carry_over import FILES, TABLE, Query, Stream
+from flareiac_spark.generation.carry_over import Query, Stream
+from flareiac_spark.sources.source import Source
 from flareiac_spark.sql.relations import relation_uses, streams_in_order
 from flareiac_spark.sql.state import stateful_steps
-from flareiac_spark.stream.stream_definition import (
-    FilesSource,
-    RateSource,
-    Source,
-    TableSource,
-    UnknownSource,
-)
 
 
 def query_streams(job: JobDefinition, folder: str, uuids: Mapping[str, str | None] | None = None) -> Query:
@@ -41,15 +34,7 @@ def query_streams(job: JobDefinition, folder: str, uuids: Mapping[str, str | Non
 
 
 def _stream(name: str, source: Source, uuids: Mapping[str, str | None]) -> Stream:
-    match source:
-        case FilesSource(path=path):
-            return Stream(name=name, kind=FILES, place=path)
-        case TableSource(table=table):
-            return Stream(name=name, kind=TABLE, place=uuids.get(name) or str(table))
-        case RateSource() | UnknownSource():
-            return Stream(name=name, kind=source.kind, place="")
-        case _:
-            assert_never(source)
+    return Stream(name=name, kind=source.kind, place=uuids.get(name) or source.place)
 
 
 def _order(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.checkpoint_files.generations import damage
-from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.generation.operation_client import OperationClient
 from flareiac_spark.generation.perform import finish_batch, marked

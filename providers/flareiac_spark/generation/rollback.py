@@ -9,7 +9,7 @@ so that the reason can be determined.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, warning
@@ -18,21 +18,22 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged
+from flareiac_spark.column_types import table_columns
 from flareiac_spark.control import (
     ControlError,
     DesiredJob,
+    FilesInput,
     JobSpec,
-    SpecColumn,
     StreamInput,
     TableInput,
-    TableSource,
     job_spec_from_json,
     job_spec_to_json,
 )
 from flareiac_spark.definition.build import digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.stream.canonical import table_columns
+from flareiac_spark.sources.resolved import SpecColumn
 
 _UNREADABLE: Final = -1
 
@@ -185,15 +186,18 @@ def _unfit(stable: DesiredJob, request: ApplyRequest) -> Iterator[str]:
 
 def _uses(spec: JobSpec) -> Iterator[tuple[tuple[str, ...], str | None, tuple[SpecColumn, ...], bool]]:
     for output in spec.outputs:
-        yield tuple(output.identifier), output.uuid, output.columns, True
+        yield output.identifier, output.uuid, output.columns, True
     for item in spec.inputs:
         match item:
-            case StreamInput(source=TableSource() as source):
-                yield tuple(source.identifier), source.uuid, source.columns, False
+            case StreamInput(source=source):
+                if (table := source.table) is not None:
+                    yield table.identifier, table.uuid, source.columns, False
             case TableInput():
-                yield tuple(item.identifier), item.uuid, item.columns, False
-            case _:
+                yield item.identifier, item.uuid, item.columns, False
+            case FilesInput():
                 pass
+            case _:
+                assert_never(item)
 
 
 def _tables(

@@ -1,14 +1,13 @@
 """Describes what a raised generation means for the running queries. Pure."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from flareiac.sdk.changes import Blocker, Effect, Step, blocker
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
-from flareiac_spark.generation.carry_over import FILES, TABLE
 from flareiac_spark.observation.checkpoint import QueryFacts
+from flareiac_spark.sources.source import offsets_of
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 
@@ -52,7 +51,8 @@ def _where(start: str) -> str:
 def _of_query(query: QueryFacts, start: str) -> Iterator[Step]:
     name = _named(query)
     if start in (EARLIEST, OLDEST_SNAPSHOT):
-        for text in _read_again(query):
+        for source in query.sources:
+            text = offsets_of(source.kind).read_again(source)
             yield Step(text=f"{name}: {text}", effect=Effect.NEW_GENERATION)
         return
     yield Step(text=f"{name}: {_goes_on(query, start)}", effect=Effect.NEW_GENERATION, why=_settled(query))
@@ -88,56 +88,13 @@ def _goes_on(query: QueryFacts, start: str) -> str:
             f"starts at {start}: rows since then are read again, and what lies between {reached} and a "
             "later time is skipped"
         )
-    places = ", ".join(_place(*source) for source in query.sources) or "its streams"
-    return f"goes on after {reached}: {places}"
+    places = [offsets_of(source.kind).goes_on(source) for source in query.sources]
+    return f"goes on after {reached}: {', '.join(places) or 'its streams'}"
 
 
 def _reached(query: QueryFacts) -> str:
     batch = query.committed if query.committed is not None else query.started
     return "the start" if batch is None else f"batch {batch}"
-
-
-def _place(kind: str, offset: str | None, folders: tuple[str, ...]) -> str:
-    if kind == FILES:
-        return f"the list of files read in {_folders(folders)} is taken over"
-    position = _snapshot(offset)
-    if kind == TABLE and position is not None:
-        return f"table from snapshot {position[0]} on (position {position[1]})"
-    return "a table of which nothing was read" if kind == TABLE else kind
-
-
-def _snapshot(offset: str | None) -> tuple[int, int] | None:
-    try:
-        found = json.loads(offset or "null")
-        return int(found["snapshot_id"]), int(found["position"])
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-def _read_again(query: QueryFacts) -> list[str]:
-    texts = []
-    for kind, _offset, folders in query.sources:
-        match kind:
-            case "files":
-                texts.append(
-                    f"reads every file in {_folders(folders)} again; files that are gone (clean_source) "
-                    "cannot be read again"
-                )
-            case "table":
-                texts.append(
-                    "reads its table from the oldest snapshot that is left; rows appended by expired ones "
-                    "are not read"
-                )
-            case "rate":
-                texts.append("counts from zero again")
-            case _:
-                texts.append("reads its source from the beginning")
-    return texts
-
-
-def _folders(folders: tuple[str, ...]) -> str:
-    shown = ", ".join(folders[:2])
-    return shown + (f" and {len(folders) - 2} more" if len(folders) > 2 else "") if folders else "its folder"
 
 
 def _in_the_way(desired: CheckpointDefinition, item: QueryFacts) -> Blocker:

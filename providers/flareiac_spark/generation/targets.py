@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from flareiac_spark.control import JobSpec, Output, StreamInput, TableSource, Target, local_path
+from flareiac_spark.control import JobSpec, Output, StreamInput, Target, local_path
+from flareiac_spark.sources.resolved import StreamedTable
 
 
 def folders(spec: JobSpec) -> dict[str, tuple[Path, tuple[Output, ...]]]:
@@ -16,12 +17,12 @@ def folders(spec: JobSpec) -> dict[str, tuple[Path, tuple[Output, ...]]]:
     return found
 
 
-def streamed_tables(spec: JobSpec) -> dict[str, TableSource]:
+def streamed_tables(spec: JobSpec) -> dict[str, StreamedTable]:
     """The tables that a job reads as streams, by the name of the input."""
     return {
-        item.name: item.source
+        item.name: table
         for item in spec.inputs
-        if isinstance(item, StreamInput) and isinstance(item.source, TableSource)
+        if isinstance(item, StreamInput) and (table := item.source.table) is not None
     }
 
 

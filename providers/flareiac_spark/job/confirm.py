@@ -19,13 +19,7 @@ from flareiac_spark.generation.switch import begins_generation
 from flareiac_spark.job.identity import first_batch, identity_of, reached
 from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.target import Target
-from flareiac_spark.job.wait import (
-    Wanted,
-    computes_its_first_batch,
-    not_stable,
-    settled,
-    wait_until_settled,
-)
+from flareiac_spark.job.wait import Wanted, computes_its_first_batch, not_stable, settled, wait_until_settled
 
 
 def confirm(request: ApplyRequest, target: Target, running: RunningJobs) -> Outcome:

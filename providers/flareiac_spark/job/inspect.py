@@ -12,16 +12,14 @@ from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.run_status import QueryRun, RunStatus
 from flareiac_spark.application import Liveness, liveness, why_unknown
-from flareiac_spark.checkpoint_files.backlog import files_waiting
-from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.read import last_error, query_folders
-from flareiac_spark.places import absolute_place
-from flareiac_spark.stream.stream_definition import FilesSource
 
 
 def inspect_job(
@@ -136,12 +134,11 @@ def _files_waiting(
     folder: Path, on_disk: CheckpointOnDisk, job: JobDefinition, project: Project
 ) -> int | None:
     """Where one input of the job reads a folder of files: then it is known which source that is."""
-    inputs = [item.source for item in job.streams.values() if isinstance(item.source, FilesSource)]
-    sources = [source.index for source in on_disk.sources if source.kind == "files"]
-    if len(inputs) != 1 or len(sources) != 1:
+    declared = [item.source for item in job.streams.values() if item.source.folder is not None]
+    sources = [source.index for source in on_disk.sources if source.kind in {item.kind for item in declared}]
+    if len(declared) != 1 or len(sources) != 1:
         return None
-    path = absolute_place(inputs[0].path, project)
-    return files_waiting(folder, sources[0], path, inputs[0].options)
+    return declared[0].waiting(folder, sources[0], project)
 
 
 def _time(milliseconds: int | None) -> str | None:

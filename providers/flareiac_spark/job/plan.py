@@ -18,6 +18,7 @@ from flareiac_spark.change.diff import SPARK, changes, is_fresh
 from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
+from flareiac_spark.column_types import table_columns
 from flareiac_spark.control.lease import LEASE_SECONDS
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
@@ -28,7 +29,6 @@ from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts
 from flareiac_spark.start_from import CARRY_OVER
-from flareiac_spark.stream.canonical import table_columns
 
 _HIDDEN: Final = ("step_order", "column_order")
 

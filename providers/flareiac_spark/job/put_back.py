@@ -10,7 +10,8 @@ from flareiac.kernel.records import OPTIONAL, SPARSE, decode, encode
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import NotApplied
 from flareiac_spark.checkpoint_files.generations import damage
-from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import DesiredJob
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity

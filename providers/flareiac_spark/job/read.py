@@ -2,8 +2,7 @@
 files, by reading only.
 """
 
-import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,9 +22,9 @@ from flareiac_spark.change.diff import read_in_order
 from flareiac_spark.change.source_folders import WILDCARDS, read_paths
 from flareiac_spark.checkpoint_files.generations import damage, layout_of
 from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
-from flareiac_spark.checkpoint_files.overwritten import NEWEST, overwritten
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions, read_positions
-from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import (
     ControlDirectory,
     ControlError,
@@ -42,6 +41,7 @@ from flareiac_spark.engine.application import Applications, read_desired, read_s
 from flareiac_spark.job.health import complaints
 from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk
 from flareiac_spark.places import absolute_place
+from flareiac_spark.sources.source import kinds
 
 
 def read_job(request: ReadRequest, applications: Applications) -> Observation:
@@ -70,7 +70,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         )
         if request.recorded is not None:
             _refuse_lost_logs(job, checkpoints)
-        unread = _unread(folders.values())
+        unread = [text for _name, kind in kinds() for text in kind.offsets.unread(tuple(folders.values()))]
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -121,33 +121,6 @@ def _refuse_lost_logs(job: JobDefinition, checkpoints: Mapping[str, OutputFacts]
                 folder,
                 f"it has the logs of {len(found.sources)} sources, and its query reads {len(set(read))}",
             )
-
-
-def _unread(folders: Iterable[Path]) -> tuple[str, ...]:
-    """Files whose new content no query reads, or perhaps none has read, in words."""
-    found = [overwritten(folder) for folder in folders]
-    after = list(dict.fromkeys(path for item in found for path in item.after))
-    meanwhile = {path: noted for item in found for path, noted in item.meanwhile if path not in after}
-    among = f" of the newest {NEWEST:,} files" if any(item.cut for item in found) else ""
-    texts: list[str] = []
-    if after:
-        texts.append(
-            f"overwritten after it was read: {_some(after)}{among}. Spark reads a file once, by its path: "
-            "write new rows into a new file"
-        )
-    if meanwhile:
-        first, noted = next(iter(meanwhile.items()))
-        time = dt.datetime.fromtimestamp(noted // 1000, dt.UTC).isoformat().replace("+00:00", "Z")
-        texts.append(
-            f"overwritten while its batch was under way: {_some(list(meanwhile))}{among}. Which of its "
-            "contents was read is not known: compare its rows with those in the table. Where they are "
-            f"right, give the file its time back: touch -d {time} {first}"
-        )
-    return tuple(texts)
-
-
-def _some(paths: Sequence[str]) -> str:
-    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1:,} more"
 
 
 def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project: Project) -> None:

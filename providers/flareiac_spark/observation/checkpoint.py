@@ -8,13 +8,14 @@ from flareiac.sdk.results import Observation, Present
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Contents, Generation
 from flareiac_spark.checkpoint_files.layout import CheckpointLayout
+from flareiac_spark.sources.offsets import SourceOnDisk
 
 _FRESH_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryFacts:
-    """One query in one generation. Sources as (kind, offset, folders); operators as (name, partitions).
+    """One query in one generation. Operators as (name, partitions).
 
     ``fresh``: its last batch was begun so lately that the query may be running.
     """
@@ -27,7 +28,7 @@ class QueryFacts:
     committed: int | None = None
     begun_ms: int | None = None
     fresh: bool = False
-    sources: tuple[tuple[str, str | None, tuple[str, ...]], ...] = ()
+    sources: tuple[SourceOnDisk, ...] = ()
     operators: tuple[tuple[str, int | None], ...] = ()
 
     @property
@@ -71,7 +72,7 @@ def _query(item: Generation, number: int, in_use: int, now: float) -> QueryFacts
         committed=found.committed,
         begun_ms=found.begun_ms,
         fresh=found.begun_ms is not None and now - found.begun_ms / 1000 < _FRESH_SECONDS,
-        sources=tuple((source.kind, source.offset, source.folders) for source in found.sources),
+        sources=found.sources,
         operators=tuple((operator.name, operator.partitions) for operator in found.operators),
     )
 

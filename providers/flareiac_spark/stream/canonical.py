@@ -1,32 +1,21 @@
 """From a stream block to canonical attributes: one source, its columns, its watermark."""
 
-from datetime import datetime
 from typing import Final
 
-from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
-from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.column_types import Column, NotAType, normal_type, whole_columns
-from flareiac_spark.places import folder_of_pattern, recorded_place
-from flareiac_spark.stream.stream_definition import (
-    FilesSource,
-    RateSource,
-    Source,
-    StreamDefinition,
-    TableSource,
-    Watermark,
-)
+from flareiac_spark.column_types import Column, NotAType, normal_type
+from flareiac_spark.places import folder_of_pattern
+from flareiac_spark.sources.source import Source, Surroundings, UnknownSource, kinds
+from flareiac_spark.stream.stream_definition import StreamDefinition, Watermark
 
-RATE_COLUMNS: Final = (Column(name="timestamp", type="timestamptz"), Column(name="value", type="long"))
-VALUE: Final = Column(name="value", type="string")
-"""The one column of files whose format is text."""
 _ACTIONS_LATER: Final = ("null", "drop", "quarantine")
 
 
@@ -36,7 +25,8 @@ def canonical(
     """``source`` with its kind, ``columns`` in order, ``watermark`` with its delay in milliseconds."""
     wanted = decoded.attributes
     declared = columns_of(wanted.get("column"), diagnostics)
-    source, columns = _source(wanted, declared, references, project, diagnostics)
+    around = Surroundings(references=references, project=project, diagnostics=diagnostics)
+    source, columns = _source(wanted, declared, around)
     _check_bad_records(wanted.get("bad_records"), diagnostics)
     names = [column.name for column in columns] if columns else None
     stream = StreamDefinition(
@@ -50,8 +40,8 @@ def canonical(
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     """The folder whose files it reads."""
-    source = StreamDefinition.of(attributes).source
-    return (folder_of_pattern(source.path, project),) if isinstance(source, FilesSource) else ()
+    folder = StreamDefinition.of(attributes).source.folder
+    return () if folder is None else (folder_of_pattern(folder, project),)
 
 
 def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",)) -> list[Column]:
@@ -98,109 +88,11 @@ def watermark_of(
     return Watermark(column=column, delay_ms=milliseconds)
 
 
-def table_columns(reference: Data, references: References) -> list[Column]:
-    """The top-level columns of a table with whole types; none where its schema is not managed here."""
-    table = references.get(reference.address) if isinstance(reference, Reference) else None
-    if table is None or not table.attributes.get("columns"):
-        return []
-    return whole_columns(table.attributes["columns"], table.attributes["column_order"])
-
-
-def files_place(path: Data, at: Path, project: Project, diagnostics: Diagnostics) -> str:
-    """A folder of files as it is recorded."""
-    if path is UNKNOWN:
-        return ""
-    place = recorded_place(str(path), project)
-    if place is None:
-        diagnostics.error(
-            codes.FILES_PATH_UNSUPPORTED,
-            f"{path!r} cannot be read yet. This version reads local or mounted folders: write a path.",
-            attribute=at,
-        )
-        return str(path)
-    return place
-
-
-def _source(
-    wanted: Attributes,
-    declared: list[Column],
-    references: References,
-    project: Project,
-    diagnostics: Diagnostics,
-) -> tuple[Source, list[Column]]:
-    if files := wanted.get("files"):
-        return _files(files, declared, references, project, diagnostics)
-    if declared:
-        why = (
-            "Remove the column blocks: a table has its own columns, and a rate stream has timestamp and "
-            "value."
-        )
-        diagnostics.error(codes.COLUMNS_NOT_OF_FILES, why, attribute=("column",))
-    if table := wanted.get("table"):
-        return _table(table, diagnostics), table_columns(table["table"], references)
-    return _rate(wanted.get("rate") or {}, diagnostics), list(RATE_COLUMNS)
-
-
-def _files(
-    files: Attributes,
-    declared: list[Column],
-    references: References,
-    project: Project,
-    diagnostics: Diagnostics,
-) -> tuple[Source, list[Column]]:
-    if not declared and files["format"] == "text":
-        declared = [VALUE]
-    if not declared:
-        diagnostics.error(
-            codes.FILE_COLUMNS_MISSING,
-            'Spark does not look into files to find out. Write column "name" { type = "..." } for each.',
-            attribute=("files",),
-        )
-    source = FilesSource(
-        path=files_place(files["path"], ("files", "path"), project, diagnostics),
-        format=files["format"],
-        options=checked_settings(files.get("options"), ("files", "options"), references, diagnostics),
-        max_files_per_trigger=files.get("max_files_per_trigger"),
-    )
-    return source, declared
-
-
-def _rate(rate: Attributes, diagnostics: Diagnostics) -> RateSource:
-    ramp_up = rate.get("ramp_up")
-    if ramp_up is not None and parse_duration(ramp_up) is None:
-        diagnostics.error(
-            codes.INVALID_DURATION,
-            f'{ramp_up!r} is not a duration. Write for example "10s".',
-            attribute=("rate", "ramp_up"),
-        )
-    return RateSource(
-        rows_per_second=rate.get("rows_per_second") or 1, ramp_up=ramp_up, partitions=rate.get("partitions")
-    )
-
-
-def _table(table: Attributes, diagnostics: Diagnostics) -> TableSource:
-    start = table.get("start_from") or "earliest"
-    if start not in ("earliest", "oldest_snapshot", "latest") and not _is_time(start):
-        diagnostics.error(
-            codes.INVALID_START,
-            f'{start!r} is not a start. Write "earliest", "oldest_snapshot", "latest" or a time with '
-            'offset, such as "2026-01-31T00:00:00Z".',
-            attribute=("table", "start_from"),
-        )
-    return TableSource(
-        table=table["table"],
-        start_from=start,
-        max_files_per_trigger=table.get("max_files_per_trigger"),
-        skip_deletes=bool(table.get("skip_deletes")),
-        skip_overwrites=bool(table.get("skip_overwrites")),
-    )
-
-
-def _is_time(text: Data) -> bool:
-    try:
-        return datetime.fromisoformat(str(text)).tzinfo is not None
-    except ValueError:
-        return False
+def _source(wanted: Attributes, declared: list[Column], around: Surroundings) -> tuple[Source, list[Column]]:
+    for name, kind in kinds():
+        if (block := wanted.get(name)) is not None:
+            return kind.read(block, declared, around)
+    return UnknownSource(), declared
 
 
 def _check_bad_records(value: Data, diagnostics: Diagnostics) -> None:

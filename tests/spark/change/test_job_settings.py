@@ -17,15 +17,9 @@ from flareiac.sdk.changes import Effect
 from flareiac_spark.change.changes import JobChange, Mixed, Pinned, Restarted
 from flareiac_spark.change.diff import changes
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.settings import (
-    INPUT_SETTINGS,
-    OUTPUT_OPTIONS,
-    READER_OPTIONS,
-    SETTINGS,
-    VALUES,
-    harmless,
-)
-from flareiac_spark.stream.stream_definition import FilesSource, TableSource
+from flareiac_spark.settings import OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, harmless
+from flareiac_spark.sources.files.definition import FilesSource
+from flareiac_spark.sources.table.definition import TableSource
 from tests.spark.declared import LAKE, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)
@@ -135,7 +129,7 @@ def test_an_attribute_of_a_source_without_an_entry_never_just_restarts(
     before = encode(source)
     after = {**before, name: 9 if before[name] is None else not before[name]}
     found = judged(_reading(stateful, before), _reading(stateful, after))
-    assert right(found, harmless(name, INPUT_SETTINGS) is not None)
+    assert right(found, harmless(name, source.harmless) is not None)
 
 
 def _reading(job: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Present, Recorded, Unreadable
+from flareiac_spark import checkpoint_log
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint_files import reader
-from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, TooNew, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged, TooNew
 from tests.spark.checkpoint_sample import QUERY, sample
 
 ATTRIBUTES = {
@@ -141,7 +143,7 @@ def test_a_batch_that_ends_while_one_looks_is_no_damage(
 ) -> None:
     """The newest commit is listed first; by then the query may be two batches on."""
     folder = sample(tmp_path / "g0001", committed=3, started=3)
-    real, moved = reader._newest, False
+    real, moved = checkpoint_log.newest, False
 
     def newest(log: Path) -> int | None:
         nonlocal moved
@@ -155,7 +157,7 @@ def test_a_batch_that_ends_while_one_looks_is_no_damage(
     monkeypatch.setattr(
         reader, "_stand", lambda _folder: (real(folder / "offsets"), real(folder / "commits"))
     )
-    monkeypatch.setattr(reader, "_newest", newest)
+    monkeypatch.setattr(reader, "newest", newest)
     assert read(folder).committed == 6
 
 

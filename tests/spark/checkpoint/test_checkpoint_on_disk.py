@@ -9,8 +9,10 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Present, Unreadable
 from flareiac_spark.checkpoint.driver import CheckpointDriver
-from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.observation.checkpoint import observed_facts
+from flareiac_spark.sources.offsets import SourceOnDisk
 from tests.spark.checkpoint_sample import PINNED, QUERY, sample
 
 STATEFUL = "stateStoreSave"

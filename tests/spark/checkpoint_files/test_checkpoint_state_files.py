@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged
 from tests.spark.checkpoint_sample import sample
 
 

@@ -19,7 +19,6 @@ from flareiac_spark.control import (
     Desired,
     DesiredJob,
     ErrorSummary,
-    FilesSource,
     JobSpec,
     JobStatus,
     Moment,
@@ -27,7 +26,6 @@ from flareiac_spark.control import (
     Output,
     ProcessIdentity,
     Result,
-    SpecColumn,
     Status,
     StreamInput,
     Trouble,
@@ -40,6 +38,9 @@ from flareiac_spark.control import (
 from flareiac_spark.control.lease import LeaseState
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ApplicationStatus
+from flareiac_spark.sources import KINDS
+from flareiac_spark.sources.files.resolved import ResolvedFiles
+from flareiac_spark.sources.resolved import SpecColumn
 
 
 @pytest.fixture
@@ -339,7 +340,7 @@ def test_a_spec_comes_back_as_written(
         inputs=(
             StreamInput(
                 name=name,
-                source=FilesSource(path="/p", format="json", options=options, columns=columns),
+                source=ResolvedFiles(path="/p", format="json", options=options, columns=columns),
                 watermark=Watermark(column=name, delay=delay) if delay else None,
             ),
         ),
@@ -366,6 +367,8 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
     """It also runs where the command line is not installed: what it loads of the rest must travel with it."""
     program = (
         "import sys, flareiac_spark.driver.application\n"
+        "from flareiac_spark.sources import KINDS, resolved\n"
+        "assert all(map(resolved.resolved_class, KINDS))\n"
         "own = ('flareiac_spark.driver', 'flareiac_spark.control')\n"
         "names = [name for name in sys.modules if name.partition('.')[0] not in sys.stdlib_module_names]\n"
         "print(*[name for name in names if not name.startswith(own) and not name.startswith('_')])\n"
@@ -378,5 +381,8 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac.kernel.paths", "flareiac.kernel.records", "flareiac.kernel.signals"),
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
         *("flareiac.sdk.references", "flareiac.sdk.secrets", "flareiac.sdk.table_tasks"),
+        "flareiac_spark.sources",
+        *(f"flareiac_spark.sources.{part}" for part in ("reader_options", "resolved", "files.in_flight")),
+        *(f"flareiac_spark.sources.{kind}{part}" for kind in KINDS for part in ("", ".resolved")),
     }
     assert set(loaded.stdout.split()) - travels == set()

@@ -17,14 +17,7 @@ from pyiceberg.types import StringType
 from flareiac.kernel import kill_points
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import (
-    batch_write,
-    commit_marks,
-    merge_rows,
-    micro_batch,
-    tables,
-    temp_views,
-)
+from flareiac_spark.driver import batch_write, commit_marks, merge_rows, micro_batch, tables, temp_views
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.inputs import open_input

@@ -19,7 +19,6 @@ from flareiac_spark.control import (
     Operation,
     Output,
     StreamInput,
-    TableSource,
     job_spec_to_json,
 )
 from flareiac_spark.driver.application import Application
@@ -31,6 +30,7 @@ from flareiac_spark.engine.application import read_desired
 from flareiac_spark.generation import operation_client, rollback
 from flareiac_spark.job import confirm, put_back
 from flareiac_spark.job.driver import JobDriver
+from flareiac_spark.sources.table.resolved import ResolvedTable
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded
 from tests.spark.generation.test_switch_generation import FILES, PAIR, Driver, Offline, _applied
@@ -187,7 +187,7 @@ def _failed(answers: Driver, marked: tuple[str, ...]) -> NotApplied:
 
 
 def spec(*checkpoints: Path) -> JobSpec:
-    source = TableSource(identifier=("lake", "demo", "t"), start_from="2026-01-01T00:00:00Z")
+    source = ResolvedTable(identifier=("lake", "demo", "t"), start_from="2026-01-01T00:00:00Z")
     outputs = tuple(
         Output(
             name=place.parent.name,

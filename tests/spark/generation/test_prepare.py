@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
-from flareiac_spark.checkpoint_files.reader import Damaged, files_in, note_of, read_checkpoint, read_offsets
+from flareiac_spark.checkpoint_files.reader import note_of, read_checkpoint
+from flareiac_spark.checkpoint_log import Damaged, files_in, read_offsets
 from flareiac_spark.generation.prepare import (
     LastBatch,
     StartPositions,

@@ -5,13 +5,14 @@ Spark says nothing. A file of a batch that is still to be committed is read agai
 """
 
 import bisect
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from flareiac_spark.checkpoint_files.file_log import NotedFile, Reading, local_path, noted_files, readings
-from flareiac_spark.checkpoint_files.reader import Damaged
+from flareiac_spark.checkpoint_log import Damaged
+from flareiac_spark.sources.files.file_log import NotedFile, Reading, local_path, noted_files, readings
 
 NEWEST: Final = 100_000
 """Files that are looked at, the newest ones of each source: one question to the file system each."""
@@ -46,6 +47,29 @@ def overwritten(checkpoint: Path) -> Overwritten:
         meanwhile=tuple(pair for item in found for pair in item.meanwhile),
         cut=any(item.cut for item in found),
     )
+
+
+def unread(checkpoints: Iterable[Path]) -> tuple[str, ...]:
+    """Files whose new content no query reads, or perhaps none has read, in words."""
+    found = [overwritten(checkpoint) for checkpoint in checkpoints]
+    after = list(dict.fromkeys(path for item in found for path in item.after))
+    meanwhile = {path: noted for item in found for path, noted in item.meanwhile if path not in after}
+    among = f" of the newest {NEWEST:,} files" if any(item.cut for item in found) else ""
+    texts: list[str] = []
+    if after:
+        texts.append(
+            f"overwritten after it was read: {_some(after)}{among}. Spark reads a file once, by its path: "
+            "write new rows into a new file"
+        )
+    if meanwhile:
+        first, noted = next(iter(meanwhile.items()))
+        time = dt.datetime.fromtimestamp(noted // 1000, dt.UTC).isoformat().replace("+00:00", "Z")
+        texts.append(
+            f"overwritten while its batch was under way: {_some(list(meanwhile))}{among}. Which of its "
+            "contents was read is not known: compare its rows with those in the table. Where they are "
+            f"right, give the file its time back: touch -d {time} {first}"
+        )
+    return tuple(texts)
 
 
 def _of_source(checkpoint: Path, index: int) -> Overwritten:
@@ -84,3 +108,7 @@ def _written_ms(path: str) -> int | None:
         return Path(path).stat().st_mtime_ns // 1_000_000
     except OSError:
         return None
+
+
+def _some(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1:,} more"

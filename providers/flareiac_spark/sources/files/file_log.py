@@ -5,13 +5,15 @@ Spark notes files when it plans the batch that reads them, so that the newest no
 is still to be committed.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
-from flareiac_spark.checkpoint_files.reader import batches, files_in, log_offsets, read_offsets
+from flareiac_spark.checkpoint_log import batches, files_in, read_offsets
+from flareiac_spark.sources.on_disk import by_log
 
 NONE_YET: Final = -1
 
@@ -52,6 +54,15 @@ def noted_files(log: Path) -> Iterator[NotedFile]:
             )
 
 
+def note_of_offset(offset: Any) -> int | None:
+    """The number of the newest note that an offset of files has read; None for another offset."""
+    match offset:
+        case {"logOffset": int(reached)}:
+            return reached
+        case _:
+            return None
+
+
 def local_path(path: str) -> str:
     """A noted file's path in the file system."""
     return "/" + unquote(path.removeprefix("file:")).lstrip("/")
@@ -62,7 +73,7 @@ def reached(checkpoint: Path, index: int) -> int:
     Raises ``Damaged``.
     """
     committed = max(batches(checkpoint, "commits"), default=None)
-    return NONE_YET if committed is None else log_offsets(checkpoint, committed).get(index, NONE_YET)
+    return NONE_YET if committed is None else _reached_by(checkpoint, committed).get(index, NONE_YET)
 
 
 def readings(checkpoint: Path, index: int) -> list[Reading]:
@@ -71,7 +82,7 @@ def readings(checkpoint: Path, index: int) -> list[Reading]:
     """
     begun, found = set(batches(checkpoint, "offsets")), list[Reading]()
     for batch in sorted(begun & set(batches(checkpoint, "commits"))):
-        note = log_offsets(checkpoint, batch).get(index)
+        note = _reached_by(checkpoint, batch).get(index)
         if note is not None:
             found.append(
                 Reading(note=note, committed_ms=_committed_ms(checkpoint, batch, followed=batch + 1 in begun))
@@ -86,3 +97,10 @@ def _committed_ms(checkpoint: Path, batch: int, *, followed: bool) -> int:
     committed = (checkpoint / "commits" / str(batch)).stat().st_mtime_ns // 1_000_000
     next_begun = read_offsets(checkpoint, batch + 1).header.get("batchTimestampMs") if followed else None
     return min(committed, next_begun) if isinstance(next_begun, int) else committed
+
+
+def _reached_by(checkpoint: Path, batch: int) -> dict[int, int]:
+    """The newest note that a batch reads of each source of files, by the number of the source's log."""
+    positions = by_log(checkpoint, read_offsets(checkpoint, batch).positions)
+    found = {index: note_of_offset(json.loads(line)) for index, line in positions if line is not None}
+    return {index: reached for index, reached in found.items() if reached is not None}

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.checkpoint_files import overwritten as module
-from flareiac_spark.checkpoint_files.file_log import local_path, noted_files, readings
-from flareiac_spark.checkpoint_files.overwritten import Overwritten, overwritten
-from flareiac_spark.job.read import _unread
+from flareiac_spark.sources.files import overwritten as module
+from flareiac_spark.sources.files.file_log import local_path, noted_files, readings
+from flareiac_spark.sources.files.overwritten import Overwritten, overwritten, unread
 
 COMMITTED_MS = 50_000
 
@@ -75,13 +74,13 @@ def test_of_a_file_that_was_written_while_its_batch_was_under_way_either_content
     note(tmp_path, "0", mended, at_ms=10_000)
     batch(tmp_path, 0, reads=0)
     assert overwritten(tmp_path) == Overwritten(meanwhile=((str(mended), 10_000),))
-    (told,) = _unread([tmp_path])
+    (told,) = unread([tmp_path])
     assert told.startswith(
         f"overwritten while its batch was under way: {mended}. Which of its contents was read is not known"
     )
     assert told.endswith(f"touch -d 1970-01-01T00:00:10Z {mended}")
     os.utime(mended, ns=(10_000_000_000, 10_000_000_000))
-    assert _unread([tmp_path]) == ()
+    assert unread([tmp_path]) == ()
 
 
 def test_a_copied_checkpoint_has_later_times_and_the_next_batch_tells_the_bound(tmp_path: Path) -> None:
@@ -115,7 +114,7 @@ def test_of_20_000_files_each_is_looked_at_and_few_are_named(tmp_path: Path) -> 
         at(names[number], 90_000)
     note(tmp_path, "19.compact", *names, at_ms=10_000)
     batch(tmp_path, 19, reads=19)
-    (told,) = _unread([tmp_path])
+    (told,) = unread([tmp_path])
     assert told.startswith(f"overwritten after it was read: {names[0]} and 3 more. ")
 
 
@@ -125,7 +124,7 @@ def test_beyond_the_newest_entries_it_says_so(tmp_path: Path, monkeypatch: pytes
     note(tmp_path, "0", *files, at_ms=10_000)
     batch(tmp_path, 0, reads=0)
     assert overwritten(tmp_path) == Overwritten(after=(str(files[1]), str(files[2])), cut=True)
-    assert "and 1 more of the newest" in _unread([tmp_path])[0]
+    assert "and 1 more of the newest" in unread([tmp_path])[0]
 
 
 def test_a_log_that_can_not_be_read_tells_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""New files of a folder."""

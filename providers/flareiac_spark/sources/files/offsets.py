@@ -1,0 +1,107 @@
+"""What a stream of files leaves in a checkpoint: the list of files that were read, by numbered notes. Its
+offset is the number of a note, which only makes sense together with the old offsets and commits.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from flareiac_spark.checkpoint_log import Damaged, files_in, newest
+from flareiac_spark.sources.files.file_log import note_of_offset, noted_files
+from flareiac_spark.sources.files.overwritten import unread
+from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
+
+
+class FilesOffsets(Offsets):
+    """See ``Offsets``."""
+
+    carry_over = CarryOver.LOG
+    lost = "the files read so far are not known"
+
+    def named(self, kind: str) -> str:
+        return kind
+
+    def is_own(self, offset: Any) -> bool:
+        return note_of_offset(offset) is not None
+
+    def is_own_log(self, log: Path) -> bool:
+        return newest(log) is not None
+
+    def missing_from(self, log: Path, offset: Any) -> Path | None:
+        last, reached = newest(log), note_of_offset(offset) or 0
+        there = reached < 0 or (last is not None and last >= reached)
+        return None if there else log / str(reached)
+
+    def folders(self, log: Path) -> tuple[str, ...]:
+        last = newest(log)
+        if last is None:
+            return ()
+        path = log / str(last)
+        found: dict[str, None] = {}
+        for entry in files_in(path if path.exists() else log / f"{last}.compact"):
+            if isinstance(seen := entry.get("path"), str):
+                found["/" + unquote(seen.rpartition("/")[0].removeprefix("file:")).lstrip("/")] = None
+        return tuple(found)
+
+    def describe(self, source: SourceOnDisk, log: Path) -> str:
+        noted, folders = list(noted_files(log)), source.folders
+        last = unquote(noted[-1].path.rpartition("/")[2]) if noted else ""
+        places = ", ".join(folders[:3]) + (" and others" if len(folders) > 3 else "")
+        return f"{len(noted)} files read, the last one {last} in {places}"
+
+    def kept_in_log(self, place: str) -> str:
+        return f"which files of {place} were read"
+
+    def goes_on(self, source: SourceOnDisk) -> str:
+        return f"the list of files read in {_named(source.folders)} is taken over"
+
+    def read_again(self, source: SourceOnDisk) -> str:
+        return (
+            f"reads every file in {_named(source.folders)} again; files that are gone (clean_source) "
+            "cannot be read again"
+        )
+
+    def unread(self, checkpoints: Sequence[Path]) -> tuple[str, ...]:
+        return unread(checkpoints)
+
+    def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
+        reached = note_of_offset(offset)
+        for name, entries in _files_up_to(old, reached) if reached is not None and reached >= 0 else ():
+            lines = [json.dumps(entry, separators=(",", ":"), ensure_ascii=False) for entry in entries]
+            write(new / name, "\n".join(["v1", *lines]))
+
+
+def _named(folders: tuple[str, ...]) -> str:
+    shown = ", ".join(folders[:2])
+    return shown + (f" and {len(folders) - 2} more" if len(folders) > 2 else "") if folders else "its folder"
+
+
+def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+    """A file source's log up to an entry, by the names of its files: the newest compacted one and what came
+    after it.
+
+    Spark writes an entry before the offsets that name it, and may have folded this one into a later compacted
+    file already.
+    """
+    names = {item.name for item in log.iterdir()}
+    compacted = sorted(
+        int(name.removesuffix(".compact"))
+        for name in names
+        if name.endswith(".compact") and name[:1].isdigit()
+    )
+    base = max((number for number in compacted if number <= last), default=None)
+    if base is not None:
+        yield f"{base}.compact", files_in(log / f"{base}.compact")
+    later = next((number for number in compacted if number > last), None)
+    folded = files_in(log / f"{later}.compact") if later is not None else []
+    for number in range(0 if base is None else base + 1, last + 1):
+        if str(number) in names:
+            yield str(number), files_in(log / str(number))
+        elif later is not None:
+            yield str(number), [entry for entry in folded if entry.get("batchId") == number]
+        else:
+            raise Damaged(
+                log / str(number), "it is not there, and without it the files read so far are not known"
+            )

@@ -1,0 +1,63 @@
+"""Files as the driver reads them. Travels with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from flareiac_spark.sources.files.in_flight import missing_in_flight
+from flareiac_spark.sources.reader_options import strict
+from flareiac_spark.sources.resolved import LostRows, Opening, ResolvedSource, SpecColumn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedFiles(ResolvedSource):
+    """``path`` is a folder or a pattern; ``options`` are those of Spark's reader."""
+
+    path: str
+    format: str
+    kind: Literal["files"] = "files"
+    options: Mapping[str, str] = field(default_factory=dict)
+    max_files_per_trigger: int | None = None
+    columns: tuple[SpecColumn, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        return self.path
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return self.options
+
+    def open(self, opening: Opening, start: int | None) -> Any:
+        del start
+        reader = (
+            opening.session.readStream.format(self.format)
+            .schema(opening.schema(self.columns))
+            .options(**strict(self.format, self.options))
+        )
+        if self.max_files_per_trigger is not None:
+            reader = reader.option("maxFilesPerTrigger", self.max_files_per_trigger)
+        return reader.load(self.path)
+
+    def lost_in_flight(self, checkpoint: Path, settings: Mapping[str, str]) -> LostRows | None:
+        passes_over = (
+            settings.get("spark.sql.files.ignoremissingfiles"),
+            settings.get("ignoremissingfiles"),
+        )
+        found = None if "true" in passes_over else missing_in_flight(checkpoint)
+        if found is None:
+            return None
+        batch, files = found
+        others = len(files) - 1
+        which = files[0] + (f" and {others:,} more file{'s' * (others > 1)}" if others else "")
+        why = (
+            f"of the files that it reads {which} {'are' if others else 'is'} gone: Spark would pass over "
+            f"{'them' if others else 'it'} without a word, and the rows would be missing for good. Put back "
+            "what was deleted; or, to go on without these rows, write in the job: "
+            'conf = { "spark.sql.files.ignoreMissingFiles" = "true" }.'
+        )
+        return LostRows(batch=batch, error_class="SOURCE_FILE_GONE", why=why)
+
+
+KIND: Final = ResolvedFiles

@@ -1,0 +1,100 @@
+"""What a source of any kind leaves in a checkpoint, and how it goes on from there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Write: TypeAlias = Callable[[Path, str], None]
+"""Writes a file with its folders."""
+
+
+class CarryOver(Enum):
+    """How a new generation goes on. POSITION: any query can begin there. LOG: the source's log makes sense
+    together with the offsets and commits alone. NONE: it cannot.
+    """
+
+    POSITION = auto()
+    LOG = auto()
+    NONE = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOnDisk:
+    """One streaming source. ``kind`` is ``unknown`` where no kind knows its offset; ``folders`` are those
+    that files came from.
+
+    ``index`` is the number of its own log below ``sources``. A query that reads one source several times has
+    a position for each time in its offsets, and one log.
+    """
+
+    index: int
+    kind: str
+    offset: str | None
+    folders: tuple[str, ...] = ()
+
+
+class Offsets:
+    """One kind. What is said here is true of kinds that are not known."""
+
+    carry_over: CarryOver = CarryOver.NONE
+    begins_at_times: bool = False
+    """Whether it knows which rows came when, so that a moment is a beginning."""
+    no_position: str = "its source has no position"
+    """Why it cannot be carried over."""
+    lost: str = "what was read so far is not known"
+    """What it means that its log is not whole."""
+
+    def named(self, kind: str) -> str:
+        """The source in a sentence."""
+        return f"a {kind} stream"
+
+    def is_own(self, offset: Any) -> bool:
+        """Whether an offset, as Spark's JSON says it, is of this kind."""
+        del offset
+        return False
+
+    def is_own_log(self, log: Path) -> bool:
+        """Whether the log of a source that has no offset yet is of this kind."""
+        del log
+        return False
+
+    def missing_from(self, log: Path, offset: Any) -> Path | None:
+        """The file of a source's log that an offset of this kind names, and that is not there."""
+        del log, offset
+        return None
+
+    def folders(self, log: Path) -> tuple[str, ...]:
+        """The folders that were read. Raises ``Damaged``."""
+        del log
+        return ()
+
+    def describe(self, source: SourceOnDisk, log: Path) -> str:
+        """What was read of a source that has an offset, for people. Raises ``Damaged``."""
+        del log
+        return source.offset or ""
+
+    def kept_in_log(self, place: str) -> str:
+        """What of a place is kept in its log."""
+        return f"what of {place} was read"
+
+    def goes_on(self, source: SourceOnDisk) -> str:
+        """Where a generation that carries over goes on."""
+        return source.kind
+
+    def read_again(self, source: SourceOnDisk) -> str:
+        """What a generation does that reads from the beginning."""
+        del source
+        return "reads its source from the beginning"
+
+    def unread(self, checkpoints: Sequence[Path]) -> tuple[str, ...]:
+        """What no query of a job has read, or perhaps none, though its checkpoints pass over it; in words."""
+        del checkpoints
+        return ()
+
+    def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
+        """Copies a source's log up to an offset, where it is of this kind. Raises ``Damaged``."""
+
+    def begin_at(self, log: Path, offset: str, write: Write) -> None:
+        """Writes the log of a source that begins at an offset of this kind."""

@@ -1,0 +1,64 @@
+"""The sources in a checkpoint, recognized by their offsets and logs. Touches the disk, by reading only."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.checkpoint_log import Damaged, names_in
+from flareiac_spark.sources.offsets import Offsets, SourceOnDisk
+from flareiac_spark.sources.source import kinds
+
+
+def sources_on_disk(folder: Path, positions: Sequence[str | None]) -> tuple[SourceOnDisk, ...]:
+    """The sources of a checkpoint whose newest batch names these positions. Raises ``Damaged``."""
+    return tuple(_source(folder, index, line) for index, line in by_log(folder, positions))
+
+
+def by_log(folder: Path, positions: Sequence[str | None]) -> list[tuple[int, str | None]]:
+    """Each source with the number of its log, once: Spark numbers the logs by the first place at which a
+    source is read.
+    """
+    logs = sum(name.isdigit() for name in names_in(folder / "sources"))
+    distinct = list(dict.fromkeys(positions))
+    if len(positions) > logs > 0 and _is_there(folder, distinct) and not _is_there(folder, positions):
+        return (
+            list(enumerate(distinct))
+            if len(distinct) == logs
+            else [(index, distinct[0]) for index in range(logs)]
+        )
+    return list(enumerate(positions))
+
+
+def recognized(offset: Any) -> tuple[str, Offsets]:
+    """The kind of an offset, as Spark's JSON says it."""
+    return next(((name, own) for name, own in _offsets() if own.is_own(offset)), ("unknown", Offsets()))
+
+
+def _offsets() -> Iterator[tuple[str, Offsets]]:
+    for name, kind in kinds():
+        yield name, kind.offsets
+
+
+def _is_there(folder: Path, positions: Sequence[str | None]) -> bool:
+    """Whether each log has what the position of its number names."""
+    for index, line in enumerate(positions):
+        try:
+            offset = json.loads(line or "{}")
+        except (ValueError, RecursionError):
+            return False
+        if recognized(offset)[1].missing_from(folder / "sources" / str(index), offset) is not None:
+            return False
+    return True
+
+
+def _source(folder: Path, index: int, line: str | None) -> SourceOnDisk:
+    log = folder / "sources" / str(index)
+    if line is None:
+        kind, own = next((item for item in _offsets() if item[1].is_own_log(log)), ("unknown", Offsets()))
+    else:
+        offset = json.loads(line)
+        kind, own = recognized(offset)
+        if (missing := own.missing_from(log, offset)) is not None:
+            raise Damaged(missing, f"it is not there, and the offsets name it: {own.lost}")
+    return SourceOnDisk(index=index, kind=kind, offset=line, folders=own.folders(log))

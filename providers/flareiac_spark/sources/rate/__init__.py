@@ -1,0 +1,1 @@
+"""Rows that Spark makes, so many a second."""

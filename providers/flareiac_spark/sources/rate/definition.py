@@ -1,0 +1,67 @@
+"""What a ``rate`` block means. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal, Self
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.definitions import Number, Text
+from flareiac.sdk.validators import parse_duration
+from flareiac_spark import codes
+from flareiac_spark.column_types import Column
+from flareiac_spark.sources.rate.changes import HARMLESS, MEANING
+from flareiac_spark.sources.rate.offsets import RateOffsets
+from flareiac_spark.sources.rate.resolved import ResolvedRate
+from flareiac_spark.sources.rate.schema import BLOCK
+from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.sources.source import Places, Source, Surroundings, without_columns
+
+_COLUMNS: Final = (Column(name="timestamp", type="timestamptz"), Column(name="value", type="long"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateSource(Source):
+    """Made rows, so many a second. ``ramp_up`` is a duration as it is written."""
+
+    block: ClassVar = BLOCK
+    offsets: ClassVar = RateOffsets()
+    meaning: ClassVar = MEANING
+    harmless: ClassVar = HARMLESS
+
+    kind: Literal["rate"] = "rate"
+    rows_per_second: Number
+    ramp_up: Text | None
+    partitions: Number | None
+
+    @classmethod
+    def read(
+        cls, block: Attributes, columns: list[Column], around: Surroundings
+    ) -> tuple[Self, list[Column]]:
+        without_columns(columns, around.diagnostics)
+        ramp_up = block.get("ramp_up")
+        if ramp_up is not None and parse_duration(ramp_up) is None:
+            around.diagnostics.error(
+                codes.INVALID_DURATION,
+                f'{ramp_up!r} is not a duration. Write for example "10s".',
+                attribute=("rate", "ramp_up"),
+            )
+        source = cls(
+            rows_per_second=block.get("rows_per_second") or 1,
+            ramp_up=ramp_up,
+            partitions=block.get("partitions"),
+        )
+        return source, list(_COLUMNS)
+
+    def resolve(
+        self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places
+    ) -> ResolvedRate:
+        del order, places
+        return ResolvedRate(
+            rows_per_second=self.rows_per_second,
+            ramp_up=self.ramp_up,
+            partitions=self.partitions,
+            columns=columns,
+        )
+
+
+KIND: Final = RateSource

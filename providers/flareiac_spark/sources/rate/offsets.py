@@ -1,0 +1,31 @@
+"""What a rate leaves in a checkpoint: the seconds since its start, or rows for each micro-batch."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk
+
+
+class RateOffsets(Offsets):
+    """See ``Offsets``."""
+
+    carry_over = CarryOver.NONE
+    no_position = "a rate stream has no position: it counts from zero in each generation"
+
+    def is_own(self, offset: Any) -> bool:
+        match offset:
+            case bool():
+                return False
+            case int() | {"0": {"value": _}}:
+                return True
+            case _:
+                return False
+
+    def describe(self, source: SourceOnDisk, log: Path) -> str:
+        offset = super().describe(source, log)
+        return f"up to second {offset}" if isinstance(json.loads(offset), int) else offset
+
+    def read_again(self, source: SourceOnDisk) -> str:
+        del source
+        return "counts from zero again"

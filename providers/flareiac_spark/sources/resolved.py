@@ -1,0 +1,114 @@
+"""A source as the application runs it, of any kind: absolute paths, table identities, types as Iceberg spells
+them. Travels with the driver.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypeAlias
+
+from flareiac.kernel.records import by_kind
+from flareiac_spark import sources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecColumn:
+    """``type`` in Iceberg's spelling: ``long``, ``decimal(12,2)``, ``list<int>``, ``struct<a: string, b: int
+    not null>``.
+    """
+
+    name: str
+    type: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamedTable:
+    """The table that a source reads. ``start_from``: ``earliest``, ``oldest_snapshot``, ``latest`` or an ISO
+    8601 time with offset.
+    """
+
+    identifier: tuple[str, ...]
+    uuid: str | None
+    start_from: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRows:
+    """Rows of a batch in flight that cannot be read again. ``error_class`` is a stable word in Spark's
+    spelling; ``why`` goes on after "batch N was begun and is done again, and".
+    """
+
+    batch: int
+    error_class: str
+    why: str
+
+
+class Opening(Protocol):
+    """What the driver lends a source that is opened."""
+
+    @property
+    def session(self) -> Any:
+        """Spark's session."""
+
+    def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
+        """Columns as Spark's schema."""
+
+    def table(self, identifier: tuple[str, ...], uuid: str | None) -> str:
+        """The name by which Spark reads a table whose identity is proven."""
+
+
+class ResolvedSource(ABC):
+    """What the driver asks of a source."""
+
+    __slots__ = ()
+
+    kind: str
+    columns: tuple[SpecColumn, ...]
+
+    @abstractmethod
+    def open(self, opening: Opening, start: int | None) -> Any:
+        """The streaming frame; touches its system. ``start``: UTC milliseconds before which a table is not
+        read.
+        """
+
+    @property
+    def frame_columns(self) -> tuple[SpecColumn, ...]:
+        """The columns of the frame."""
+        return self.columns
+
+    @property
+    def table(self) -> StreamedTable | None:
+        """The table that it reads."""
+        return None
+
+    @property
+    def folder(self) -> str | None:
+        """The path or pattern of the files that it reads."""
+        return None
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The options of its reader."""
+        return {}
+
+    def lost_in_flight(self, checkpoint: Path, settings: Mapping[str, str]) -> LostRows | None:
+        """What the batch in flight of a checkpoint would miss. ``settings``: those of the job and the options
+        of its readers, in lower case. Raises ``OSError``, ``ValueError``.
+        """
+        del checkpoint, settings
+        return None
+
+
+def resolved_class(kind: str) -> type[ResolvedSource] | None:
+    """The record of a kind; None for a kind that is not known."""
+    if kind not in sources.KINDS:
+        return None
+    found: type[ResolvedSource] = import_module(f"{sources.__name__}.{kind}.resolved").KIND
+    return found
+
+
+Source: TypeAlias = Annotated[ResolvedSource, by_kind(resolved_class)]
+"""A source of any kind, in a record."""

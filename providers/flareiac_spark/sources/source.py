@@ -1,0 +1,186 @@
+"""What a stream declares to read, of any kind, and what the other rooms ask of it. Pure, but for what counts
+a backlog.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Protocol, Self, TypeAlias
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.records import Mismatch, by_kind, encode
+from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
+from flareiac.sdk.schema import Block
+from flareiac_spark import codes, sources
+from flareiac_spark.column_types import Column
+from flareiac_spark.settings import Harmless
+from flareiac_spark.sources.changes import Meaning
+from flareiac_spark.sources.offsets import Offsets
+from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRead:
+    """A table that a source streams. ``start_from`` is where its first start begins; ``tolerates``: the kinds
+    of snapshots (``deletes``, ``overwrites``) that it skips.
+    """
+
+    table: Reference
+    start_from: str
+    tolerates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a block is read with."""
+
+    references: References
+    project: Project
+    diagnostics: Diagnostics
+
+
+class Places(Protocol):
+    """Where the things are that a source names."""
+
+    def path(self, recorded: str) -> str:
+        """The absolute path of a recorded place."""
+
+    def table(self, reference: Reference) -> tuple[tuple[str, ...], str | None]:
+        """The identifier of a table, and its uuid where that is known."""
+
+
+class Source(ABC):
+    """A source. What is a class variable is true of its whole kind."""
+
+    __slots__ = ()
+
+    block: ClassVar[Block]
+    offsets: ClassVar[Offsets]
+    meaning: ClassVar[Meaning | None] = None
+    """What decides which values come out of it."""
+    harmless: ClassVar[tuple[Harmless, ...]] = ()
+    """Its attributes that leave every value as it is."""
+    first_start: ClassVar[tuple[str, ...]] = ()
+    """Its attributes that only a first start looks at."""
+    elsewhere: ClassVar[str | None] = None
+    """The rule of Spark for a source of this kind at another place."""
+
+    kind: str
+
+    @classmethod
+    @abstractmethod
+    def read(
+        cls, block: Attributes, columns: list[Column], around: Surroundings
+    ) -> tuple[Self, list[Column]]:
+        """The source of a block, and the columns that it has, given those that are declared."""
+
+    @abstractmethod
+    def resolve(
+        self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places
+    ) -> ResolvedSource:
+        """As the driver is given it. ``order``: all columns of the stream, where their order counts."""
+
+    @property
+    def shown(self) -> str:
+        """It as its kind and place."""
+        return f"a {self.kind} stream"
+
+    @property
+    def place(self) -> str:
+        """What tells sources of one kind apart."""
+        return ""
+
+    @property
+    def folder(self) -> str | None:
+        """The path or pattern of the files that it reads, as it is recorded."""
+        return None
+
+    @property
+    def table_read(self) -> TableRead | None:
+        """The table that it streams."""
+        return None
+
+    @property
+    def tells_columns_by_place(self) -> bool:
+        """Whether leaving a column out would shift the others."""
+        return False
+
+    def waiting(self, checkpoint: Path, index: int, project: Project) -> int | None:
+        """Files that no committed batch has read from the source of this number; None where that cannot be
+        known. Touches the disk, by reading only. Raises ``Damaged``.
+        """
+        del checkpoint, index, project
+        return None
+
+    def running(self) -> Attributes:
+        """What a query is started with, beside what only a first start looks at."""
+        return {name: value for name, value in encode(self).items() if name not in self.first_start}
+
+    def with_first_start_of(self, other: "Source") -> "Source":
+        """This source, beginning where another one of its kind would."""
+        if other.kind != self.kind:
+            return self
+        return replace(self, **{name: getattr(other, name) for name in self.first_start})  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownSource(Source):
+    """That of a stream which is not declared."""
+
+    offsets: ClassVar[Offsets] = Offsets()
+    kind: Literal["unknown"] = "unknown"
+
+    @classmethod
+    def read(
+        cls, block: Attributes, columns: list[Column], around: Surroundings
+    ) -> tuple[Self, list[Column]]:
+        del block, around
+        return cls(), columns
+
+    def resolve(
+        self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places
+    ) -> ResolvedSource:
+        del columns, order, places
+        raise Mismatch("", "has no source")
+
+
+def source_class(kind: str) -> type[Source] | None:
+    """The record of a kind; None for a kind that is not known."""
+    if kind == "unknown":
+        return UnknownSource
+    if kind not in sources.KINDS:
+        return None
+    found: type[Source] = import_module(f"{sources.__name__}.{kind}.definition").KIND
+    return found
+
+
+def kinds() -> Iterator[tuple[str, type[Source]]]:
+    """The kinds that users may declare, with their names."""
+    for name in sources.KINDS:
+        found = source_class(name)
+        assert found is not None, name
+        yield name, found
+
+
+def offsets_of(kind: str) -> Offsets:
+    """What a kind leaves in a checkpoint; also of one that is not known."""
+    found = source_class(kind)
+    return found.offsets if found is not None else Offsets()
+
+
+def without_columns(columns: Sequence[Column], diagnostics: Diagnostics) -> None:
+    """Refuses declared columns of a source that has its own."""
+    if columns:
+        why = (
+            "Remove the column blocks: a table has its own columns, and a rate stream has timestamp and "
+            "value."
+        )
+        diagnostics.error(codes.COLUMNS_NOT_OF_FILES, why, attribute=("column",))
+
+
+AnySource: TypeAlias = Annotated[Source, by_kind(source_class)]
+"""A source of any kind, in a record."""

@@ -1,0 +1,1 @@
+"""What snapshots add to an Iceberg table."""

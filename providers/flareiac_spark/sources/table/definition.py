@@ -1,0 +1,98 @@
+"""What a ``table`` block of a stream means. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, Final, Literal, Self
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.sdk.definitions import Number, Ref, Text
+from flareiac_spark import codes
+from flareiac_spark.column_types import Column, table_columns
+from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.sources.source import Places, Source, Surroundings, TableRead, without_columns
+from flareiac_spark.sources.table.changes import FIRST_START, HARMLESS
+from flareiac_spark.sources.table.offsets import TableOffsets
+from flareiac_spark.sources.table.resolved import ResolvedTable
+from flareiac_spark.sources.table.schema import BLOCK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSource(Source):
+    """What snapshots add to a table. ``start_from``: ``earliest``, ``oldest_snapshot``, ``latest`` or an ISO
+    8601 time with offset; only a first start looks at it.
+    """
+
+    block: ClassVar = BLOCK
+    offsets: ClassVar = TableOffsets()
+    harmless: ClassVar = HARMLESS
+    first_start: ClassVar = FIRST_START
+    elsewhere: ClassVar = "source.table-other"
+
+    kind: Literal["table"] = "table"
+    table: Ref
+    start_from: Text
+    max_files_per_trigger: Number | None
+    skip_deletes: bool
+    skip_overwrites: bool
+
+    @classmethod
+    def read(
+        cls, block: Attributes, columns: list[Column], around: Surroundings
+    ) -> tuple[Self, list[Column]]:
+        without_columns(columns, around.diagnostics)
+        start = block.get("start_from") or "earliest"
+        if start not in ("earliest", "oldest_snapshot", "latest") and not _is_time(start):
+            around.diagnostics.error(
+                codes.INVALID_START,
+                f'{start!r} is not a start. Write "earliest", "oldest_snapshot", "latest" or a time with '
+                'offset, such as "2026-01-31T00:00:00Z".',
+                attribute=("table", "start_from"),
+            )
+        source = cls(
+            table=block["table"],
+            start_from=start,
+            max_files_per_trigger=block.get("max_files_per_trigger"),
+            skip_deletes=bool(block.get("skip_deletes")),
+            skip_overwrites=bool(block.get("skip_overwrites")),
+        )
+        return source, table_columns(source.table, around.references)
+
+    def resolve(
+        self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places
+    ) -> ResolvedTable:
+        del order
+        identifier, uuid = places.table(self.table)
+        return ResolvedTable(
+            identifier=identifier,
+            uuid=uuid,
+            start_from=self.start_from,
+            max_files_per_trigger=self.max_files_per_trigger,
+            skip_deletes=self.skip_deletes,
+            skip_overwrites=self.skip_overwrites,
+            columns=columns,
+        )
+
+    @property
+    def shown(self) -> str:
+        return f"{self.table}"
+
+    @property
+    def place(self) -> str:
+        return f"{self.table}"
+
+    @property
+    def table_read(self) -> TableRead:
+        skipped = {"deletes": self.skip_deletes, "overwrites": self.skip_overwrites}
+        tolerates = tuple(kind for kind, skips in skipped.items() if skips)
+        return TableRead(table=self.table, start_from=self.start_from, tolerates=tolerates)
+
+
+def _is_time(text: Data) -> bool:
+    try:
+        return datetime.fromisoformat(str(text)).tzinfo is not None
+    except ValueError:
+        return False
+
+
+KIND: Final = TableSource

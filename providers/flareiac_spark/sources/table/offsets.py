@@ -1,0 +1,52 @@
+"""What a stream of a table leaves in a checkpoint: a snapshot and a file in it. Any query can begin there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
+
+
+class TableOffsets(Offsets):
+    """See ``Offsets``."""
+
+    carry_over = CarryOver.POSITION
+    begins_at_times = True
+
+    def is_own(self, offset: Any) -> bool:
+        match offset:
+            case {"snapshot_id": int()}:
+                return True
+            case _:
+                return False
+
+    def is_own_log(self, log: Path) -> bool:
+        return (log / "offsets").is_dir()
+
+    def describe(self, source: SourceOnDisk, log: Path) -> str:
+        offset = json.loads(super().describe(source, log))
+        whole = ", with what was there before it" if offset.get("scan_all_files") else ""
+        return f"up to file {offset.get('position')} of snapshot {offset['snapshot_id']}{whole}"
+
+    def goes_on(self, source: SourceOnDisk) -> str:
+        try:
+            found = json.loads(source.offset or "null")
+            return f"table from snapshot {int(found['snapshot_id'])} on (position {int(found['position'])})"
+        except (ValueError, KeyError, TypeError):
+            return "a table of which nothing was read"
+
+    def read_again(self, source: SourceOnDisk) -> str:
+        del source
+        return (
+            "reads its table from the oldest snapshot that is left; rows appended by expired ones are not "
+            "read"
+        )
+
+    def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
+        del offset
+        first = old / "offsets" / "0"
+        if first.exists():
+            write(new / "offsets" / "0", first.read_text(encoding="utf-8"))
+
+    def begin_at(self, log: Path, offset: str, write: Write) -> None:
+        write(log / "offsets" / "0", offset)
