@@ -15,6 +15,7 @@ from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.usages import recorded_usages
+from flareiac.sdk.actions import CustomAction
 from flareiac.sdk.capabilities import Inspecting
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.command_line import RecordedResource
@@ -97,27 +98,27 @@ class LockedView(RecordedView):
     state: LockedState
     progress: Callable[[str], None]
 
-    def request(self, resource: RecordedResource, action: str, payload: Data) -> ApplyRequest:
+    def request(self, resource: RecordedResource, action: str, payload: Data) -> ApplyRequest[CustomAction]:
         """An operation of a resource on its recorded definition."""
         snapshot = self.snapshot
         return ApplyRequest(
             key=f"{snapshot.lineage}/{snapshot.serial}/{action}/{resource.address}",
             address=resource.address,
-            action=action,
-            planned=resource.recorded.attributes,
-            recorded=resource.recorded,
-            payload=payload,
+            action=CustomAction(name=action, recorded=resource.recorded, payload=payload),
             references=resource.references,
             cancel=threading.Event(),
             progress=self.progress,
         )
 
     def carry_out(
-        self, resource: RecordedResource, request: ApplyRequest, work: Callable[[ApplyRequest], Outcome]
+        self,
+        resource: RecordedResource,
+        request: ApplyRequest[CustomAction],
+        work: Callable[[ApplyRequest[CustomAction]], Outcome],
     ) -> Applied:
         """One operation with its intent and result in the journal. Raises ``Failure``."""
         record = self.snapshot.resources[resource.address]
-        return carry_out(self.state, request.action, record, request, work)
+        return carry_out(self.state, request.action.name, record, request, work)
 
 
 @contextmanager

@@ -21,7 +21,8 @@ from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.started_by_hand import needed_by, refused_starts
-from flareiac.sdk.capabilities import ConnectionControl, RunCommand, RunControl, Starting
+from flareiac.sdk.actions import Control, RunCommand
+from flareiac.sdk.capabilities import ConnectionControl, RunControl, Starting
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, Question, ReadRequest
 from flareiac.sdk.resource_type import Kind
@@ -73,15 +74,12 @@ def _steered(
     request = ApplyRequest(
         key=digest([snapshot.lineage, snapshot.serial, verb.value, address]),
         address=address,
-        action=verb.value,
-        planned=record.attributes,
-        recorded=record.recorded(),
-        payload=None,
+        action=Control(command=verb, recorded=record.recorded()),
         references=recorded_references(snapshot, record),
         cancel=cancel,
         progress=progress,
     )
-    return driver.steer(verb, request)
+    return driver.steer(request)
 
 
 def prove(

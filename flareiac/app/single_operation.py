@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from flareiac.app.lock import locked
 from flareiac.app.workspace import Workspace
@@ -18,10 +19,13 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.events import Event
 from flareiac.model.intents import stored_request
 from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.sdk.actions import CustomAction, Revive
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac.sdk.state import Lease
 from flareiac.state.read import Loaded
+
+ActionT = TypeVar("ActionT", Revive, CustomAction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +61,8 @@ def carry_out(
     state: LockedState,
     name: str,
     record: ResourceRecord,
-    request: ApplyRequest,
-    work: Callable[[ApplyRequest], Outcome],
+    request: ApplyRequest[ActionT],
+    work: Callable[[ApplyRequest[ActionT]], Outcome],
 ) -> Applied:
     """Journals the intent, does the work, records the result. Raises ``Failure`` where it was not done."""
     workspace, address, operation = state.workspace, record.address, f"{name}:{record.address}"

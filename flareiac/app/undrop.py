@@ -14,6 +14,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_yo
 from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import ResourceRecord, Snapshot, without_dropped
+from flareiac.sdk.actions import Revive
 from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
@@ -46,10 +47,10 @@ def undrop(
         request = ApplyRequest(
             key=f"{snapshot.lineage}/{snapshot.serial}/undrop/{address}",
             address=address,
-            action="revive",
-            planned=record.attributes,
-            recorded=record.recorded(),
-            payload={"then": {address: item.attributes for address, item in then.items()}},
+            action=Revive(
+                recorded=record.recorded(),
+                then={address: item.attributes for address, item in then.items()},
+            ),
             references={**then, **_now(workspace, snapshot, then)},
             cancel=threading.Event(),
             progress=progress,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from flareiac.applying.execute import Execution, Results, execute
 from flareiac.applying.maintain import MaintenancePorts
 from flareiac.applying.recover import recover
-from flareiac.applying.requests import references_of, request_for
+from flareiac.applying.requests import change_of, references_of, request_for
 from flareiac.applying.staged_changes import StagedChanges, staged_changes
 from flareiac.applying.stale_plans import StaleItem, moved
 from flareiac.applying.state_writer import Recording
@@ -30,7 +30,7 @@ from flareiac.sdk.changes import Relation
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
-from flareiac.sdk.requests import ApplyRequest, Question, ReadRequest
+from flareiac.sdk.requests import ChangeRequest, Question, ReadRequest
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Observation, Unreadable, history_of
 from flareiac.sdk.state import Lease, StateStore
@@ -325,16 +325,16 @@ def _preflight(
     snapshot = recording.snapshot
     resources = {item.address: item for item in plan.resources}
     found: list[Diagnostic] = []
-    by_driver: dict[tuple[str, str], list[ApplyRequest]] = {}
+    by_driver: dict[tuple[str, str], list[ChangeRequest]] = {}
     for operation in plan.operations:
         if operation.verb not in CHANGE_VERBS or operation.id in begun:
             continue
-        resource = resources[operation.address]
+        resource, record = resources[operation.address], snapshot.resources.get(operation.address)
         request = request_for(
             plan,
             resource,
             operation,
-            snapshot.resources.get(resource.address),
+            change_of(resource.proposal, operation.verb, record.recorded() if record else None, {}),
             snapshot.identity,
             ports.cancel,
             lambda _text: None,

@@ -11,18 +11,19 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from flareiac.applying.maintain import MaintenancePorts, MaintenanceRun, maintain
-from flareiac.applying.requests import record_of, request_for
+from flareiac.applying.requests import change_of, deletion_of, record_of, references_of, request_for
 from flareiac.applying.staged_changes import StagedChanges
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
-from flareiac.model.intents import stored_request
-from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
-from flareiac.model.snapshot import ResourceRecord
+from flareiac.model.intents import StoredRequest, stored_request
+from flareiac.model.plan import CHANGE_VERBS, Operation, Plan, PlannedResource, Verb
+from flareiac.sdk.actions import Change, Delete, PerformStage, Quiesce
 from flareiac.sdk.capabilities import Quiescable, Recoverable, Staged, Undroppable
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.requests import ApplyRequest
@@ -30,7 +31,7 @@ from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac.sdk.state import LockLost
 
-_STATE_ONLY = (Verb.FORGET, Verb.RECORD)
+ActionT = TypeVar("ActionT")
 
 
 @dataclass(slots=True)
@@ -176,11 +177,13 @@ def _given_up(execution: Execution, operation: Operation) -> bool:
     """
     recording = execution.recording
     resource = next(item for item in execution.plan.resources if item.address == operation.address)
-    request = _request(execution, resource, operation, lambda _text: None)
+    change = _change(execution, resource, operation)
+    request = _request(execution, resource, operation, change, lambda _text: None)
     driver = execution.driver(resource.provider, resource.type)
     try:
         outcome = driver.settle(request) if isinstance(driver, Recoverable) else None
-        record = None if outcome is None else record_of(resource, outcome, request, execution.types)
+        references, types = request.references, execution.types
+        record = None if outcome is None else record_of(resource, outcome, references, types)
         recording.fail(operation.id, resource.address, "a stage before it did not succeed", record)
     except Exception:  # noqa: BLE001 - whatever is wrong with the system or the state, it is asked again later
         return False
@@ -265,54 +268,88 @@ def _run(
 def _perform(
     execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]
 ) -> tuple[str, ...]:
+    match operation.verb:
+        case Verb.FORGET:
+            return _forget(execution, resource, operation)
+        case Verb.RECORD:
+            return _record(execution, resource, operation)
+        case Verb.MAINTAIN:
+            return _maintain(execution, resource, operation, progress)
+        case _:
+            return _carry_out(execution, resource, operation, progress)
+
+
+def _carry_out(
+    execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]
+) -> tuple[str, ...]:
+    """What a driver does: its intent in the journal, then the work, then the result."""
     recording = execution.recording
-    record = recording.record(resource.address)
-    request = _request(execution, resource, operation, progress)
-    if operation.verb in _STATE_ONLY:
-        _record_only(execution, resource, operation, request, record)
-        return ()
-    if operation.verb is Verb.MAINTAIN:
-        return _maintain(execution, resource, operation, request)
+    action = _action(execution, resource, operation)
+    request = _request(execution, resource, operation, action, progress)
     own = execution.staged.own.get(resource.address)
     if own is not None:
-        execution.staged.begin(
-            own, recording, lambda: stored_request(_request(execution, resource, own, progress), resource)
-        )
+        execution.staged.begin(own, recording, lambda: _own_intent(execution, resource, own, progress))
     if own is None or own.id != operation.id:
         recording.intend(operation.id, stored_request(request, resource))
-    if operation.verb is Verb.STAGE:
-        return _perform_stage(execution, resource, operation, request)
-    outcome = call_driver(
-        execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider
-    )
+    if isinstance(action, PerformStage):
+        return _perform_stage(execution, resource, operation, request.with_action(action))
+    driver = execution.driver(resource.provider, resource.type)
+    outcome = call_driver(driver, request.with_action(action), resource.provider)
     if isinstance(outcome, NotApplied):
-        kept = record_of(resource, outcome, request, execution.types)
+        kept = record_of(resource, outcome, request.references, execution.types)
         recording.fail(operation.id, resource.address, _lines(outcome.diagnostics), kept)
         raise (_Restored if outcome.restored else Failure)(*outcome.diagnostics)
-    nothing = operation.verb is Verb.QUIESCE or (operation.verb is Verb.DELETE and not outcome.revivable)
-    kept = None if nothing else record_of(resource, outcome, request, execution.types)
-    recording.succeed(operation.id, resource.address, kept, forgotten=operation.verb is Verb.DELETE)
+    deleted = isinstance(action, Delete)
+    nothing = isinstance(action, Quiesce) or (deleted and not outcome.revivable)
+    kept = None if nothing else record_of(resource, outcome, request.references, execution.types)
+    recording.succeed(operation.id, resource.address, kept, forgotten=deleted)
     return outcome.messages
 
 
-def _request(
-    execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]
-) -> ApplyRequest:
-    recording, stages = execution.recording, execution.staged.stages.get(resource.address, ())
-    request = request_for(
-        execution.plan,
-        resource,
-        operation,
-        recording.record(resource.address),
-        recording.identity,
-        execution.cancel,
-        progress,
+def _own_intent(
+    execution: Execution, resource: PlannedResource, own: Operation, progress: Callable[[str], None]
+) -> StoredRequest:
+    return stored_request(
+        _request(execution, resource, own, _change(execution, resource, own), progress), resource
     )
-    return replace(request, notes={item.stage: recording.note(item.id) for item in stages})
+
+
+def _action(
+    execution: Execution, resource: PlannedResource, operation: Operation
+) -> Change | PerformStage | Delete | Quiesce:
+    if operation.verb is Verb.STAGE:
+        own = execution.staged.own[resource.address]
+        return PerformStage(name=operation.stage, change=_change(execution, resource, own))
+    if operation.verb in CHANGE_VERBS:
+        return _change(execution, resource, operation)
+    record = execution.recording.record(resource.address)
+    assert record is not None, "only what is recorded is stopped or deleted"
+    if operation.verb is Verb.DELETE:
+        return deletion_of(execution.plan, resource, record)
+    return Quiesce(recorded=record.recorded())
+
+
+def _change(execution: Execution, resource: PlannedResource, operation: Operation) -> Change:
+    """The change that an operation completes, with what the stages before it have noted by now."""
+    recording, stages = execution.recording, execution.staged.stages.get(resource.address, ())
+    notes = {item.stage: recording.note(item.id) for item in stages}
+    record = recording.record(resource.address)
+    return change_of(resource.proposal, operation.verb, record.recorded() if record else None, notes)
+
+
+def _request(
+    execution: Execution,
+    resource: PlannedResource,
+    operation: Operation,
+    action: ActionT,
+    progress: Callable[[str], None],
+) -> ApplyRequest[ActionT]:
+    identities = execution.recording.identity
+    return request_for(execution.plan, resource, operation, action, identities, execution.cancel, progress)
 
 
 def _perform_stage(
-    execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest
+    execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest[PerformStage]
 ) -> tuple[str, ...]:
     driver = execution.driver(resource.provider, resource.type)
     assert isinstance(driver, Staged), "only a driver that performs stages is planned to"
@@ -335,13 +372,13 @@ def _lines(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _maintain(
-    execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest
+    execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]
 ) -> tuple[str, ...]:
     run = MaintenanceRun(
         plan=execution.plan,
         resource=resource,
         operation=operation,
-        request=request,
+        request=_request(execution, resource, operation, None, progress),
         recording=execution.recording,
         types=execution.types,
         maintenance=execution.maintenance,
@@ -354,24 +391,25 @@ def _maintain(
         raise Failure(_provider_bug(resource.provider, bug)) from bug
 
 
-def call_driver(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> Outcome:
+def call_driver(driver: Driver, request: ApplyRequest[Change | Delete | Quiesce], provider: str) -> Outcome:
     """A driver's answer, also where it raised one. Raises ``Unsettled`` when even reading does not tell what
     was done.
     """
+    action = request.action
     try:
-        return _ask(driver, verb, request)
+        return _ask(driver, request)
     except Failure as failure:
         diagnostics = failure.diagnostics
     except Exception as bug:  # noqa: BLE001 - whatever a provider raises must not keep the other operations from being recorded
         diagnostics = (_provider_bug(provider, bug),)
-    if verb is Verb.QUIESCE or not isinstance(driver, Recoverable):
+    if isinstance(action, Quiesce) or not isinstance(driver, Recoverable):
         return NotApplied(diagnostics=diagnostics)
     try:
-        found = driver.settle(request)
+        found = driver.settle(request.with_action(action))
     except Exception as trouble:
         raise Unsettled(diagnostics) from trouble
     match found:
-        case Applied() if verb is Verb.DELETE:
+        case Applied() if isinstance(action, Delete):
             return found
         case Applied():
             return NotApplied(diagnostics=diagnostics, attributes=found.attributes, identity=found.identity)
@@ -379,41 +417,39 @@ def call_driver(driver: Driver, verb: Verb, request: ApplyRequest, provider: str
             return found or NotApplied(diagnostics=diagnostics)
 
 
-def _ask(driver: Driver, verb: Verb, request: ApplyRequest) -> Outcome:
-    match verb:
-        case Verb.DELETE:
-            return driver.delete(request)
-        case Verb.QUIESCE:
+def _ask(driver: Driver, request: ApplyRequest[Change | Delete | Quiesce]) -> Outcome:
+    match request.action:
+        case Delete() as action:
+            return driver.delete(request.with_action(action))
+        case Quiesce() as action:
             assert isinstance(driver, Quiescable), "only what can be quiesced is planned to be"
-            return driver.quiesce(request)
-        case _:
-            return driver.apply(request)
+            return driver.quiesce(request.with_action(action))
+        case action:
+            return driver.apply(request.with_action(action))
 
 
-def _record_only(
-    execution: Execution,
-    resource: PlannedResource,
-    operation: Operation,
-    request: ApplyRequest,
-    record: ResourceRecord | None,
-) -> None:
-    if operation.verb is Verb.FORGET:
-        # What is gone and not there any more, as opposed to what only its block is gone of: no one else knows
-        # where it was.
-        lost = resource.observed is None and isinstance(
-            execution.driver(resource.provider, resource.type), Undroppable
-        )
-        execution.recording.succeed(operation.id, resource.address, record if lost else None, forgotten=True)
-        return
-    identity = {**(record.identity if record else {}), **resource.identity}
-    computed = execution.types[resource.type].computed
-    attributes = {
-        name: value for name, value in (resource.proposal.planned or {}).items() if name not in computed
-    }
-    outcome = Applied(attributes=attributes, identity=identity)
-    execution.recording.succeed(
-        operation.id, resource.address, record_of(resource, outcome, request, execution.types)
+def _forget(execution: Execution, resource: PlannedResource, operation: Operation) -> tuple[str, ...]:
+    # What is gone and not there any more, as opposed to what only its block is gone of: no one else knows
+    # where it was.
+    lost = resource.observed is None and isinstance(
+        execution.driver(resource.provider, resource.type), Undroppable
     )
+    kept = execution.recording.record(resource.address) if lost else None
+    execution.recording.succeed(operation.id, resource.address, kept, forgotten=True)
+    return ()
+
+
+def _record(execution: Execution, resource: PlannedResource, operation: Operation) -> tuple[str, ...]:
+    recording, computed = execution.recording, execution.types[resource.type].computed
+    planned = resource.proposal.planned or {}
+    outcome = Applied(
+        attributes={name: value for name, value in planned.items() if name not in computed},
+        identity={**recording.identity(resource.address), **resource.identity},
+    )
+    references = references_of(execution.plan, resource, recording.identity)
+    kept = record_of(resource, outcome, references, execution.types)
+    recording.succeed(operation.id, resource.address, kept)
+    return ()
 
 
 def _provider_bug(provider: str, bug: Exception) -> Diagnostic:

@@ -10,10 +10,11 @@ from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error
-from flareiac.model.intents import StoredMaintenance, stored_request
+from flareiac.model.intents import StoredMaintenance, stored_references
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.maintenance import Judgement, MaintenanceTask, PerformRequest
+from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.table_tasks import Performed
@@ -28,7 +29,7 @@ class Asked:
     plan: Plan
     resource: PlannedResource
     name: str
-    request: ApplyRequest
+    request: ApplyRequest[object]
     snapshot: Snapshot
 
 
@@ -54,7 +55,7 @@ class MaintenanceRun:
     plan: Plan
     resource: PlannedResource
     operation: Operation
-    request: ApplyRequest
+    request: ApplyRequest[object]
     recording: Recording
     types: Mapping[str, ResourceType]
     maintenance: MaintenancePorts
@@ -83,7 +84,7 @@ def maintain(run: MaintenanceRun) -> tuple[str, ...]:
     if task is None or not task.due or task.work is None:
         recording.succeed(run.operation.id, address, None)
         return (f"{run.operation.task} is no longer due{f': {task.summary}' if task else ''}",)
-    wanted = _perform_request(run.request, record, task)
+    wanted = _perform_request(record, task, run.request.references, run.request.cancel, run.request.progress)
     recording.intend(run.operation.id, _intent(run, task))
     try:
         done = run.maintenance.perform(wanted)
@@ -121,7 +122,8 @@ def found_done(
         performer=Reference(asked.performer),
         work=asked.work,
     )
-    done = maintenance.outcome(_perform_request(asked.request.request(cancel, progress), record, task))
+    wanted = _perform_request(record, task, asked.request.references, cancel, progress)
+    done = maintenance.outcome(wanted)
     return None if done is None else _weighed(operation_id, record, task, done, recording, types, maintenance)
 
 
@@ -135,7 +137,7 @@ def _intent(run: MaintenanceRun, task: MaintenanceTask) -> StoredMaintenance:
         forecast=task.forecast,
         work=task.work,
         performer=task.performer.address,
-        request=stored_request(run.request, run.resource),
+        request=stored_references(run.request, run.resource),
     )
 
 
@@ -173,9 +175,14 @@ def _weighed(
     return judgement
 
 
-def _perform_request(request: ApplyRequest, record: ResourceRecord, task: MaintenanceTask) -> PerformRequest:
+def _perform_request(
+    record: ResourceRecord,
+    task: MaintenanceTask,
+    references: References,
+    cancel: threading.Event,
+    progress: Callable[[str], None],
+) -> PerformRequest:
     assert task.work is not None, "a task without work is not carried out"
-    references = request.references
     performer = references.get(task.performer.address) if task.performer is not None else None
     if performer is None:
         lacking = (
@@ -189,6 +196,6 @@ def _perform_request(request: ApplyRequest, record: ResourceRecord, task: Mainte
         performer=performer,
         work=task.work,
         references=references,
-        cancel=request.cancel,
-        progress=request.progress,
+        cancel=cancel,
+        progress=progress,
     )

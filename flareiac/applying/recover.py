@@ -21,7 +21,6 @@ from flareiac.model.plan import Verb
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.capabilities import Foreseeing, Recoverable
 from flareiac.sdk.driver import Driver
-from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Applied, Outcome
 
@@ -50,37 +49,22 @@ def recover(
             ):
                 done.add(operation_id)
             continue
-        request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
-        if request.action == Verb.STAGE:
-            recording.fail(operation_id, request.address, "interrupted; it is performed again", None)
+        address, verb = stored.address, stored.action
+        if verb == Verb.STAGE:
+            recording.fail(operation_id, address, "interrupted; it is performed again", None)
             continue
-        asked = driver(blank.provider, blank.type)
-        outcome = (
-            asked.settle(request)
-            if isinstance(asked, Recoverable) and request.action != Verb.QUIESCE
-            else None
-        )
-        record = _record(outcome, request, blank, types)
+        request, asked = stored.request(), driver(stored.record.provider, stored.record.type)
+        outcome = asked.settle(request) if request and isinstance(asked, Recoverable) else None
+        record = _record(outcome, stored, types)
         if isinstance(outcome, Applied) and record is not None:
             done.add(operation_id)
-            deleted = request.action == Verb.DELETE
+            deleted = verb == Verb.DELETE
             kept_of = record if not deleted or outcome.revivable else None
-            recording.succeed(operation_id, request.address, kept_of, forgotten=deleted)
-            emit(
-                Note(
-                    message=(
-                        f"{request.address}: the interrupted apply had done this ({request.action}); "
-                        "recorded."
-                    )
-                )
-            )
+            recording.succeed(operation_id, address, kept_of, forgotten=deleted)
+            emit(Note(message=f"{address}: the interrupted apply had done this ({verb}); recorded."))
         else:
-            recording.fail(operation_id, request.address, "interrupted before it took effect", record)
-            emit(
-                Note(
-                    message=f"{request.address}: the interrupted apply had not done this ({request.action})."
-                )
-            )
+            recording.fail(operation_id, address, "interrupted before it took effect", record)
+            emit(Note(message=f"{address}: the interrupted apply had not done this ({verb})."))
     return frozenset(done)
 
 
@@ -109,29 +93,24 @@ def foresee(
         stored = stored_intent(intent.operation)
         if not isinstance(stored, StoredRequest) or stored.action == Verb.STAGE:
             continue
-        request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
-        asked = driver(blank.provider, blank.type)
-        outcome = (
-            asked.foresee(request)
-            if isinstance(asked, Foreseeing) and request.action != Verb.QUIESCE
-            else None
-        )
-        record = _record(outcome, request, blank, types)
+        request, asked = stored.request(), driver(stored.record.provider, stored.record.type)
+        outcome = asked.foresee(request) if request and isinstance(asked, Foreseeing) else None
+        record = _record(outcome, stored, types)
         if record is None or outcome is None:
             continue
-        deleted = isinstance(outcome, Applied) and request.action == Verb.DELETE
+        deleted = isinstance(outcome, Applied) and stored.action == Verb.DELETE
         kept = record if not isinstance(outcome, Applied) or not deleted or outcome.revivable else None
         records.take(
             Result(
                 apply=interrupted.begun.apply,
                 id=operation_id,
-                address=request.address,
+                address=stored.address,
                 record=kept,
                 forgotten=deleted,
             )
         )
         if isinstance(outcome, Applied):
-            done.append((request.address, request.action))
+            done.append((stored.address, stored.action))
     return Foreseen(
         snapshot=replace(
             snapshot, serial=snapshot.serial + 1, resources=records.resources, dropped=records.dropped
@@ -141,9 +120,9 @@ def foresee(
 
 
 def _record(
-    outcome: Outcome | None, request: ApplyRequest, blank: ResourceRecord, types: Mapping[str, ResourceType]
+    outcome: Outcome | None, stored: StoredRequest, types: Mapping[str, ResourceType]
 ) -> ResourceRecord | None:
-    return None if outcome is None else record_of(blank, outcome, request, types)
+    return None if outcome is None else record_of(stored.record, outcome, stored.references, types)
 
 
 def _settle_maintenance(

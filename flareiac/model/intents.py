@@ -3,23 +3,40 @@ Pure.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal, assert_never
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.records import SPARSE, decode, named
 from flareiac.model.plan import PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
+from flareiac.sdk.actions import (
+    Adopt,
+    Change,
+    Create,
+    CustomAction,
+    Delete,
+    PerformStage,
+    Quiesce,
+    Revive,
+    Settleable,
+    Update,
+)
 from flareiac.sdk.references import StoredReferences
 from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Recorded
 from flareiac.sdk.table_tasks import StoredWork
+
+REVIVE: Final = "revive"
+_ASKED_AGAIN: Final = (Verb.QUIESCE, Verb.STAGE)
+"""No driver is asked how they ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRequest:
     """What the journal keeps of a request: enough to settle the operation when the plan is gone. ``record``
-    waits for the outcome.
+    waits for the outcome. ``action`` says which of ``planned``, ``recorded`` and ``payload`` mean something.
     """
 
     key: str
@@ -33,21 +50,50 @@ class StoredRequest:
     record: ResourceRecord
     stage: str = field(default="", metadata=SPARSE)
 
-    def request(self, cancel: threading.Event, progress: Callable[[str], None]) -> ApplyRequest:
-        """The request as it was made, with new ways to cancel it and to hear of it."""
-        known = replace(self.record, attributes=self.recorded or {}, identity=self.identity or {}).recorded()
+    def request(self) -> ApplyRequest[Settleable] | None:
+        """What its driver is asked to settle, None where it is not. Raises ``ValueError`` where a part of the
+        action is missing.
+        """
+        if self.action in _ASKED_AGAIN:
+            return None
         return ApplyRequest(
             key=self.key,
             address=self.address,
-            action=self.action,
-            planned=self.planned,
-            recorded=None if self.recorded is None else known,
-            payload=self.payload,
+            action=self._action(),
             references=self.references,
-            cancel=cancel,
-            progress=progress,
-            stage=self.stage,
+            cancel=threading.Event(),
+            progress=lambda _text: None,
         )
+
+    def _action(self) -> Settleable:
+        match self.action:
+            case Verb.CREATE:
+                return Create(planned=self._planned(), recorded=self._known(), payload=self.payload)
+            case Verb.ADOPT:
+                return Adopt(planned=self._planned(), payload=self.payload)
+            case Verb.UPDATE:
+                return Update(planned=self._planned(), recorded=self._recorded(), payload=self.payload)
+            case Verb.DELETE:
+                return Delete(recorded=self._recorded(), payload=self.payload)
+            case name if name == REVIVE:
+                return Revive(recorded=self._recorded(), then=self.payload["then"])
+            case name:
+                return CustomAction(name=name, recorded=self._recorded(), payload=self.payload)
+
+    def _planned(self) -> Attributes:
+        if self.planned is None:
+            raise ValueError(f"{self.action} has nothing planned")
+        return self.planned
+
+    def _recorded(self) -> Recorded:
+        if (known := self._known()) is None:
+            raise ValueError(f"{self.action} has nothing recorded")
+        return known
+
+    def _known(self) -> Recorded | None:
+        if self.recorded is None:
+            return None
+        return replace(self.record, attributes=self.recorded, identity=self.identity or {}).recorded()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,19 +110,45 @@ class StoredMaintenance:
     request: StoredRequest
 
 
-def stored_request(request: ApplyRequest, resource: PlannedResource | ResourceRecord) -> StoredRequest:
+def stored_request(
+    request: ApplyRequest[Settleable | Quiesce | PerformStage], resource: PlannedResource | ResourceRecord
+) -> StoredRequest:
     """What the journal keeps of a request about a resource."""
-    recorded = request.recorded
+    blank = stored_references(request, resource)
+    match request.action:
+        case Create() as change:
+            return _with_change(blank, Verb.CREATE, change)
+        case Adopt() as change:
+            return _with_change(blank, Verb.ADOPT, change)
+        case Update() as change:
+            return _with_change(blank, Verb.UPDATE, change)
+        case PerformStage(name=name, change=change):
+            return replace(_with_change(blank, Verb.STAGE, change), stage=name)
+        case Delete(recorded=recorded, payload=payload):
+            return _with_recorded(blank, Verb.DELETE, recorded, payload)
+        case Quiesce(recorded=recorded):
+            return _with_recorded(blank, Verb.QUIESCE, recorded, None)
+        case Revive(recorded=recorded, then=then):
+            return _with_recorded(blank, REVIVE, recorded, {"then": then})
+        case CustomAction(name=name, recorded=recorded, payload=payload):
+            return _with_recorded(blank, name, recorded, payload)
+        case other:
+            assert_never(other)
+
+
+def stored_references(
+    request: ApplyRequest[object], resource: PlannedResource | ResourceRecord
+) -> StoredRequest:
+    """What the journal keeps of a request of which only the references matter, as for maintenance."""
     return StoredRequest(
         key=request.key,
         address=request.address,
-        action=request.action,
-        planned=request.planned,
-        recorded=None if recorded is None else recorded.attributes,
-        identity=None if recorded is None else recorded.identity,
-        payload=request.payload,
+        action=Verb.MAINTAIN,
+        planned=None,
+        recorded=None,
+        identity=None,
+        payload=None,
         references=request.references,
-        stage=request.stage,
         record=ResourceRecord(
             address=resource.address,
             type=resource.type,
@@ -89,10 +161,28 @@ def stored_request(request: ApplyRequest, resource: PlannedResource | ResourceRe
     )
 
 
+def _with_change(blank: StoredRequest, verb: Verb, change: Change) -> StoredRequest:
+    return replace(_with_recorded(blank, verb, change.recorded, change.payload), planned=change.planned)
+
+
+def _with_recorded(
+    blank: StoredRequest, action: str, recorded: Recorded | None, payload: Data
+) -> StoredRequest:
+    return replace(
+        blank,
+        action=str(action),
+        recorded=None if recorded is None else recorded.attributes,
+        identity=None if recorded is None else recorded.identity,
+        payload=payload,
+    )
+
+
 def stored_intent(data: Data) -> StoredRequest | StoredMaintenance | None:
     """What an intent holds; None for maintenance of which it says too little. Raises what decoding raises
     (``UNREADABLE``).
     """
-    if data["action"] != Verb.MAINTAIN:
-        return decode(StoredRequest, data, complete=True)
-    return decode(StoredMaintenance, data, complete=True) if "work" in data else None
+    if data["action"] == Verb.MAINTAIN:
+        return decode(StoredMaintenance, data, complete=True) if "work" in data else None
+    stored = decode(StoredRequest, data, complete=True)
+    stored.request()
+    return stored

@@ -16,6 +16,7 @@ _RUNS = (Effect.RESTART, Effect.STARTS, Effect.STOPS)
 _STOPPED_INSTEAD = ((Action.NO_OP, Action.UPDATE), (Action.RECORD, Action.UPDATE))
 """What running on becomes where it has to stop."""
 _MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}
+_REWORKS = {Action.UPDATE, Action.REPLACE}
 
 
 def violations(
@@ -29,6 +30,8 @@ def violations(
         found += _unknowns(planned, request.desired, kind)
     if proposal.action in _MAKES and request.desired is None:
         found.append(f"it proposes {proposal.action.value} for a resource that is not declared")
+    if proposal.action in _REWORKS and request.recorded is None:
+        found.append(f"it proposes {proposal.action.value} for a resource that is not recorded")
     if proposal.action in _MAKES and planned is None:
         found.append(f"it proposes {proposal.action.value} without planned attributes")
     found += _stages(proposal)

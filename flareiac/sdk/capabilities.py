@@ -11,8 +11,9 @@ from typing import Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.sdk.actions import Control, PerformStage, Quiesce, Revive, RunCommand, Settleable
 from flareiac.sdk.references import References, Resolved
-from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Observation, Outcome, Recorded, StageDone
 from flareiac.sdk.run_status import RunStatus
 
@@ -28,7 +29,7 @@ class Prefetching(Protocol):
 class Quiescable(Protocol):
     """A driver whose resources run and can be stopped and started without being changed."""
 
-    def quiesce(self, request: ApplyRequest) -> Outcome:
+    def quiesce(self, request: ApplyRequest[Quiesce]) -> Outcome:
         """Stop it at a batch boundary as well as the system can; it stays recorded."""
         ...
 
@@ -37,8 +38,8 @@ class Quiescable(Protocol):
 class Staged(Protocol):
     """A driver whose changes have stages (see ``Proposal.stages``)."""
 
-    def perform(self, request: ApplyRequest) -> StageDone:
-        """Carries out ``request.stage`` alone. Asked again after a crash, with the same request, it finds
+    def perform(self, request: ApplyRequest[PerformStage]) -> StageDone:
+        """Carries out this stage alone. Asked again after a crash, with the same request, it finds
         what was done and completes it. Raises ``Failure``.
         """
         ...
@@ -48,14 +49,14 @@ class Staged(Protocol):
 class Preflighting(Protocol):
     """A driver that can prove a set of changes before the first side effect on data."""
 
-    def preflight(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]: ...
+    def preflight(self, requests: Sequence[ChangeRequest]) -> tuple[Diagnostic, ...]: ...
 
 
 @runtime_checkable
 class Recoverable(Protocol):
     """A driver that can tell, by reading only, how an operation whose result was lost ended."""
 
-    def settle(self, request: ApplyRequest) -> Outcome | None:
+    def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """The recorded outcome if the operation was carried out, None if it left no trace and can be
         repeated.
         """
@@ -68,7 +69,7 @@ class Foreseeing(Protocol):
     holding the lock.
     """
 
-    def foresee(self, request: ApplyRequest) -> Outcome | None:
+    def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """What ``settle`` will answer."""
         ...
 
@@ -86,21 +87,9 @@ class Inspecting(Protocol):
 class Undroppable(Protocol):
     """A driver whose deleted resources can be brought back as long as what they were made of is there."""
 
-    def revive(self, request: ApplyRequest) -> Outcome:
-        """Brings back what ``request.recorded`` says; ``Applied`` also where it is there already. Its
-        attributes are what is recorded from now on. ``action`` is ``revive``, also when it is settled.
-        ``request.references`` are as declared now, where they still are; ``request.payload`` has in ``then``,
-        by address, their attributes when it was recorded.
-        """
+    def revive(self, request: ApplyRequest[Revive]) -> Outcome:
+        """``Applied`` also where it is there already. Its attributes are what is recorded from now on."""
         ...
-
-
-class RunCommand(StrEnum):
-    """What a person can ask of something that runs, beside changing it."""
-
-    STOP = "stop"
-    START = "start"
-    RESTART = "restart"
 
 
 @runtime_checkable
@@ -109,9 +98,7 @@ class RunControl(Protocol):
     definition.
     """
 
-    def steer(self, verb: RunCommand, request: ApplyRequest) -> Outcome:
-        """``request.planned`` is the recorded definition."""
-        ...
+    def steer(self, request: ApplyRequest[Control]) -> Outcome: ...
 
 
 @runtime_checkable

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from flareiac.kernel.data import Data
+from flareiac.sdk.actions import CustomAction
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.lakehouse import EarlierState
@@ -64,12 +65,15 @@ class RecordedProject(Protocol):
 class StateChange(RecordedProject, Protocol):
     """The state under its lock, with no interrupted apply in its journal."""
 
-    def request(self, resource: RecordedResource, action: str, payload: Data) -> ApplyRequest:
+    def request(self, resource: RecordedResource, action: str, payload: Data) -> ApplyRequest[CustomAction]:
         """What to ask of a driver. The driver's ``settle`` gets the same request if the command dies."""
         ...
 
     def carry_out(
-        self, resource: RecordedResource, request: ApplyRequest, work: Callable[[ApplyRequest], Outcome]
+        self,
+        resource: RecordedResource,
+        request: ApplyRequest[CustomAction],
+        work: Callable[[ApplyRequest[CustomAction]], Outcome],
     ) -> Applied:
         """Journals the intent, does the work, records the result. Raises ``Failure`` where it was not
         done.

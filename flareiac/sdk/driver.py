@@ -4,7 +4,8 @@
 
 from typing import Protocol
 
-from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.actions import Delete
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Observation, Outcome
 
 
@@ -13,10 +14,10 @@ class Driver(Protocol):
 
     def read(self, request: ReadRequest) -> Observation: ...
 
-    def apply(self, request: ApplyRequest) -> Outcome:
+    def apply(self, request: ChangeRequest) -> Outcome:
         """Create, adopt or update."""
         ...
 
-    def delete(self, request: ApplyRequest) -> Outcome:
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         """Delete; ``Applied`` when it is gone (or was gone already)."""
         ...

@@ -1,14 +1,19 @@
 """What planners and drivers are asked."""
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.actions import Change
 from flareiac.sdk.changes import Impact, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Observation, Recorded
+
+ActionT = TypeVar("ActionT", covariant=True)
+OtherT = TypeVar("OtherT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,23 +83,28 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyRequest:
-    """Asks a driver to carry out one proposal. ``key`` is the operation's idempotency key; repeating a
-    request with the same key after a crash must find the outcome of the first. ``planned`` has no UNKNOWN
-    left but computed ones. ``going``: the addresses of what the same plan destroys. ``stage``: the name of
-    the stage that is asked for, empty for the change itself. ``notes``: what the stages before it left for
-    it, by their names.
+class ApplyRequest(Generic[ActionT]):
+    """Asks a driver for one action. ``key`` is the operation's idempotency key; repeating a request with the
+    same key after a crash must find the outcome of the first.
     """
 
     key: str
     address: str
-    action: str
-    planned: Attributes | None
-    recorded: Recorded | None
-    payload: Data
+    action: ActionT
     references: References
     cancel: threading.Event
     progress: Callable[[str], None]
-    going: frozenset[str] = frozenset()
-    stage: str = ""
-    notes: Mapping[str, Data] = field(default_factory=dict)
+
+    def with_action(self, action: OtherT) -> "ApplyRequest[OtherT]":
+        """The same request for another action, such as the one that a ``match`` has narrowed."""
+        return ApplyRequest(
+            key=self.key,
+            address=self.address,
+            action=action,
+            references=self.references,
+            cancel=self.cancel,
+            progress=self.progress,
+        )
+
+
+ChangeRequest: TypeAlias = ApplyRequest[Change]

@@ -11,7 +11,8 @@ from threading import Event
 from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.capabilities import Check, RunCommand
+from flareiac.sdk.actions import RunCommand
+from flareiac.sdk.capabilities import Check
 from flareiac.sdk.changes import Proposal, Usage
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.driver import Driver

@@ -16,7 +16,7 @@ from flareiac.applying.state_writer import Recording
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.model.references import reached_by_declaration
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.capabilities import RunCommand
+from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.resource_type import Kind
 from flareiac_spark.control import DesiredJob

@@ -1,7 +1,6 @@
 """What every kind of catalog promises, as one suite over all of them."""
 
 import contextlib
-import dataclasses
 import json
 import threading
 from typing import Any
@@ -12,6 +11,7 @@ from pyiceberg.exceptions import CommitFailedException
 
 from flareiac.kernel.data import to_json
 from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.actions import Revive
 from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.changes import Action
 from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
@@ -214,9 +214,9 @@ def test_a_dropped_table_comes_back(lake: KindLake) -> None:
     assert isinstance(deleted, Applied)
     driver = lake.session.driver("table")
     assert isinstance(driver, Undroppable)
-    lake.state["table.orders"] = Recorded(attributes=deleted.attributes, identity=deleted.identity)
-    asked = lake.request("table.orders", lake.plan("table.orders", orders(lake)))
-    request = dataclasses.replace(asked, action="revive", planned=None, payload={"then": {}})
+    recorded = Recorded(attributes=deleted.attributes, identity=deleted.identity)
+    lake.state["table.orders"] = recorded
+    request = lake.asking("table.orders", Revive(recorded=recorded, then={}))
     for _ in range(2):
         revived = driver.revive(request)
         assert isinstance(revived, Applied), revived
@@ -279,8 +279,7 @@ def test_a_database_without_its_tables_is_no_empty_catalog(lake: KindLake) -> No
             found = lake.read(address, lake.canonical(kind, address.partition(".")[2], body))
             assert isinstance(found, Unreadable)
             assert found.diagnostic.code == "FII010"
-        for planned in (wider, gone):
-            request = lake.request("table.orders", planned)
+        for request in (lake.request("table.orders", wider), lake.deletion("table.orders", gone)):
             refused = lake.asked(request)
             assert isinstance(refused, NotApplied)
             assert [item.code for item in refused.diagnostics] == ["FII010"]

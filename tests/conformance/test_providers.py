@@ -9,20 +9,24 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+from flareiac.applying.requests import change_of
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, canonical, from_json, is_known, to_json
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import RefType
+from flareiac.model.plan import Verb
+from flareiac.sdk.actions import Delete
 from flareiac.sdk.capabilities import Recoverable
 from flareiac.sdk.changes import Action, Proposal
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Provider
 from flareiac.sdk.references import Resolved
-from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac.sdk.results import Applied, Missing, Observation, Present, Recorded
 from flareiac.sdk.schema import Block, Nesting
@@ -56,6 +60,8 @@ BODIES: dict[str, Attributes] = {
     "checkpoint": {"generation": 1, "on_destroy": "delete"},
 }
 """A small body for each managed type that needs nothing but files."""
+
+ActionT = TypeVar("ActionT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +99,17 @@ class World:
             project=self.project,
         )
 
-    def request(self, proposal: Proposal, recorded: Recorded | None) -> ApplyRequest:
+    def creation(self, proposal: Proposal) -> ChangeRequest:
+        return self._request("create", change_of(proposal, Verb.CREATE, None, {}))
+
+    def deletion(self, proposal: Proposal, recorded: Recorded) -> ApplyRequest[Delete]:
+        return self._request("delete", Delete(recorded=recorded, payload=proposal.payload))
+
+    def _request(self, verb: str, action: ActionT) -> ApplyRequest[ActionT]:
         return ApplyRequest(
-            key=f"lineage/1/{proposal.action.value}:{self.address}",
+            key=f"lineage/1/{verb}:{self.address}",
             address=self.address,
-            action=proposal.action.value,
-            planned=proposal.planned,
-            recorded=recorded,
-            payload=proposal.payload,
+            action=action,
             references=self.references,
             cancel=threading.Event(),
             progress=lambda _text: None,
@@ -171,7 +180,7 @@ def created(world: World) -> Recorded:
     proposal = world.plan(None, world.desired)
     assert proposal.action is Action.CREATE
     assert not proposal.blockers
-    outcome = world.driver.apply(world.request(proposal, None))
+    outcome = world.driver.apply(world.creation(proposal))
     assert isinstance(outcome, Applied), outcome
     return Recorded(attributes=outcome.attributes, identity=outcome.identity)
 
@@ -207,8 +216,8 @@ def test_planning_is_pure(world: World) -> None:
 
 def test_a_repeated_create_finds_its_own_outcome(world: World) -> None:
     proposal = world.plan(None, world.desired)
-    first = world.driver.apply(world.request(proposal, None))
-    again = world.driver.apply(world.request(proposal, None))
+    first = world.driver.apply(world.creation(proposal))
+    again = world.driver.apply(world.creation(proposal))
     assert isinstance(first, Applied)
     assert isinstance(again, Applied)
     assert again.identity.get("uuid") == first.identity.get("uuid")
@@ -217,7 +226,7 @@ def test_a_repeated_create_finds_its_own_outcome(world: World) -> None:
 def test_a_lost_result_is_settled_by_reading(world: World) -> None:
     assert isinstance(world.driver, Recoverable)
     proposal = world.plan(None, world.desired)
-    request = world.request(proposal, None)
+    request = world.creation(proposal)
     assert world.driver.settle(request) is None
     world.driver.apply(request)
     settled = world.driver.settle(request)
@@ -230,7 +239,7 @@ def test_what_is_deleted_is_missing_and_stays_deletable(world: World) -> None:
     recorded = created(world)
     proposal = world.plan(recorded, None)
     assert proposal.action is Action.DELETE
-    request = world.request(proposal, recorded)
+    request = world.deletion(proposal, recorded)
     assert isinstance(world.driver.delete(request), Applied)
     assert isinstance(world.driver.delete(request), Applied)
     assert isinstance(world.observe(recorded), Missing)
@@ -239,7 +248,7 @@ def test_what_is_deleted_is_missing_and_stays_deletable(world: World) -> None:
 
 def test_what_is_gone_is_made_again_and_told_as_drift(world: World) -> None:
     recorded = created(world)
-    world.driver.delete(world.request(world.plan(recorded, None), recorded))
+    world.driver.delete(world.deletion(world.plan(recorded, None), recorded))
     proposal = world.plan(recorded, world.desired)
     assert proposal.action is Action.CREATE
     assert proposal.drift

@@ -12,8 +12,9 @@ from flareiac.kernel.diagnostics import error
 from flareiac.model.events import Completed, Event, Failed, Progressed
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs
+from flareiac.sdk.actions import Delete, PerformStage, Quiesce
 from flareiac.sdk.maintenance import MaintenanceTask, PerformRequest
-from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, StageDone
 from flareiac.sdk.table_tasks import Performed
 from flareiac.state.places import encode_state
@@ -33,23 +34,23 @@ class Double:
     def read(self, request: ReadRequest) -> Observation:
         return self.inputs.observations[request.address]
 
-    def apply(self, request: ApplyRequest) -> Outcome:
-        assert request.planned is not None, "what has nothing planned is deleted"
+    def apply(self, request: ChangeRequest) -> Outcome:
+        planned = request.action.planned
         if request.address in self.fails:
             return NotApplied(
                 diagnostics=(error(_REFUSED, "The double refuses it.", address=request.address),)
             )
-        return Applied(attributes=request.planned, identity=self._identity(request.address, request.planned))
+        return Applied(attributes=planned, identity=self._identity(request.address, planned))
 
-    def perform(self, request: ApplyRequest) -> StageDone:
-        return StageDone(note={"stage": request.stage})
+    def perform(self, request: ApplyRequest[PerformStage]) -> StageDone:
+        return StageDone(note={"stage": request.action.name})
 
-    def delete(self, request: ApplyRequest) -> Outcome:
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         return Applied(attributes={}, identity={})
 
-    def quiesce(self, request: ApplyRequest) -> Outcome:
-        assert request.recorded is not None, "what runs is recorded"
-        return Applied(attributes=request.recorded.attributes, identity=request.recorded.identity)
+    def quiesce(self, request: ApplyRequest[Quiesce]) -> Outcome:
+        recorded = request.action.recorded
+        return Applied(attributes=recorded.attributes, identity=recorded.identity)
 
     def _identity(self, address: str, attributes: Attributes) -> Attributes:
         return getattr(self.inputs.observations[address], "identity", {}) | identity(address, attributes, {})

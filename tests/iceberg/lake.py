@@ -5,23 +5,26 @@ records.
 import json
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
 from flareiac.applying.execute import call_driver
-from flareiac.kernel.data import Attributes, from_json, to_json
+from flareiac.applying.requests import change_of
+from flareiac.kernel.data import Attributes, Data, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.plan import Verb
+from flareiac.sdk.actions import Change, Delete, Settleable
 from flareiac.sdk.capabilities import Prefetching, Recoverable
 from flareiac.sdk.changes import Action, Proposal
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
-from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded
 from flareiac_iceberg import provider
@@ -29,6 +32,12 @@ from flareiac_iceberg.format.transforms import FUNCTIONS
 
 CALLS = {item.name: item.call for item in FUNCTIONS}
 CATALOG = "catalog.lake"
+ActionT = TypeVar("ActionT")
+
+
+def _as_stored(payload: Data) -> Data:
+    """After a trip through a plan file."""
+    return from_json(json.loads(json.dumps(to_json(payload))))
 
 
 class Rejected(Exception):
@@ -105,15 +114,21 @@ class Lake:
         json.dumps(to_json([proposal.payload, proposal.planned, planner.fingerprint(request)]))
         return proposal
 
-    def request(self, address: str, proposal: Proposal) -> ApplyRequest:
+    def request(self, address: str, proposal: Proposal) -> ChangeRequest:
+        verb = Verb.CREATE if proposal.action is Action.REPLACE else Verb(proposal.action)
+        stored = replace(proposal, payload=_as_stored(proposal.payload))
+        return self.asking(address, change_of(stored, verb, self.state.get(address), {}))
+
+    def deletion(self, address: str, proposal: Proposal) -> ApplyRequest[Delete]:
+        action = Delete(recorded=self.state[address], payload=_as_stored(proposal.payload))
+        return self.asking(address, action)
+
+    def asking(self, address: str, action: ActionT) -> ApplyRequest[ActionT]:
         self.serial += 1
         return ApplyRequest(
             key=f"test/{self.serial}",
             address=address,
-            action=proposal.action.value,
-            planned=proposal.planned,
-            recorded=self.state.get(address),
-            payload=from_json(json.loads(json.dumps(to_json(proposal.payload)))),
+            action=action,
             references=self.references,
             cancel=threading.Event(),
             progress=lambda _text: None,
@@ -135,14 +150,12 @@ class Lake:
                 )
                 return Applied(attributes=proposal.planned, identity={})
             case Action.DELETE:
-                outcome = self.asked(self.request(address, proposal))
+                outcome = self.asked(self.deletion(address, proposal))
                 if isinstance(outcome, Applied):
                     del self.state[address]
                 return outcome
             case Action.REPLACE:
-                gone = call_driver(
-                    self.driver(address), Verb.DELETE, self.request(address, proposal), "iceberg"
-                )
+                gone = self.asked(self.deletion(address, proposal))
                 assert isinstance(gone, Applied)
                 del self.state[address]
             case _:
@@ -154,12 +167,11 @@ class Lake:
     def driver(self, address: str) -> Driver:
         return self.session.driver(address.split(".")[0])
 
-    def asked(self, request: ApplyRequest) -> Outcome:
+    def asked(self, request: ApplyRequest[Change | Delete]) -> Outcome:
         """As an apply asks: what a driver did before it raised is settled. Raises ``Unsettled`` where that
         cannot be told.
         """
-        verb = Verb.CREATE if request.action == Action.REPLACE else Verb(request.action)
-        return call_driver(self.driver(request.address), verb, request, "iceberg")
+        return call_driver(self.driver(request.address), request, "iceberg")
 
     def record(self, address: str, outcome: Outcome) -> None:
         if outcome.attributes is not None:
@@ -175,7 +187,7 @@ class Lake:
         assert not isinstance(outcome, NotApplied), outcome.diagnostics
         return proposal
 
-    def settle(self, address: str, request: ApplyRequest) -> Outcome | None:
+    def settle(self, address: str, request: ApplyRequest[Settleable]) -> Outcome | None:
         driver = self.session.driver(address.split(".")[0])
         assert isinstance(driver, Recoverable)
         return driver.settle(request)

@@ -8,7 +8,7 @@ from flareiac.app.run_control import steer
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
-from flareiac.sdk.capabilities import RunCommand
+from flareiac.sdk.actions import RunCommand
 
 Address = Annotated[str, typer.Argument(help="The address of a job, or of an engine.", metavar="ADDRESS")]
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.actions import Delete
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
-from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.results import Observation, Outcome, Present
 from flareiac_iceberg.data_table.schema import READ, frame
@@ -31,11 +32,11 @@ class DataTableDriver:
         attributes = asked | _lasting(observed.attributes) | {"uuid": identity_of(observed.identity).uuid}
         return Present(attributes=attributes, identity=observed.identity, history=observed.history)
 
-    def apply(self, request: ApplyRequest) -> Outcome:
+    def apply(self, request: ChangeRequest) -> Outcome:
         """No one asks for it."""
         raise NotImplementedError(f"{request.address} is only read")
 
-    def delete(self, request: ApplyRequest) -> Outcome:
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         """No one asks for it."""
         raise NotImplementedError(f"{request.address} is only read")
 

@@ -1,11 +1,14 @@
 """The driver of namespaces. Touches the world."""
 
+import contextlib
+from collections.abc import Mapping
+
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.records import encode
-from flareiac.sdk.changes import Action
+from flareiac.sdk.actions import Adopt, Change, Create, Delete, Settleable, Update
 from flareiac.sdk.references import References
-from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import Absence, without_catalog
@@ -65,22 +68,22 @@ class NamespaceDriver:
             ),
         )
 
-    def apply(self, request: ApplyRequest) -> Outcome:
+    def apply(self, request: ChangeRequest) -> Outcome:
         """Creates the namespace where it is missing and sets its properties. Raises ``Failure`` where only
         ``settle`` can tell what was done.
         """
-        assert request.planned is not None, "what is created or updated is planned"
-        planned, name = request.planned, request.planned["name"]
+        planned, payload = request.action.planned, request.action.payload
+        name = planned["name"]
         try:
             spec = _catalog(planned, request.references)
-            writer = self._connections.get(spec, make=request.action == Action.CREATE)
+            writer = self._connections.get(spec, make=isinstance(request.action, Create))
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         # A table of this apply may have brought it along, and an update finds it here.
         writer.ensure_namespace(name, request.key)
-        put = {key: planned["properties"][key] for key in request.payload["set"]}
-        if put or request.payload["remove"]:
-            writer.set_namespace_properties(name, put, request.payload["remove"])
+        put = {key: planned["properties"][key] for key in payload["set"]}
+        if put or payload["remove"]:
+            writer.set_namespace_properties(name, put, payload["remove"])
         return Applied(
             attributes=planned,
             identity=encode(
@@ -88,10 +91,9 @@ class NamespaceDriver:
             ),
         )
 
-    def delete(self, request: ApplyRequest) -> Outcome:
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         """Drops the namespace if nothing is in it. Raises ``Failure`` as ``apply`` does."""
-        assert request.recorded is not None, "what is deleted is recorded"
-        recorded, name = request.recorded, request.recorded.attributes["name"]
+        recorded, name = request.action.recorded, request.action.recorded.attributes["name"]
         try:
             spec = _catalog(recorded.attributes, request.references)
             writer = self._connections.get(spec)
@@ -107,34 +109,37 @@ class NamespaceDriver:
             return NotApplied(diagnostics=(error(codes.NAMESPACE_NOT_EMPTY, why),))
         return Applied(attributes=recorded.attributes, identity=recorded.identity)
 
-    def foresee(self, request: ApplyRequest) -> Outcome | None:
+    def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """See ``settle``, which reads only."""
         return self.settle(request)
 
-    def settle(self, request: ApplyRequest) -> Outcome | None:
+    def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """Whether the namespace is as the operation should have left it."""
-        frame = request.planned or (request.recorded.attributes if request.recorded else None)
-        assert frame is not None, "an operation has planned or recorded attributes"
-        try:
-            found = namespace_properties(_catalog(frame, request.references), frame["name"])
-        except NoCatalog:
-            if request.action != Action.CREATE:
-                raise
-            return None  # to create the namespace would have made the catalog
-        if request.planned is None:
-            return (
-                Applied(attributes=frame, identity=request.recorded.identity if request.recorded else {})
-                if found is None
-                else None
-            )
-        done = found is not None and all(
-            found.get(name) == request.planned["properties"][name] for name in request.payload["set"]
-        )
-        if not done or found is None or any(name in found for name in request.payload["remove"]):
-            return None
-        return Applied(
-            attributes=frame, identity=encode(NamespaceIdentity(created_by=found.get(_CREATED_BY)))
-        )
+        match request.action:
+            case Create() as change:
+                with contextlib.suppress(NoCatalog):  # to create the namespace would have made the catalog
+                    return _changed(change, _found(change.planned, request.references))
+                return None
+            case Adopt() | Update() as change:
+                return _changed(change, _found(change.planned, request.references))
+            case Delete(recorded=recorded):
+                gone = _found(recorded.attributes, request.references) is None
+                return Applied(attributes=recorded.attributes, identity=recorded.identity) if gone else None
+            case _:
+                return None
+
+
+def _changed(change: Change, found: Mapping[str, str] | None) -> Outcome | None:
+    planned, payload = change.planned, change.payload
+    if found is None or any(name in found for name in payload["remove"]):
+        return None
+    if any(found.get(name) != planned["properties"][name] for name in payload["set"]):
+        return None
+    return Applied(attributes=planned, identity=encode(NamespaceIdentity(created_by=found.get(_CREATED_BY))))
+
+
+def _found(attributes: Attributes, references: References) -> Mapping[str, str] | None:
+    return namespace_properties(_catalog(attributes, references), attributes["name"])
 
 
 def _catalog(attributes: Attributes, references: References) -> CatalogSpec:

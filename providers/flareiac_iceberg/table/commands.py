@@ -7,6 +7,7 @@ import typer
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.records import encode
+from flareiac.sdk.actions import CustomAction
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource
 from flareiac.sdk.command_options import AutoApprove, Json
@@ -91,7 +92,7 @@ def rollback(line: CommandLine, address: Address, to: To = None, auto_approve: A
         line.out(message)
 
 
-def _restored(driver: TableDriver, request: ApplyRequest) -> Outcome:
+def _restored(driver: TableDriver, request: ApplyRequest[CustomAction]) -> Outcome:
     try:
         return driver.restore(request)
     except Failure as failure:

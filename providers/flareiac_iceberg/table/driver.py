@@ -8,18 +8,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from flareiac.kernel.data import UNKNOWN, Attributes
+from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.records import encode as encode_record
-from flareiac.sdk.changes import Action
+from flareiac.sdk.actions import Adopt, Create, CustomAction, Delete, Revive, Settleable, Update
 from flareiac.sdk.command_line import RecordedResource
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
-from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, Unreadable
 from flareiac.sdk.statistics import Statistics, StatisticsRequest
 from flareiac_iceberg import codes
@@ -131,26 +131,27 @@ class TableDriver:
         self._listings.forget()
         return entries_of(target)
 
-    def apply(self, request: ApplyRequest) -> Outcome:
+    def apply(self, request: ChangeRequest) -> Outcome:
         """Creates, adopts or updates. The same request again finds what the first one did.
 
         Raises ``Failure`` where only ``settle`` can tell what was done.
         """
-        planned = _planned(request)
+        change = request.action
         try:
-            target = target_of(planned, request.references)
-            creates = expected(request.payload) is None
+            target, creates = target_of(change.planned, request.references), isinstance(change, Create)
             self._connections.get(target.catalog, make=creates)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
-        return self._create(request, target, planned) if creates else self._update(request, target, planned)
+        if isinstance(change, Create):
+            return self._create(request, target, change.planned)
+        return self._update(request, change, target)
 
-    def delete(self, request: ApplyRequest) -> Outcome:
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply``
         does.
         """
-        recorded = _recorded(request)
-        purge = request.payload["mode"] == "purge"
+        recorded = request.action.recorded
+        purge = request.action.payload["mode"] == "purge"
         try:
             target = target_of(recorded.attributes, request.references)
             found = self._metadata(target)
@@ -199,17 +200,15 @@ class TableDriver:
             return False
         return found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
 
-    def revive(self, request: ApplyRequest) -> Outcome:
+    def revive(self, request: ApplyRequest[Revive]) -> Outcome:
         """Enters a table that is gone in its catalog again, as its last metadata file says; never over
         another one, nor a second time.
-
-        ``request.payload`` holds in ``then`` what it was reached through when it was recorded, by address.
         """
+        recorded = request.action.recorded
         try:
-            recorded = _recorded(request)
             target = target_of(recorded.attributes, request.references)
             refuse_other_catalog(target, target_of(recorded.attributes, _as_then(request)))
-            return self._entered(request, recorded, target)
+            return self._entered(request.key, recorded, target)
         except Exists:
             return NotApplied(diagnostics=(name_taken(target),))
         except Failure as failure:
@@ -217,14 +216,14 @@ class TableDriver:
                 diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics)
             )
 
-    def _entered(self, request: ApplyRequest, recorded: Recorded, target: Target) -> Outcome:
+    def _entered(self, key: str, recorded: Recorded, target: Target) -> Outcome:
         known, there = identity_of(recorded.identity), self._metadata(target)
         uuid = known.uuid
         notes: tuple[str, ...] = ()
         if there is None:
             hidden = refuse_elsewhere(self._connections, target, uuid, known.location or "")
             last = last_metadata(target, uuid, known.metadata_location, exact=known.last_is_known)
-            self._writer(target).register(target, last.location, request.key)
+            self._writer(target).register(target, last.location, key)
             there, notes = self._metadata(target), (*last.notes, *hidden)
         if there is None or there[1]["table-uuid"] != uuid:
             return NotApplied(diagnostics=(name_taken(target),))
@@ -264,16 +263,16 @@ class TableDriver:
             )
         return RollbackPreview(texts=tuple(preview(table.address, metadata, way)), payload=encode_way(way))
 
-    def restore(self, request: ApplyRequest) -> Outcome:
+    def restore(self, request: ApplyRequest[CustomAction]) -> Outcome:
         """Sets a branch back in one commit, which fails if anybody wrote since the way back was looked at.
 
         Raises ``Failure`` where only ``settle`` can tell what was done.
         """
-        recorded = _recorded(request)
+        recorded = request.action.recorded
         try:
             target = target_of(recorded.attributes, request.references)
             found = self._own(target, recorded)
-            way = decode_way(found[1], target.full_name, request.payload)
+            way = decode_way(found[1], target.full_name, request.action.payload)
             if stands(found[1], way):
                 return _applied(
                     recorded.attributes,
@@ -307,53 +306,57 @@ class TableDriver:
             raise Failure(another_table(target.full_name))
         return found
 
-    def foresee(self, request: ApplyRequest) -> Outcome | None:
+    def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """See ``settle``, which reads only."""
         return self.settle(request)
 
-    def settle(self, request: ApplyRequest) -> Outcome | None:
+    def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """Whether an operation whose result was lost took effect: its mark, its absence, or nothing left to
         change.
         """
-        attributes = request.planned if request.action != "delete" else _recorded(request).attributes
-        if attributes is None:
-            return None
-        target = target_of(attributes, request.references)
-        try:
-            found = self._metadata(target)
-        except NoCatalog:
-            if request.action != Action.CREATE:
-                raise
-            return None  # to create the table would have made the catalog
-        if request.action == "rollback":
-            recorded = _recorded(request)
-            same = found is not None and found[1]["table-uuid"] == identity_of(recorded.identity).uuid
-            return (
-                _applied(attributes, found) if found and same and is_back(found[1], request.payload) else None
-            )
-        if request.action == "delete":
-            recorded = _recorded(request)
-            known = identity_of(recorded.identity)
-            gone = found is None or found[1]["table-uuid"] != known.uuid
-            kept = request.payload["mode"] != "purge"
-            # What was committed since it was recorded is in the metadata file that the plan saw.
-            last = request.payload.get("metadata_location") or known.metadata_location
-            identity = encode_record(replace(known, metadata_location=last))
-            return (
-                Applied(attributes=recorded.attributes, identity=identity, revivable=kept) if gone else None
-            )
-        if request.action == "revive":
-            recorded = _recorded(request)
-            same = found is not None and found[1]["table-uuid"] == identity_of(recorded.identity).uuid
-            return _revived(recorded, found, target) if found and same else None
-        planned = _planned(request)
-        if found is None:
-            return None
-        if expected(request.payload) is None:
-            return _as_created(planned, found) if created_by(found[1]) == request.key else None
-        return _applied(planned, found) if _nothing_left(request, planned, found) else None
+        match request.action:
+            case Create(planned=planned):
+                try:
+                    found = self._metadata(target_of(planned, request.references))
+                except NoCatalog:
+                    return None  # to create the table would have made the catalog
+                made = found is not None and created_by(found[1]) == request.key
+                return _as_created(planned, found) if found is not None and made else None
+            case Adopt() | Update() as change:
+                found = self._metadata(target_of(change.planned, request.references))
+                done = found is not None and _nothing_left(change, found)
+                return _applied(change.planned, found) if found is not None and done else None
+            case Delete(recorded=recorded, payload=payload):
+                return self._gone(recorded, payload, request.references)
+            case Revive(recorded=recorded):
+                target = target_of(recorded.attributes, request.references)
+                found = self._still(target, recorded)
+                return _revived(recorded, found, target) if found is not None else None
+            case CustomAction(recorded=recorded, payload=way):
+                found = self._still(target_of(recorded.attributes, request.references), recorded)
+                back = found is not None and is_back(found[1], way)
+                return _applied(recorded.attributes, found) if found is not None and back else None
+            case other:
+                assert_never(other)
 
-    def _create(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
+    def _gone(self, recorded: Recorded, payload: Data, references: References) -> Outcome | None:
+        if self._still(target_of(recorded.attributes, references), recorded) is not None:
+            return None
+        known = identity_of(recorded.identity)
+        # What was committed since it was recorded is in the metadata file that the plan saw.
+        last = payload.get("metadata_location") or known.metadata_location
+        identity = encode_record(replace(known, metadata_location=last))
+        return Applied(
+            attributes=recorded.attributes, identity=identity, revivable=payload["mode"] != "purge"
+        )
+
+    def _still(self, target: Target, recorded: Recorded) -> tuple[str, Attributes] | None:
+        """The metadata of the recorded table; None where it is gone, or another one has its name."""
+        found = self._metadata(target)
+        same = found is not None and found[1]["table-uuid"] == identity_of(recorded.identity).uuid
+        return found if same else None
+
+    def _create(self, request: ChangeRequest, target: Target, planned: Attributes) -> Outcome:
         spec = spec_of(planned)
         location = (
             None
@@ -371,7 +374,9 @@ class TableDriver:
             return NotApplied(diagnostics=(_moved(target, "a table of this name has appeared"),))
         return self._completed(request, target, planned, message)
 
-    def _completed(self, request: ApplyRequest, target: Target, planned: Attributes, message: str) -> Outcome:
+    def _completed(
+        self, request: ChangeRequest, target: Target, planned: Attributes, message: str
+    ) -> Outcome:
         """What a server did not take together with a new table follows in a commit of its own."""
 
         def missing(found: tuple[str, Attributes]) -> tuple[Change, ...]:
@@ -383,36 +388,37 @@ class TableDriver:
         """The updates that make a new table with this metadata the planned one."""
         return self._updates(target, metadata, _lacking(planned, metadata, ""), planned)
 
-    def _update(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
-        steps = tuple(_filled(decode(item), planned) for item in request.payload["changes"])
+    def _update(self, request: ChangeRequest, change: Adopt | Update, target: Target) -> Outcome:
+        planned = change.planned
+        steps = tuple(_filled(decode(item), planned) for item in change.payload["changes"])
         changes = tuple(item for item in steps if not isinstance(item, MoveTable))
         old = None
-        if len(changes) != len(steps):
+        if isinstance(change, Update) and len(changes) != len(steps):
             try:
-                old = self._old_name(request, target)
+                old = self._old_name(change, request.references, target)
             except Failure as failure:
                 return NotApplied(diagnostics=failure.diagnostics)
-        if old is not None:
-            try:
-                self._writer(old).rename(old, target, request.key)
-            except Exists:
-                self._old_name(request, target)
+            if old is not None:
+                try:
+                    self._writer(old).rename(old, target, request.key)
+                except Exists:
+                    self._old_name(change, request.references, target)
 
         def needed(found: tuple[str, Attributes]) -> tuple[Change, ...]:
-            return () if _nothing_left(request, planned, found) else changes
+            return () if _nothing_left(change, found) else changes
 
         def trouble(found: tuple[str, Attributes]) -> Diagnostic | None:
-            return _requirements(request, target, found, changes)
+            return _requirements(change, target, found, changes)
 
         message = f"changed {target.full_name} in one commit"
         return self._in_one_commit(request, target, planned, needed, trouble, message, sent=old is not None)
 
-    def _old_name(self, request: ApplyRequest, target: Target) -> Target | None:
+    def _old_name(self, change: Update, references: References, target: Target) -> Target | None:
         """The name that the recorded table is to be moved from; None where it has the new one. Raises
         ``Failure`` if it has neither.
         """
-        old = target_of(_recorded(request).attributes, request.references)
-        wanted = expected(request.payload)
+        old = target_of(change.recorded.attributes, references)
+        wanted = expected(change.payload)
         assert wanted is not None, "a table that is updated was there"
         uuid = wanted.uuid
         there = self._metadata(target)
@@ -427,7 +433,7 @@ class TableDriver:
 
     def _in_one_commit(
         self,
-        request: ApplyRequest,
+        request: ChangeRequest,
         target: Target,
         planned: Attributes,
         needed: Callable[[tuple[str, Attributes]], tuple[Change, ...]],
@@ -456,13 +462,13 @@ class TableDriver:
                 return _applied(
                     planned,
                     found,
-                    *([message] if attempt == 0 and expected(request.payload) is None else []),
+                    *([message] if attempt == 0 and isinstance(request.action, Create) else []),
                 )
             problem = trouble(found)
             if problem is not None:
                 return NotApplied(diagnostics=(problem,))
             try:
-                self._commit(target, found, changes, planned, empty=request.payload["empty"])
+                self._commit(target, found, changes, planned, empty=request.action.payload["empty"])
             except Conflict:
                 request.progress(
                     f"{target.full_name}: another writer committed first, trying again ({attempt + 1})"
@@ -510,16 +516,6 @@ class TableDriver:
         return None if pointer is None else load_entry(pointer, target.catalog)
 
 
-def _planned(request: ApplyRequest) -> Attributes:
-    assert request.planned is not None, "what is created or updated is planned"
-    return request.planned
-
-
-def _recorded(request: ApplyRequest) -> Recorded:
-    assert request.recorded is not None, "what is deleted is recorded"
-    return request.recorded
-
-
 def _applied(planned: Attributes, found: tuple[str, Attributes], *messages: str) -> Applied:
     _, identity = parse_metadata(found[1], found[0])
     return Applied(attributes=planned, identity=encode_record(identity), messages=messages)
@@ -540,14 +536,14 @@ def _lacking(planned: Attributes, metadata: Attributes, location: str) -> tuple[
     return difference(spec_of(planned), NOTHING, observed).changes
 
 
-def _nothing_left(request: ApplyRequest, planned: Attributes, found: tuple[str, Attributes]) -> bool:
+def _nothing_left(change: Adopt | Update, found: tuple[str, Attributes]) -> bool:
     """Whether the table is the one that was planned for and satisfies what was planned already."""
-    wanted = expected(request.payload)
+    planned, wanted = change.planned, expected(change.payload)
     if wanted is None or found[1]["table-uuid"] != wanted.uuid:
         return False
     spec, identity = parse_metadata(found[1], found[0])
-    known = request.recorded is not None and identity_of(request.recorded.identity).uuid == wanted.uuid
-    recorded = recorded_known(request.recorded) if known and request.recorded else NOTHING
+    same = change.recorded is not None and identity_of(change.recorded.identity).uuid == wanted.uuid
+    recorded = recorded_known(change.recorded) if same and change.recorded else NOTHING
     observed = _known(spec, identity, found[1], planned, recorded.tags)
     return not difference(spec_of(planned), recorded, observed).changes
 
@@ -564,15 +560,15 @@ def _known(
 
 
 def _requirements(
-    request: ApplyRequest, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...]
+    change: Adopt | Update, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...]
 ) -> Diagnostic | None:
     _, identity = parse_metadata(found[1], found[0])
-    now, wanted = expected_of(identity), expected(request.payload)
+    now, wanted = expected_of(identity), expected(change.payload)
     names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
     moved = [text for name, text in names.items() if getattr(now, name) != getattr(wanted, name)]
     if moved:
         return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
-    if request.payload["empty"] and identity.written:
+    if change.payload["empty"] and identity.written:
         return _moved(
             target,
             "rows were written since the plan was made, and a not null column needs a table without rows",
@@ -625,10 +621,10 @@ def _written_meanwhile(target: Target) -> Diagnostic:
     )
 
 
-def _as_then(request: ApplyRequest) -> dict[str, Resolved]:
+def _as_then(request: ApplyRequest[Revive]) -> dict[str, Resolved]:
     then = {
         each: replace(request.references[each], attributes=attributes)
-        for each, attributes in request.payload["then"].items()
+        for each, attributes in request.action.then.items()
     }
     return {**request.references, **then}
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.records import encode
+from flareiac.sdk.actions import Adopt, Create, Delete, Settleable, Update
 from flareiac.sdk.project import Project
-from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present, Recorded, Unreadable
 from flareiac_spark import codes
 from flareiac_spark.checkpoint.describe import describe
@@ -50,9 +51,8 @@ class CheckpointDriver:
         facts = facts_of(found, layout, checkpoint.generation, now=time.time())
         return Present(attributes={**attributes, "location": location}, identity=encode(layout), facts=facts)
 
-    def apply(self, request: ApplyRequest) -> Outcome:
-        assert request.planned is not None, "only a removal has no plan"
-        planned = CheckpointDefinition.of(request.planned)
+    def apply(self, request: ChangeRequest) -> Outcome:
+        planned = CheckpointDefinition.of(request.action.planned)
         location = absolute_place(planned.location, self._project)
         try:
             location.mkdir(parents=True, exist_ok=True)
@@ -66,12 +66,11 @@ class CheckpointDriver:
         except Damaged as trouble:
             raise Failure(damage(request.address, trouble)) from trouble
         assert found is not None, "it was just made"
-        layout = _layout(found, planned, request.recorded)
-        return Applied(attributes=request.planned, identity=encode(layout))
+        layout = _layout(found, planned, request.action.recorded)
+        return Applied(attributes=request.action.planned, identity=encode(layout))
 
-    def delete(self, request: ApplyRequest) -> Outcome:
-        recorded = request.recorded
-        assert recorded is not None, "only what is recorded is deleted"
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
+        recorded = request.action.recorded
         location = self._place(recorded.attributes)
         try:
             shutil.rmtree(location)
@@ -87,13 +86,16 @@ class CheckpointDriver:
             attributes=recorded.attributes, identity=recorded.identity, messages=(f"deleted {location}",)
         )
 
-    def settle(self, request: ApplyRequest) -> Outcome | None:
-        if request.action == "delete" or request.planned is None:
-            recorded = request.recorded
-            if recorded is None or self._place(recorded.attributes).exists():
+    def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
+        match request.action:
+            case Create() | Adopt() | Update() as change:
+                there = self._place(change.planned).is_dir()
+                return self.apply(request.with_action(change)) if there else None
+            case Delete(recorded=recorded):
+                gone = not self._place(recorded.attributes).exists()
+                return Applied(attributes=recorded.attributes, identity=recorded.identity) if gone else None
+            case _:
                 return None
-            return Applied(attributes=recorded.attributes, identity=recorded.identity)
-        return self.apply(request) if self._place(request.planned).is_dir() else None
 
     def describe(self, address: str, recorded: Recorded) -> DescribedCheckpoint:
         """What is inside. Raises ``Failure``."""

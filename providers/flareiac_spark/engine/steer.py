@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.capabilities import RunCommand
+from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness, stop_application

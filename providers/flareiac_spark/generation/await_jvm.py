@@ -4,7 +4,7 @@ import time
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of
@@ -16,11 +16,11 @@ from flareiac_spark.generation.operation_client import cancelled
 _JVM_ENDS: Final = 60.0
 
 
-def await_jvm(request: ApplyRequest, applications: Applications) -> None:
+def await_jvm(request: ChangeRequest, applications: Applications) -> None:
     """A JVM may outlive its driver for seconds, and commit. Raises ``Failure``."""
-    if request.recorded is None:
+    if (recorded := request.action.recorded) is None:
         return
-    engine = JobDefinition.of(request.recorded.attributes).runs_in
+    engine = JobDefinition.of(recorded.attributes).runs_in
     status = read_status(applications.control(engine))
     jvm = jvm_of(status) if status is not None and liveness(status) is Liveness.GONE else None
     deadline = time.monotonic() + _JVM_ENDS

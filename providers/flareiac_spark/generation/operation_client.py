@@ -21,7 +21,9 @@ A_BATCH: Final = 24 * 3600.0
 class OperationClient:
     """Questions of one apply to one engine's application, which is brought up for the first."""
 
-    def __init__(self, request: ApplyRequest, engine: EngineDefinition, applications: Applications) -> None:
+    def __init__(
+        self, request: ApplyRequest[object], engine: EngineDefinition, applications: Applications
+    ) -> None:
         self._request, self._engine, self._applications = request, engine, applications
         self._up = False
 

@@ -15,7 +15,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, warning
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
@@ -82,15 +82,14 @@ def never(was: JobDefinition | None, planned: JobDefinition) -> str:
 
 
 def fallback(
-    request: ApplyRequest, entry: DesiredJob | None, digest: str, project: Project
+    request: ChangeRequest, entry: DesiredJob | None, digest: str, project: Project
 ) -> DesiredJob | str:
     """What would be put back in place of the definition of this digest, or why nothing can be. ``entry`` is
     what should run at the moment.
     """
-    recorded = request.recorded
-    assert request.planned is not None, "a removal is not put back"
+    recorded = request.action.recorded
     was = JobDefinition.of(recorded.attributes) if recorded is not None else None
-    why = never(was, JobDefinition.of(request.planned))
+    why = never(was, JobDefinition.of(request.action.planned))
     if recorded is None or why:
         return why
     if entry is not None and entry.digest != recorded.identity.get("digest"):
@@ -141,7 +140,7 @@ def not_restored(address: str, why: str) -> Diagnostic:
 
 
 def _stable(
-    request: ApplyRequest, recorded: Recorded, entry: DesiredJob | None, project: Project
+    request: ChangeRequest, recorded: Recorded, entry: DesiredJob | None, project: Project
 ) -> DesiredJob | None:
     """The recorded definition as it ran: from what should run, else made again if exactly that comes out."""
     state = "stopped" if recorded.attributes["stopped"] else "running"
@@ -159,7 +158,7 @@ def _stable(
     )
 
 
-def _unfit(stable: DesiredJob, request: ApplyRequest) -> Iterator[str]:
+def _unfit(stable: DesiredJob, request: ChangeRequest) -> Iterator[str]:
     """Why the tables as they are now are not those that the old definition ran on."""
     try:
         spec = job_spec_from_json(dict(stable.spec))
@@ -201,7 +200,7 @@ def _uses(spec: JobSpec) -> Iterator[tuple[tuple[str, ...], str | None, tuple[Sp
 
 
 def _tables(
-    request: ApplyRequest,
+    request: ChangeRequest,
 ) -> Iterator[tuple[tuple[str, ...], tuple[str | None, dict[str, tuple[str, bool]]]]]:
     """Every table that the job refers to, as it is now: uuid and columns by identifier."""
     for address, item in request.references.items():
@@ -214,7 +213,7 @@ def _tables(
         yield _identifier(item, request), (item.identity.get("uuid"), columns)
 
 
-def _identifier(table: Resolved, request: ApplyRequest) -> tuple[str, ...]:
+def _identifier(table: Resolved, request: ChangeRequest) -> tuple[str, ...]:
     attributes: Attributes = table.attributes
     catalog = request.references[attributes["catalog"].address]
     return (catalog.attributes["name"], *str(attributes["namespace"]).split("."), attributes["name"])

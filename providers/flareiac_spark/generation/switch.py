@@ -5,7 +5,7 @@ one is to begin. Reads what the application was asked to run.
 from dataclasses import dataclass, replace
 
 from flareiac.sdk.references import Resolved
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.control import ControlError, JobSpec, Output, job_spec_from_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -44,18 +44,17 @@ class GenerationSwitch:
         return is_emptied(self.after.outputs[output.name], self.start_from)
 
 
-def begins_generation(request: ApplyRequest) -> bool:
+def begins_generation(request: ChangeRequest) -> bool:
     """Whether an apply does."""
-    recorded = JobDefinition.of(request.recorded.attributes) if request.recorded is not None else None
-    return request.planned is not None and begins(recorded, JobDefinition.of(request.planned))
+    before, after = request.action.recorded, JobDefinition.of(request.action.planned)
+    return begins(JobDefinition.of(before.attributes) if before is not None else None, after)
 
 
-def switch_of(request: ApplyRequest, applications: Applications, *, early: bool = False) -> GenerationSwitch:
+def switch_of(request: ChangeRequest, applications: Applications, *, early: bool = False) -> GenerationSwitch:
     """Only for what ``begins_generation``. ``early``: the tables that it refers to need not be there yet.
     Raises ``Failure``.
     """
-    planned, project = request.planned, applications.project
-    assert planned is not None, "a removal begins no generation"
+    planned, project = request.action.planned, applications.project
     after = JobDefinition.of(planned)
     assert after.checkpoint is not None, "only what has a checkpoint has generations"
     assert after.generation is not None, "only what has a checkpoint has generations"
@@ -73,15 +72,14 @@ def switch_of(request: ApplyRequest, applications: Applications, *, early: bool 
     )
 
 
-def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | None:
+def old_spec(request: ChangeRequest, applications: Applications) -> JobSpec | None:
     """The definition before: what the application was last asked to run, which also an apply that failed may
     have changed; else the recorded one. None for a job that is new on its checkpoint. Raises ``Failure``.
     """
-    before = _before(request)
-    if before is None:
+    before, recorded = _before(request), request.action.recorded
+    if before is None or recorded is None:
         return None
-    assert request.recorded is not None, "what ran before is recorded"
-    attributes = request.recorded.attributes
+    attributes = recorded.attributes
     desired = read_desired(applications.control(JobDefinition.of(attributes).runs_in))
     entry = desired.jobs.get(request.address) if desired is not None else None
     if entry is not None:
@@ -92,14 +90,12 @@ def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | Non
     return spec_of(request.address, attributes, _references_before(request, before), applications.project)
 
 
-def _before(request: ApplyRequest) -> JobDefinition | None:
-    if request.recorded is None or request.planned is None:
-        return None
-    recorded = JobDefinition.of(request.recorded.attributes)
-    return on_same_checkpoint(recorded, JobDefinition.of(request.planned))
+def _before(request: ChangeRequest) -> JobDefinition | None:
+    recorded, after = request.action.recorded, JobDefinition.of(request.action.planned)
+    return on_same_checkpoint(JobDefinition.of(recorded.attributes), after) if recorded is not None else None
 
 
-def _references_before(request: ApplyRequest, before: JobDefinition) -> dict[str, Resolved]:
+def _references_before(request: ChangeRequest, before: JobDefinition) -> dict[str, Resolved]:
     """The references with the checkpoint as it was."""
     place = before.checkpoint
     if place is None or place.address not in request.references:

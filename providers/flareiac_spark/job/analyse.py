@@ -6,7 +6,7 @@ from typing import NamedTuple
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.paths import Path
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark import codes
 from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finding, Operation, job_spec_to_json
@@ -19,14 +19,14 @@ from flareiac_spark.job.payload import JobPayload
 TIMEOUT = 300.0
 
 
-def analyse(requests: Sequence[ApplyRequest], applications: Applications) -> tuple[Diagnostic, ...]:
+def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> tuple[Diagnostic, ...]:
     """One error for each finding. Jobs whose definition does not change are not asked about. Raises
     ``Failure``.
     """
     by_place: dict[str, list[_Question]] = {}
     for request in requests:
-        if request.planned is not None and JobPayload.of(request.payload).analyse:
-            question = _Question(request, request.planned, JobDefinition.of(request.planned))
+        if JobPayload.of(request.action.payload).analyse:
+            question = _Question(request, request.action.planned, JobDefinition.of(request.action.planned))
             by_place.setdefault(question.definition.runs_in.runtime_location, []).append(question)
     return tuple(item for group in by_place.values() for item in _analyse(group, applications))
 
@@ -34,7 +34,7 @@ def analyse(requests: Sequence[ApplyRequest], applications: Applications) -> tup
 class _Question(NamedTuple):
     """A new or changed definition."""
 
-    request: ApplyRequest
+    request: ChangeRequest
     planned: Attributes
     definition: JobDefinition
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure
 from flareiac.kernel.records import encode
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac_spark.application import is_alive
 from flareiac_spark.control import DesiredJob
@@ -22,7 +22,7 @@ from flareiac_spark.job.target import Target
 from flareiac_spark.job.wait import Wanted, computes_its_first_batch, not_stable, settled, wait_until_settled
 
 
-def confirm(request: ApplyRequest, target: Target, running: RunningJobs) -> Outcome:
+def confirm(request: ChangeRequest, target: Target, running: RunningJobs) -> Outcome:
     """The outcome of a change whose definition is what should run. Raises ``Failure`` where one that is to
     stop does not.
     """
@@ -35,7 +35,7 @@ def confirm(request: ApplyRequest, target: Target, running: RunningJobs) -> Outc
 
 
 def await_settled(
-    request: ApplyRequest,
+    request: ChangeRequest,
     attributes: Attributes,
     wanted: DesiredJob,
     running: RunningJobs,
@@ -51,7 +51,7 @@ def await_settled(
         return NotApplied(diagnostics=failure.diagnostics)
 
 
-def settled_already(request: ApplyRequest, target: Target, running: RunningJobs) -> Outcome | None:
+def settled_already(request: ChangeRequest, target: Target, running: RunningJobs) -> Outcome | None:
     """How a change ended whose result was lost, by reading. None: it left nothing that must be recorded."""
     if not target.is_wanted(running.entry(target.engine, request.address)):
         return None
@@ -73,7 +73,7 @@ def settled_already(request: ApplyRequest, target: Target, running: RunningJobs)
     return Applied(attributes=target.planned, identity=identity)
 
 
-def known(request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, ...]) -> NotApplied:
+def known(request: ChangeRequest, target: Target, diagnostics: tuple[Diagnostic, ...]) -> NotApplied:
     """A new job is among what should run, so it must be known, whatever became of it: removing its block
     stops it.
 
@@ -81,7 +81,7 @@ def known(request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, 
     One that moved to another application must be known to be there, or it would be started in the old one
     beside it.
     """
-    planned, recorded = target.planned, request.recorded
+    planned, recorded = target.planned, request.action.recorded
     if recorded is not None and JobDefinition.of(recorded.attributes).moves_to(target.definition):
         there = {
             **recorded.attributes,
@@ -95,21 +95,21 @@ def known(request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, 
     return NotApplied(diagnostics=diagnostics, attributes=planned, identity=identity)
 
 
-def _stopped(request: ApplyRequest, target: Target) -> Applied:
+def _stopped(request: ChangeRequest, target: Target) -> Applied:
     identity = identity_of(request, target.digest, None, _rebuilds(request, target))
     return Applied(attributes=target.planned, identity=identity)
 
 
-def _rebuilds(request: ApplyRequest, target: Target) -> Attributes:
+def _rebuilds(request: ChangeRequest, target: Target) -> Attributes:
     return emptied_for(target.spec) if begins_generation(request) else {}
 
 
-def _wanted(request: ApplyRequest, job: DesiredJob, finite: bool) -> Wanted:
+def _wanted(request: ChangeRequest, job: DesiredJob, finite: bool) -> Wanted:
     return Wanted(address=request.address, digest=job.digest, nonce=job.nonce, finite=finite)
 
 
 def _awaited(
-    request: ApplyRequest,
+    request: ChangeRequest,
     attributes: Attributes,
     wanted: DesiredJob,
     running: RunningJobs,
@@ -141,7 +141,7 @@ def _awaited(
     )
 
 
-def _rest(request: ApplyRequest, engine: EngineDefinition, running: RunningJobs) -> None:
+def _rest(request: ChangeRequest, engine: EngineDefinition, running: RunningJobs) -> None:
     """A completed run is not wanted any more: another start of the application must not do it again."""
     entry = running.entry(engine, request.address)
     if entry is not None:

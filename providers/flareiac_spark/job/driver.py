@@ -8,9 +8,19 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure
-from flareiac.sdk.capabilities import RunCommand
+from flareiac.sdk.actions import (
+    Adopt,
+    Control,
+    Create,
+    Delete,
+    PerformStage,
+    Quiesce,
+    RunCommand,
+    Settleable,
+    Update,
+)
 from flareiac.sdk.references import References
-from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, StageDone, Unreadable
 from flareiac.sdk.run_status import RunStatus
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -39,17 +49,18 @@ class JobDriver:
     def read(self, request: ReadRequest) -> Observation:
         return read_job(request, self._applications)
 
-    def preflight(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]:
+    def preflight(self, requests: Sequence[ChangeRequest]) -> tuple[Diagnostic, ...]:
         """Has Spark analyse every new or changed definition on empty frames."""
         return preflight(requests, self._running)
 
-    def perform(self, request: ApplyRequest) -> StageDone:
+    def perform(self, request: ApplyRequest[PerformStage]) -> StageDone:
         """See ``flareiac.sdk.capabilities.Staged``."""
-        return perform(request, self._running)
+        stage = request.action
+        return perform(request.with_action(stage.change), stage.name, self._running)
 
-    def apply(self, request: ApplyRequest) -> Outcome:
+    def apply(self, request: ChangeRequest) -> Outcome:
         """The stages before it have put the definition among what should run: whether it does."""
-        self._running.find_out(request)
+        self._running.find_out_both(request)
         target = target_of(request, self._running)
         self._stand_by(request, target)
         outcome = confirm(request, target, self._running)
@@ -58,39 +69,39 @@ class JobDriver:
             and rollback.is_asked_for(target.definition)
             and not request.cancel.is_set()
         ):
-            note = request.notes.get(stages.ROLLBACK_POINT)
+            note = request.action.notes.get(stages.ROLLBACK_POINT)
             return put_back(request, target, note, outcome, self._running)
         return outcome
 
-    def delete(self, request: ApplyRequest) -> Outcome:
-        recorded = _recorded(request)
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
+        recorded = request.action.recorded
         job = JobDefinition.of(recorded.attributes)
         engine = job.runs_in
-        self._running.find_out(request)
+        self._running.find_out(request, recorded)
         self._applications.drop(engine, request.address)
         self._running.await_stop(request.address, engine, request.cancel)
-        return _gone(recorded, left_behind(job, request.going))
+        return _gone(recorded, left_behind(job, request.action.going))
 
-    def quiesce(self, request: ApplyRequest) -> Outcome:
-        self._running.find_out(request)
-        return self._stopped(request)
+    def quiesce(self, request: ApplyRequest[Quiesce]) -> Outcome:
+        self._running.find_out(request, request.action.recorded)
+        return self._stopped(request, request.action.recorded)
 
-    def steer(self, verb: RunCommand, request: ApplyRequest) -> Outcome:
-        recorded = _recorded(request)
-        self._running.find_out(request)
+    def steer(self, request: ApplyRequest[Control]) -> Outcome:
+        verb, recorded = request.action.command, request.action.recorded
+        self._running.find_out(request, recorded)
         if verb is RunCommand.STOP:
-            return self._stopped(request)
+            return self._stopped(request, recorded)
+        again = request.with_action(Update(planned=recorded.attributes, recorded=recorded))
         engine = JobDefinition.of(recorded.attributes).runs_in
         entry = self._running.entry(engine, request.address)
         if entry is None:
-            again = replace(request, planned=recorded.attributes, payload=None, stage=stages.START)
-            self.perform(again)
-            return self.apply(replace(again, stage=""))
+            perform(again, stages.START, self._running)
+            return self.apply(again)
         job = self._running.status(engine, request.address)
         failed = job is not None and job.phase == "failed"
         wanted = replace(entry, state="running", nonce=entry.nonce + (verb is RunCommand.RESTART or failed))
         self._running.want(request, engine, wanted)
-        return await_settled(request, recorded.attributes, wanted, self._running, {})
+        return await_settled(again, recorded.attributes, wanted, self._running, {})
 
     def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
         """See ``flareiac.sdk.capabilities.Starting``: as one that is started again by its block."""
@@ -100,21 +111,25 @@ class JobDriver:
             return {**recorded.attributes, "stopped": False, "run": "on_change", "restart_nonce": nonce}
         return None
 
-    def settle(self, request: ApplyRequest) -> Outcome | None:
-        if request.action != "delete":
-            return self._settled(request)
-        recorded = _recorded(request)
-        engine = JobDefinition.of(recorded.attributes).runs_in
-        entry = self._running.entry(engine, request.address)
-        gone = entry is None and not self._running.may_run(engine, request.address)
-        return _gone(recorded) if gone else None
+    def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
+        match request.action:
+            case Create() | Adopt() | Update() as change:
+                return self._settled(request.with_action(change))
+            case Delete(recorded=recorded):
+                engine = JobDefinition.of(recorded.attributes).runs_in
+                entry = self._running.entry(engine, request.address)
+                gone = entry is None and not self._running.may_run(engine, request.address)
+                return _gone(recorded) if gone else None
+            case _:
+                return None
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> RunStatus:
         """See ``flareiac.sdk.capabilities.Inspecting``."""
         return inspect_job(address, recorded, references, self._applications)
 
-    def _settled(self, request: ApplyRequest) -> Outcome | None:
-        if self._running.entry(JobDefinition.of(request.planned or {}).runs_in, request.address) is None:
+    def _settled(self, request: ChangeRequest) -> Outcome | None:
+        engine = JobDefinition.of(request.action.planned).runs_in
+        if self._running.entry(engine, request.address) is None:
             return None
         try:
             target = target_of(request, self._running)
@@ -122,12 +137,11 @@ class JobDriver:
             return None  # what it refers to was not made, so that it is not what should run
         return settled_already(request, target, self._running)
 
-    def _stopped(self, request: ApplyRequest) -> Outcome:
-        recorded = _recorded(request)
+    def _stopped(self, request: ApplyRequest[object], recorded: Recorded) -> Outcome:
         self._running.stop(request.address, recorded, request.cancel)
         return _gone(recorded, "stopped")
 
-    def _stand_by(self, request: ApplyRequest, target: Target) -> None:
+    def _stand_by(self, request: ChangeRequest, target: Target) -> None:
         """Raises ``Failure`` where another definition is what should run. A run that has ended rests, and
         finds its result when it is wanted again.
         """
@@ -140,8 +154,3 @@ class JobDriver:
 
 def _gone(recorded: Recorded, *messages: str) -> Applied:
     return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=messages)
-
-
-def _recorded(request: ApplyRequest) -> Recorded:
-    assert request.recorded is not None, "only what is recorded runs"
-    return request.recorded

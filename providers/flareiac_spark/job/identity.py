@@ -5,7 +5,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import decode, encode
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.control import JobStatus
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import (
@@ -20,10 +20,15 @@ _FORMER_QUERIES: Final = 20
 
 
 def identity_of(
-    request: ApplyRequest, digest: str, job: JobStatus | None, rebuilds: Attributes, *, unproven: bool = False
+    request: ChangeRequest,
+    digest: str,
+    job: JobStatus | None,
+    rebuilds: Attributes,
+    *,
+    unproven: bool = False,
 ) -> Attributes:
     """Which definition runs, as which queries, or what its run gave; and what was emptied for it."""
-    before = recorded_identity(request.recorded)
+    before = recorded_identity(request.action.recorded)
     queries, former = before.queries, before.former_queries
     if _is_another_generation(request):
         # The new folder holds none of them, and what they committed is still no stranger's.
@@ -46,10 +51,10 @@ def identity_of(
     return identity
 
 
-def _is_another_generation(request: ApplyRequest) -> bool:
-    if request.recorded is None or request.planned is None:
+def _is_another_generation(request: ChangeRequest) -> bool:
+    if (recorded := request.action.recorded) is None:
         return False
-    before, after = JobDefinition.of(request.recorded.attributes), JobDefinition.of(request.planned)
+    before, after = JobDefinition.of(recorded.attributes), JobDefinition.of(request.action.planned)
     return before.generation != after.generation
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.kill_points import reach
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import StageDone
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.code import publish
@@ -27,10 +27,10 @@ from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.target import target_of
 
 
-def perform(request: ApplyRequest, running: RunningJobs) -> StageDone:
-    """Does ``request.stage``. Raises ``Failure``."""
-    kind, _, output = request.stage.partition(".")
-    running.find_out(request)
+def perform(request: ChangeRequest, stage: str, running: RunningJobs) -> StageDone:
+    """Does this stage of a change. Raises ``Failure``."""
+    kind, _, output = stage.partition(".")
+    running.find_out_both(request)
     reach(f"{kind}.before")
     match kind:
         case stages.FINISH:
@@ -43,9 +43,9 @@ def perform(request: ApplyRequest, running: RunningJobs) -> StageDone:
             _refuse_running(request, running)
             done = StageDone(note=rollback_point(request, target_of(request, running), running))
         case stages.START | stages.RESTART | stages.SETTINGS | stages.STOP | stages.DECLARE:
-            done = _put(request, running)
+            done = _put(request, kind, running)
         case _:
-            raise AssertionError(f"no plan of a job names a stage {request.stage!r}")
+            raise AssertionError(f"no plan of a job names a stage {stage!r}")
     reach(f"{kind}.after")
     return done
 
@@ -63,7 +63,7 @@ class _Switching:
     client: OperationClient
 
 
-def _switching(request: ApplyRequest, running: RunningJobs, *, early: bool = False) -> _Switching:
+def _switching(request: ChangeRequest, running: RunningJobs, *, early: bool = False) -> _Switching:
     """Raises ``Failure`` where the generation cannot begin as asked, and while the old query may commit."""
     _refuse_running(request, running)
     await_jvm(request, running.applications)
@@ -77,7 +77,7 @@ def _switching(request: ApplyRequest, running: RunningJobs, *, early: bool = Fal
     )
 
 
-def _finish(request: ApplyRequest, running: RunningJobs) -> StageDone:
+def _finish(request: ChangeRequest, running: RunningJobs) -> StageDone:
     if not begins_generation(request):
         return _finish_redirected(request, running)
     found = _switching(request, running, early=True)
@@ -89,11 +89,10 @@ def _finish(request: ApplyRequest, running: RunningJobs) -> StageDone:
     return StageDone(messages=(f"ends after {last}" if last else "nothing was read yet",), note=note)
 
 
-def _finish_redirected(request: ApplyRequest, running: RunningJobs) -> StageDone:
+def _finish_redirected(request: ChangeRequest, running: RunningJobs) -> StageDone:
     _refuse_running(request, running)
     await_jvm(request, running.applications)
-    old, planned = old_spec(request, running.applications), request.planned
-    assert planned is not None, "a removal redirects nothing"
+    old, planned = old_spec(request, running.applications), request.action.planned
     new = spec_of(request.address, planned, request.references, running.applications.project, analysis=True)
     client = _client(request, running)
     batches = [] if old is None else finish_redirected(request.address, old, new, client)
@@ -101,7 +100,7 @@ def _finish_redirected(request: ApplyRequest, running: RunningJobs) -> StageDone
     return StageDone(messages=texts or ("no batch was in flight",), note={"batches": batches})
 
 
-def _empty(request: ApplyRequest, name: str, running: RunningJobs) -> StageDone:
+def _empty(request: ChangeRequest, name: str, running: RunningJobs) -> StageDone:
     found = _switching(request, running)
     for item in found.beginnings:
         for output in item.empties:
@@ -111,9 +110,9 @@ def _empty(request: ApplyRequest, name: str, running: RunningJobs) -> StageDone:
     return StageDone(messages=(_has_begun(found.switch),))
 
 
-def _prepare(request: ApplyRequest, running: RunningJobs) -> StageDone:
+def _prepare(request: ChangeRequest, running: RunningJobs) -> StageDone:
     found = _switching(request, running)
-    note = request.notes.get(stages.FINISH)
+    note = request.action.notes.get(stages.FINISH)
     ends = generation.ended(found.switch, found.beginnings, note, found.client)
     messages = []
     for item in found.beginnings:
@@ -130,11 +129,11 @@ def _has_begun(switch: GenerationSwitch) -> str:
 # What should run
 
 
-def _put(request: ApplyRequest, running: RunningJobs) -> StageDone:
+def _put(request: ChangeRequest, stage: str, running: RunningJobs) -> StageDone:
     """The definition is what should run then; an application that lives takes it from there."""
     target = target_of(request, running)
     publish(target.planned, running.applications.project)
-    if request.stage != stages.SETTINGS:
+    if stage != stages.SETTINGS:
         _refuse_unplanned(request, running)
     running.leave(request, target.engine)
     running.want(request, target.engine, target.job())
@@ -143,23 +142,23 @@ def _put(request: ApplyRequest, running: RunningJobs) -> StageDone:
     return StageDone()
 
 
-def _refuse_running(request: ApplyRequest, running: RunningJobs) -> None:
+def _refuse_running(request: ChangeRequest, running: RunningJobs) -> None:
     """What runs may begin batches at any time. Raises ``Failure``."""
-    recorded = request.recorded
+    recorded = request.action.recorded
     if recorded is None:
         return
     if not running.is_stopped(JobDefinition.of(recorded.attributes).runs_in, request.address):
         raise Failure(generation.not_planned(request.address, "it was started since the plan was made"))
 
 
-def _refuse_unplanned(request: ApplyRequest, running: RunningJobs) -> None:
+def _refuse_unplanned(request: ChangeRequest, running: RunningJobs) -> None:
     """Raises ``Failure`` where something must happen first that the plan has no stage for."""
     if begins_generation(request):
-        if stages.PREPARE not in request.notes and _switching(request, running).beginnings:
+        if stages.PREPARE not in request.action.notes and _switching(request, running).beginnings:
             raise Failure(generation.not_planned(request.address, "its generation is not prepared"))
         return
     old = old_spec(request, running.applications)
-    if old is None or stages.FINISH in request.notes:
+    if old is None or stages.FINISH in request.action.notes:
         return
     new = target_of(request, running).spec
     item = next(half_done(request.address, old, redirected(old, new), _client(request, running)), None)
@@ -168,6 +167,5 @@ def _refuse_unplanned(request: ApplyRequest, running: RunningJobs) -> None:
         raise Failure(generation.not_planned(request.address, why))
 
 
-def _client(request: ApplyRequest, running: RunningJobs) -> OperationClient:
-    assert request.planned is not None, "a removal asks its application nothing"
-    return OperationClient(request, JobDefinition.of(request.planned).runs_in, running.applications)
+def _client(request: ChangeRequest, running: RunningJobs) -> OperationClient:
+    return OperationClient(request, JobDefinition.of(request.action.planned).runs_in, running.applications)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_status
@@ -17,19 +17,19 @@ from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs
 
 
-def preflight(requests: Sequence[ApplyRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
+def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
     """Why generations cannot begin, then what Spark says of new and changed definitions on empty frames.
     Raises ``Failure``.
     """
     for request in requests:
-        running.find_out(request)
+        running.find_out_both(request)
     for request in requests:
         running.applications.announce(_engine(request), request.references)
     refused = [item for request in requests for item in refusals(request, running.applications)]
     return tuple(refused) or _analysed(requests, running)
 
 
-def refusals(request: ApplyRequest, applications: Applications) -> tuple[Diagnostic, ...]:
+def refusals(request: ChangeRequest, applications: Applications) -> tuple[Diagnostic, ...]:
     """Why a generation cannot begin as asked; nothing has been changed or stopped. Reads the disk only."""
     if not begins_generation(request):
         return ()
@@ -40,7 +40,7 @@ def refusals(request: ApplyRequest, applications: Applications) -> tuple[Diagnos
         return failure.diagnostics
 
 
-def _analysed(requests: Sequence[ApplyRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
+def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
     """Asks Spark. An application that is started for the question resumes its jobs, but not those that
     are about to change: what they were may be what ended it. They are let go again where nothing comes of
     the apply.
@@ -58,13 +58,12 @@ def _analysed(requests: Sequence[ApplyRequest], running: RunningJobs) -> tuple[D
     return found
 
 
-def _engine(request: ApplyRequest) -> EngineDefinition:
-    assert request.planned is not None, "a removal begins nothing"
-    return JobDefinition.of(request.planned).runs_in
+def _engine(request: ChangeRequest) -> EngineDefinition:
+    return JobDefinition.of(request.action.planned).runs_in
 
 
-def _hold(requests: Sequence[ApplyRequest], running: RunningJobs) -> list[ApplyRequest]:
-    if not any(JobPayload.of(request.payload).analyse for request in requests):
+def _hold(requests: Sequence[ChangeRequest], running: RunningJobs) -> list[ChangeRequest]:
+    if not any(JobPayload.of(request.action.payload).analyse for request in requests):
         return []
     held = []
     for request in requests:
@@ -76,14 +75,14 @@ def _hold(requests: Sequence[ApplyRequest], running: RunningJobs) -> list[ApplyR
             or liveness(read_status(running.applications.control(engine))) is not Liveness.GONE
         ):
             continue
-        payload = JobPayload.of(request.payload)
+        payload = JobPayload.of(request.action.payload)
         if payload.analyse or payload.nonce not in (None, entry.nonce):
             running.want(request, engine, replace(entry, state="stopped"))
             held.append(request)
     return held
 
 
-def _let_go(held: Sequence[ApplyRequest], running: RunningJobs) -> None:
+def _let_go(held: Sequence[ChangeRequest], running: RunningJobs) -> None:
     for request in held:
         engine = _engine(request)
         entry = running.entry(engine, request.address)

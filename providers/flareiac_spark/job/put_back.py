@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure
 from flareiac.kernel.records import OPTIONAL, SPARSE, decode, encode
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import NotApplied
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
@@ -38,7 +38,7 @@ class _Note:
         return encode(self)
 
 
-def rollback_point(request: ApplyRequest, target: Target, running: RunningJobs) -> Data:
+def rollback_point(request: ChangeRequest, target: Target, running: RunningJobs) -> Data:
     """What can be put back if the new definition fails, or why nothing can: a note for ``put_back``. The old
     one has stopped: what is committed from now on is committed under the new one. Raises ``Failure``.
     """
@@ -57,7 +57,7 @@ def rollback_point(request: ApplyRequest, target: Target, running: RunningJobs) 
 
 
 def put_back(
-    request: ApplyRequest, target: Target, note: Data, outcome: NotApplied, running: RunningJobs
+    request: ChangeRequest, target: Target, note: Data, outcome: NotApplied, running: RunningJobs
 ) -> NotApplied:
     """The outcome of a change that failed, after the definition before was put back, or with the reason why
     not.
@@ -83,7 +83,7 @@ def put_back(
     return replace(outcome, diagnostics=(*outcome.diagnostics, *again), restored=True)
 
 
-def _point(request: ApplyRequest, target: Target, note: Data, running: RunningJobs) -> Fallback | str:
+def _point(request: ChangeRequest, target: Target, note: Data, running: RunningJobs) -> Fallback | str:
     if note is not None:
         noted = decode(_Note, note)
         return noted.point or noted.why
@@ -91,7 +91,7 @@ def _point(request: ApplyRequest, target: Target, note: Data, running: RunningJo
     return found if isinstance(found, str) else "the plan did not say that its definition changes"
 
 
-def _contradiction(request: ApplyRequest, target: Target, point: Fallback, running: RunningJobs) -> str:
+def _contradiction(request: ChangeRequest, target: Target, point: Fallback, running: RunningJobs) -> str:
     """What the new definition has done that the old one would not go on from; empty if nothing."""
     if rollback.committed(target.spec) != point.committed:
         return (
@@ -102,11 +102,11 @@ def _contradiction(request: ApplyRequest, target: Target, point: Fallback, runni
     return ""
 
 
-def _left(outcome: NotApplied, request: ApplyRequest, why: str) -> NotApplied:
+def _left(outcome: NotApplied, request: ChangeRequest, why: str) -> NotApplied:
     return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, why)))
 
 
-def _written(request: ApplyRequest, target: Target, running: RunningJobs) -> tuple[WrittenBatch, ...]:
+def _written(request: ChangeRequest, target: Target, running: RunningJobs) -> tuple[WrittenBatch, ...]:
     """What the outputs have of the batches in flight."""
     client, found = OperationClient(request, target.engine, running.applications), []
     for folder, outputs in folders(target.spec).values():
@@ -120,11 +120,11 @@ def _written(request: ApplyRequest, target: Target, running: RunningJobs) -> tup
     return tuple(found)
 
 
-def _is_unproven(request: ApplyRequest, running: RunningJobs) -> bool:
+def _is_unproven(request: ChangeRequest, running: RunningJobs) -> bool:
     """Whether the recorded definition was at work on its first batch when it was applied, and has committed
     none since.
     """
-    recorded = request.recorded
+    recorded = request.action.recorded
     identity = recorded_identity(recorded)
     if recorded is None or not identity.unproven:
         return False
@@ -134,9 +134,9 @@ def _is_unproven(request: ApplyRequest, running: RunningJobs) -> bool:
 
 
 def _runs_again(
-    request: ApplyRequest, engine: EngineDefinition, entry: DesiredJob, running: RunningJobs
+    request: ChangeRequest, engine: EngineDefinition, entry: DesiredJob, running: RunningJobs
 ) -> tuple[Diagnostic, ...]:
-    recorded = request.recorded
+    recorded = request.action.recorded
     assert recorded is not None, "only what was recorded is put back"
     if entry.state == "running":
         attributes = {**recorded.attributes, "application": encode(engine)}

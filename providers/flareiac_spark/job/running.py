@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.control import Desired, DesiredJob, JobStatus, job_spec_from_json
@@ -34,19 +34,23 @@ class RunningJobs:
         status = read_status(self.applications.control(engine))
         return status.jobs.get(address) if status else None
 
-    def want(self, request: ApplyRequest, engine: EngineDefinition, job: DesiredJob) -> None:
+    def want(self, request: ApplyRequest[object], engine: EngineDefinition, job: DesiredJob) -> None:
         """Puts a job among what should run, with the settings of its application."""
         self.applications.want(engine, request.references, _with(request.address, job))
 
-    def find_out(self, request: ApplyRequest) -> None:
-        """Whether an application that is silent on another host is gone, where the job was and where it goes.
-        Raises ``Failure``.
+    def find_out(self, request: ApplyRequest[object], recorded: Recorded | None) -> None:
+        """Whether an application that is silent on another host is gone, where the job was. Raises
+        ``Failure``.
         """
-        known = (request.planned, request.recorded.attributes if request.recorded else None)
-        for attributes in known:
-            if attributes is not None:
-                engine = JobDefinition.of(attributes).runs_in
-                self.applications.end_if_gone(engine, request.cancel, request.progress)
+        if recorded is not None:
+            engine = JobDefinition.of(recorded.attributes).runs_in
+            self.applications.end_if_gone(engine, request.cancel, request.progress)
+
+    def find_out_both(self, request: ChangeRequest) -> None:
+        """The same, also where the job goes. Raises ``Failure``."""
+        engine = JobDefinition.of(request.action.planned).runs_in
+        self.applications.end_if_gone(engine, request.cancel, request.progress)
+        self.find_out(request, request.action.recorded)
 
     def stop(self, address: str, recorded: Recorded, cancel: threading.Event) -> None:
         """Returns when the recorded job certainly runs no more; it stays declared. Raises ``Failure``."""
@@ -84,13 +88,13 @@ class RunningJobs:
         entry = self.entry(engine, address)
         return (entry is None or entry.state == "stopped") and not self.may_run(engine, address)
 
-    def leave(self, request: ApplyRequest, engine: EngineDefinition) -> None:
+    def leave(self, request: ChangeRequest, engine: EngineDefinition) -> None:
         """A job that moves to another application is taken out of the old one, once it has stopped there.
         Raises ``Failure``.
         """
-        if request.recorded is None:
+        if (recorded := request.action.recorded) is None:
             return
-        old = JobDefinition.of(request.recorded.attributes).runs_in
+        old = JobDefinition.of(recorded.attributes).runs_in
         if old.runtime_location != engine.runtime_location:
             self.applications.drop(old, request.address)
             self.await_stop(request.address, old, request.cancel)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_from_json, job_spec_to_json
 from flareiac_spark.definition.build import by_folder, digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -52,17 +52,16 @@ class Target:
         )
 
 
-def target_of(request: ApplyRequest, running: RunningJobs) -> Target:
+def target_of(request: ChangeRequest, running: RunningJobs) -> Target:
     """What a request asks for. Raises ``Failure``."""
-    planned = request.planned
-    assert planned is not None, "a removal has no target"
+    planned = request.action.planned
     definition = JobDefinition.of(planned)
     spec = spec_of(request.address, planned, request.references, running.applications.project)
     digest = digest_of(spec, planned)
-    payload = JobPayload.of(request.payload)
+    payload = JobPayload.of(request.action.payload)
     if payload.live:
         entry = running.entry(definition.runs_in, request.address)
-        spec, digest = _as_it_runs(entry, recorded_identity(request.recorded), spec) or (spec, digest)
+        spec, digest = _as_it_runs(entry, recorded_identity(request.action.recorded), spec) or (spec, digest)
     spec = replace(spec, run_id=digest if spec.mode == "batch" else None)
     return Target(
         planned=planned,
@@ -87,14 +86,14 @@ def _as_it_runs(entry: DesiredJob | None, recorded: JobIdentity, spec: JobSpec) 
         return None  # of another release
 
 
-def _queries_known(request: ApplyRequest, definition: JobDefinition, spec: JobSpec) -> dict[str, str]:
+def _queries_known(request: ChangeRequest, definition: JobDefinition, spec: JobSpec) -> dict[str, str]:
     """The query that each checkpoint must hold, by folder: what the state recorded of the generation that
     goes on.
     """
-    if request.recorded is None:
+    if (recorded := request.action.recorded) is None:
         return {}
-    before = JobDefinition.of(request.recorded.attributes)
+    before = JobDefinition.of(recorded.attributes)
     if not before.is_in_folders_of(definition):
         return {}
-    queries = recorded_identity(request.recorded).queries
+    queries = recorded_identity(recorded).queries
     return by_folder(spec, {name: query.id for name, query in queries.items()})

@@ -6,12 +6,13 @@ from flareiac.kernel.codes import NO_CODES, CodeTable
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType
+from flareiac.sdk.actions import Delete
 from flareiac.sdk.changes import Action, Effect, Proposal, Step
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References
-from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
@@ -63,10 +64,10 @@ class IdleDriver:
     def read(self, request: ReadRequest) -> Observation:
         return Present(attributes=request.recorded.attributes) if request.recorded else Missing()
 
-    def apply(self, request: ApplyRequest) -> Outcome:
-        return Applied(attributes=request.planned or {}, identity={})
+    def apply(self, request: ChangeRequest) -> Outcome:
+        return Applied(attributes=request.action.planned, identity={})
 
-    def delete(self, request: ApplyRequest) -> Outcome:
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         return Applied(attributes={}, identity={})
 
 

@@ -3,7 +3,6 @@
 import errno
 import sqlite3
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from flareiac.applying.execute import Unsettled
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.actions import CustomAction
 from flareiac.sdk.changes import Action
 from flareiac.sdk.command_line import RecordedResource
 from flareiac.sdk.requests import ApplyRequest
@@ -161,7 +161,7 @@ def test_a_drop_that_was_not_confirmed_keeps_the_way_back(
     made.apply("table.t", BODY | {"on_destroy": "drop"})
     made.append("n.t", [{"id": 1, "name": "a"}])
     last = made.table("n.t").metadata_location
-    request = made.request("table.t", made.plan("table.t", None))
+    request = made.deletion("table.t", made.plan("table.t", None))
     with monkeypatch.context() as patch:
         unconfirmed(patch, "drop")
         with pytest.raises(Unsettled):
@@ -214,8 +214,7 @@ def test_an_update_whose_result_was_lost_is_recognised(made: Lake) -> None:
 
 def test_a_drop_whose_result_was_lost_is_recognised(made: Lake) -> None:
     made.apply("table.t", BODY | {"on_destroy": "drop"})
-    request = made.request("table.t", made.plan("table.t", None))
-    assert request.action == "delete"
+    request = made.deletion("table.t", made.plan("table.t", None))
     driver = made.session.driver("table")
     assert made.settle("table.t", request) is None
     assert isinstance(driver.delete(request), Applied)
@@ -230,22 +229,19 @@ def driver_of(lake: Lake) -> TableDriver:
 
 
 @pytest.fixture
-def back(made: Lake) -> ApplyRequest:
+def back(made: Lake) -> ApplyRequest[CustomAction]:
     """The way back from two rows to one."""
     for number in (1, 2):
         made.append("n.t", [{"id": number, "name": "a"}])
     first = made.table("n.t").metadata.snapshots[0].snapshot_id
-    request = made.request("table.t", made.plan("table.t", BODY))
-    assert request.recorded is not None
-    table = RecordedResource(
-        address="table.t", type="table", recorded=request.recorded, references=request.references
-    )
+    recorded = made.state["table.t"]
+    table = RecordedResource(address="table.t", type="table", recorded=recorded, references=made.references)
     way = driver_of(made).way_back(table, first, ())
-    return replace(request, action="rollback", payload=way.payload)
+    return made.asking("table.t", CustomAction(name="rollback", recorded=recorded, payload=way.payload))
 
 
 def test_a_way_back_that_was_not_confirmed_is_looked_for(
-    made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch
+    made: Lake, back: ApplyRequest[CustomAction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = SqliteWriter.commit
 
@@ -259,7 +255,7 @@ def test_a_way_back_that_was_not_confirmed_is_looked_for(
 
 
 def test_a_way_back_of_which_nothing_is_known_stays_open(
-    made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch
+    made: Lake, back: ApplyRequest[CustomAction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         unconfirmed(patch, "commit")
@@ -269,7 +265,7 @@ def test_a_way_back_of_which_nothing_is_known_stays_open(
 
 
 def test_a_way_back_that_was_refused_is_not_taken(
-    made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch
+    made: Lake, back: ApplyRequest[CustomAction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_arguments: Any) -> None:
         raise Failure(error(CHANGE_NOT_CONFIRMED, "no"))
@@ -281,7 +277,7 @@ def test_a_way_back_that_was_refused_is_not_taken(
 
 def test_a_table_that_became_another_is_never_dropped(made: Lake) -> None:
     made.apply("table.t", BODY | {"on_destroy": "drop"})
-    request = made.request("table.t", made.plan("table.t", None))
+    request = made.deletion("table.t", made.plan("table.t", None))
     other = made.other()
     schema = other.load_table("n.t").schema()
     other.drop_table("n.t")

@@ -3,11 +3,12 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlparse
 
 import pytest
 
+from flareiac.sdk.actions import Revive
 from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.changes import Action
 from flareiac.sdk.requests import ApplyRequest
@@ -15,33 +16,34 @@ from flareiac.sdk.results import Applied, NotApplied, Outcome, Recorded
 from tests.iceberg.lake import CATALOG, Lake, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long"), "on_destroy": "drop"}
+Dropped: TypeAlias = tuple[Lake, ApplyRequest[Revive]]
 
 
 @pytest.fixture(params=[2, 3])
-def dropped(lake: Lake, request: pytest.FixtureRequest) -> tuple[Lake, ApplyRequest]:
+def dropped(lake: Lake, request: pytest.FixtureRequest) -> Dropped:
     """A table with a row, and one commit after the last apply, that was dropped; and what asks for it."""
     lake.apply("table.t", BODY)
     lake.append("n.t", [{"id": 1}])
     lake.apply("table.t", BODY | {"format_version": request.param})
     planned = lake.plan("table.t", None)
-    asked = lake.request("table.t", planned)
+    asked = lake.deletion("table.t", planned)
     outcome = lake.session.driver("table").delete(asked)
     assert isinstance(outcome, Applied)
     assert outcome.revivable
     del lake.state["table.t"]
     recorded = Recorded(attributes=outcome.attributes, identity=outcome.identity)
-    return lake, replace(
-        asked, action="revive", planned=outcome.attributes, recorded=recorded, payload={"then": {}}
-    )
+    return lake, asked.with_action(Revive(recorded=recorded, then={}))
 
 
-def revive(lake: Lake, request: ApplyRequest) -> Outcome:
+def revive(lake: Lake, request: ApplyRequest[Revive]) -> Outcome:
     driver = lake.session.driver("table")
     assert isinstance(driver, Undroppable)
     return driver.revive(request)
 
 
-def test_it_is_back_with_its_rows_and_is_not_dropped_again(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_it_is_back_with_its_rows_and_is_not_dropped_again(
+    dropped: Dropped,
+) -> None:
     lake, request = dropped
     assert lake.settle("table.t", request) is None
     outcome = revive(lake, request)
@@ -56,7 +58,7 @@ def test_it_is_back_with_its_rows_and_is_not_dropped_again(dropped: tuple[Lake, 
     assert lake.plan("table.t", BODY).steps[0].text == "removing the block will drop the table from now on"
 
 
-def test_another_table_of_the_name_stays(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_another_table_of_the_name_stays(dropped: Dropped) -> None:
     lake, request = dropped
     lake.apply("table.u", BODY | {"name": "t", "column": columns(other="string")})
     outcome = revive(lake, request)
@@ -65,12 +67,13 @@ def test_another_table_of_the_name_stays(dropped: tuple[Lake, ApplyRequest]) -> 
     assert lake.rows("n.t") == []
 
 
-def test_metadata_that_is_gone_or_broken_is_told(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_metadata_that_is_gone_or_broken_is_told(dropped: Dropped) -> None:
     lake, request = dropped
-    assert request.recorded is not None
-    location = Path(urlparse(request.recorded.identity["metadata_location"]).path)
+    location = Path(urlparse(request.action.recorded.identity["metadata_location"]).path)
     content = location.read_text()
-    another = content.replace(request.recorded.identity["uuid"], "00000000-0000-0000-0000-000000000000")
+    another = content.replace(
+        request.action.recorded.identity["uuid"], "00000000-0000-0000-0000-000000000000"
+    )
     for damaged, code in ((None, "FII089"), ("{", "FII089"), (another, "FII090")):
         location.unlink(missing_ok=True)
         if damaged is not None:
@@ -85,27 +88,27 @@ WRITTEN = pytest.mark.parametrize("dropped", [2], indirect=True)
 """What other programs write to, which pyiceberg does to this version."""
 
 
-def refused(lake: Lake, request: ApplyRequest) -> list[str]:
+def refused(lake: Lake, request: ApplyRequest[Revive]) -> list[str]:
     outcome = revive(lake, request)
     assert isinstance(outcome, NotApplied)
     assert not lake.other().table_exists("n.t")
     return [item.code for item in outcome.diagnostics]
 
 
-def known(request: ApplyRequest) -> Path:
-    assert request.recorded is not None
-    return Path(urlparse(request.recorded.identity["metadata_location"]).path)
+def known(request: ApplyRequest[Revive]) -> Path:
+    return Path(urlparse(request.action.recorded.identity["metadata_location"]).path)
 
 
-def unseen(request: ApplyRequest, **changed: str) -> ApplyRequest:
+def unseen(request: ApplyRequest[Revive], **changed: str) -> ApplyRequest[Revive]:
     """What the state knows where somebody else dropped the table: what was there at the last apply."""
-    assert request.recorded is not None
-    identity = {name: value for name, value in request.recorded.identity.items() if name != "last_is_known"}
-    return replace(request, recorded=replace(request.recorded, identity=identity | changed))
+    known = request.action.recorded
+    identity = {name: value for name, value in known.identity.items() if name != "last_is_known"}
+    recorded = replace(known, identity=identity | changed)
+    return request.with_action(replace(request.action, recorded=recorded))
 
 
 @WRITTEN
-def test_under_another_name_it_is_not_entered_twice(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_under_another_name_it_is_not_entered_twice(dropped: Dropped) -> None:
     lake, request = dropped
     assert isinstance(revive(lake, request), Applied)
     lake.other().create_namespace("m")
@@ -115,7 +118,7 @@ def test_under_another_name_it_is_not_entered_twice(dropped: tuple[Lake, ApplyRe
     assert lake.rows("m.u") == [{"id": 2}, {"id": 1}]
 
 
-def test_what_was_never_committed_does_not_come_back(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_what_was_never_committed_does_not_come_back(dropped: Dropped) -> None:
     """Two writers wrote their next metadata when the table went; their commits failed, and they will try
     again.
     """
@@ -136,7 +139,7 @@ def test_what_was_never_committed_does_not_come_back(dropped: tuple[Lake, ApplyR
 
 
 @WRITTEN
-def test_what_others_wrote_later_comes_back_too(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_what_others_wrote_later_comes_back_too(dropped: Dropped) -> None:
     lake, request = dropped
     assert isinstance(revive(lake, request), Applied)
     for number in (2, 3):
@@ -152,7 +155,9 @@ def test_what_others_wrote_later_comes_back_too(dropped: tuple[Lake, ApplyReques
 
 
 @WRITTEN
-def test_the_way_to_a_later_file_may_be_longer_than_its_log(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_the_way_to_a_later_file_may_be_longer_than_its_log(
+    dropped: Dropped,
+) -> None:
     lake, request = dropped
     assert isinstance(revive(lake, request), Applied)
     with lake.table("n.t").transaction() as change:
@@ -166,7 +171,9 @@ def test_the_way_to_a_later_file_may_be_longer_than_its_log(dropped: tuple[Lake,
 
 
 @WRITTEN
-def test_when_the_known_file_was_cleaned_up_the_last_one_counts(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_when_the_known_file_was_cleaned_up_the_last_one_counts(
+    dropped: Dropped,
+) -> None:
     lake, request = dropped
     assert isinstance(revive(lake, request), Applied)
     lake.append("n.t", [{"id": 2}])
@@ -178,7 +185,9 @@ def test_when_the_known_file_was_cleaned_up_the_last_one_counts(dropped: tuple[L
 
 
 @WRITTEN
-def test_a_later_file_of_another_course_of_things_is_passed_over(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_a_later_file_of_another_course_of_things_is_passed_over(
+    dropped: Dropped,
+) -> None:
     """The table was set back by registering an earlier file, and went on from there."""
     lake, request = dropped
     assert isinstance(revive(lake, request), Applied)
@@ -197,7 +206,7 @@ def test_a_later_file_of_another_course_of_things_is_passed_over(dropped: tuple[
 
 
 @WRITTEN
-def test_two_last_files_are_for_a_person_to_decide(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_two_last_files_are_for_a_person_to_decide(dropped: Dropped) -> None:
     lake, request = dropped
     assert isinstance(revive(lake, request), Applied)
     lake.append("n.t", [{"id": 2}])
@@ -208,32 +217,31 @@ def test_two_last_files_are_for_a_person_to_decide(dropped: tuple[Lake, ApplyReq
 
 
 @pytest.mark.parametrize("lost", ["data/*.parquet", "metadata/*-m0.avro", "metadata/snap-*.avro"])
-def test_a_table_without_its_files_does_not_come_back(dropped: tuple[Lake, ApplyRequest], lost: str) -> None:
+def test_a_table_without_its_files_does_not_come_back(dropped: Dropped, lost: str) -> None:
     lake, request = dropped
     for file in known(request).parents[1].glob(lost):
         file.unlink()
     assert refused(lake, request) == ["FII096"]
 
 
-def test_a_catalog_that_means_another_place_by_now_is_not_touched(
-    dropped: tuple[Lake, ApplyRequest], tmp_path: Path
-) -> None:
+def test_a_catalog_that_means_another_place_by_now_is_not_touched(dropped: Dropped, tmp_path: Path) -> None:
     lake, request = dropped
     then = request.references[CATALOG].attributes
     moved = {**then, "uri": f"sqlite:///{tmp_path}/other.db", "place": f"sqlite:///{tmp_path}/other.db#lake"}
     now = {CATALOG: replace(request.references[CATALOG], attributes=moved)}
-    assert refused(lake, replace(request, references=now, payload={"then": {CATALOG: then}})) == ["FII099"]
+    asked = request.with_action(replace(request.action, then={CATALOG: then}))
+    assert refused(lake, replace(asked, references=now)) == ["FII099"]
     assert not (tmp_path / "other.db").exists()
 
 
-def test_a_namespace_that_is_gone_is_made_again(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_a_namespace_that_is_gone_is_made_again(dropped: Dropped) -> None:
     lake, request = dropped
     lake.other().drop_namespace("n")
     assert isinstance(revive(lake, request), Applied)
     assert lake.rows("n.t") == [{"id": 1}]
 
 
-def test_a_missing_volume_is_no_empty_catalog(dropped: tuple[Lake, ApplyRequest]) -> None:
+def test_a_missing_volume_is_no_empty_catalog(dropped: Dropped) -> None:
     lake, request = dropped
     folder = lake.database.parent
     folder.rename(folder.with_name("unmounted"))

@@ -10,7 +10,7 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.records import encode
-from flareiac.sdk.capabilities import RunCommand
+from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.control import ApplicationStatus, DesiredJob, Status, moment

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.actions import Change, Create, Update
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest
 from flareiac.sdk.results import NotApplied, Recorded
 from flareiac_spark.checkpoint_files.reader import note_of
 from flareiac_spark.control import (
@@ -34,7 +35,7 @@ from flareiac_spark.sources.table.resolved import ResolvedTable
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded
 from tests.spark.generation.test_switch_generation import FILES, PAIR, Driver, Offline, _applied
-from tests.spark.staged import carry_out
+from tests.spark.staged import carry_out, quiesced
 
 ENGINES = 'engine "one" { runtime_location = "one" }\nengine "two" { runtime_location = "two" }\n'
 
@@ -50,14 +51,17 @@ def declared(root: Path, engine: str) -> Loaded:
     )
 
 
-def request(after: Loaded, before: Recorded | None) -> ApplyRequest:
+def request(after: Loaded, before: Recorded | None) -> ChangeRequest:
+    planned, payload = after.attributes(), {"nonce": 0}
+    change: Change = (
+        Create(planned=planned, payload=payload)
+        if before is None
+        else Update(planned=planned, recorded=before, payload=payload)
+    )
     return ApplyRequest(
         key="k",
         address="job.x",
-        action="update",
-        planned=after.attributes(),
-        recorded=before,
-        payload={"nonce": 0},
+        action=change,
         references={address: _applied(item) for address, item in after.references().items()},
         cancel=threading.Event(),
         progress=lambda _text: None,
@@ -103,7 +107,7 @@ def test_stopping_a_job_leaves_the_settings_of_its_application(tmp_path: Path) -
     old = one.job().runs_in
     newer = replace(old, conf={**old.conf, "spark.sql.x": "1"})
     wanted = applications.want(newer, {}, lambda current: current).application
-    jobs.quiesce(request(one, Recorded(attributes=one.attributes(), identity={})))
+    jobs.quiesce(quiesced(request(one, Recorded(attributes=one.attributes()))))
     desired = read_desired(applications.control(old))
     assert desired is not None
     assert (desired.application, desired.jobs["job.x"].state) == (wanted, "stopped")
@@ -132,7 +136,8 @@ def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -
         tmp_path,
     )
     recorded = Recorded(attributes=before.attributes(), identity=first.identity or {})
-    carry_out(jobs, replace(request(after, recorded), payload={"nonce": 0, "live": True}), "settings")
+    live = Update(planned=after.attributes(), recorded=recorded, payload={"nonce": 0, "live": True})
+    carry_out(jobs, request(after, recorded).with_action(live), "settings")
     now = read_desired(applications.control(engine))
     assert now is not None
     assert now.jobs["job.x"].digest == there.jobs["job.x"].digest

@@ -13,8 +13,9 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.actions import Create, Update
 from flareiac.sdk.references import Resolved
-from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.reader import note_of, read_checkpoint
 from flareiac_spark.control import (
@@ -123,15 +124,14 @@ class Setting:
     driver: Driver
 
     @property
-    def request(self) -> ApplyRequest:
+    def request(self) -> ChangeRequest:
         references = {address: _applied(item) for address, item in self.after.references().items()}
         return ApplyRequest(
             key="k",
             address="job.x",
-            action="update",
-            planned=self.after.attributes(),
-            recorded=Recorded(attributes=self.before.attributes(), identity={}),
-            payload=None,
+            action=Update(
+                planned=self.after.attributes(), recorded=Recorded(attributes=self.before.attributes())
+            ),
             references=references,
             cancel=threading.Event(),
             progress=lambda _text: None,
@@ -139,16 +139,15 @@ class Setting:
 
     def new(self) -> JobSpec:
         request = self.request
-        assert request.planned is not None
-        return spec_of("job.x", request.planned, request.references, self.applications.project)
+        return spec_of("job.x", request.action.planned, request.references, self.applications.project)
 
     def renew(self) -> "Renewed":
         """Every stage that a plan may have between the old query's end and the new one's start."""
         return self.performed_for(self.request)
 
-    def performed_for(self, request: ApplyRequest) -> "Renewed":
-        emptied = [f"empty.{name}" for name in (request.planned or {})["outputs"]]
-        finishes = ["finish"] if request.recorded is not None else []
+    def performed_for(self, request: ChangeRequest) -> "Renewed":
+        emptied = [f"empty.{name}" for name in request.action.planned["outputs"]]
+        finishes = ["finish"] if request.action.recorded is not None else []
         stages = (*finishes, *emptied, "prepare")
         notes, messages = performed(JobDriver(self.applications), request, stages)
         texts = [text for stage in stages if stage != "finish" and notes[stage] for text in messages[stage]]
@@ -449,7 +448,7 @@ def test_a_new_job_does_not_go_on_after_a_query_that_nobody_knows(tmp_path: Path
     for.
     """
     case = setting(tmp_path, driver, FILES)
-    request = replace(case.request, recorded=None)
+    request = case.request.with_action(Create(planned=case.after.attributes()))
     assert begins_generation(request)
     assert refusals(request, case.applications) == ()
     sample(case.folder(1))
@@ -464,7 +463,7 @@ def test_a_new_job_from_a_moment_leaves_a_stranger_s_batch_alone(tmp_path: Path,
     """
     case = setting(tmp_path, driver, TABLES, start="2026-06-01T00:00:00Z")
     sample(case.folder(1), ("table",), committed=2)
-    request = replace(case.request, recorded=None)
+    request = case.request.with_action(Create(planned=case.after.attributes()))
     assert case.performed_for(request).messages == ("generation 2 starts from 2026-06-01T00:00:00Z",)
     assert driver.asked == []
 

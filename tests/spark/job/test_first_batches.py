@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.sdk.capabilities import RunCommand
+from flareiac.sdk.actions import Control, RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome, Recorded
@@ -53,15 +53,15 @@ def started(root: Path, job: JobStatus) -> Outcome:
     request = ApplyRequest(
         key="k",
         address="job.x",
-        action="start",
-        planned=ATTRIBUTES,
-        recorded=Recorded(attributes=ATTRIBUTES, identity={"digest": "d"}),
-        payload=None,
+        action=Control(
+            command=RunCommand.START,
+            recorded=Recorded(attributes=ATTRIBUTES, identity={"digest": "d"}),
+        ),
         references={},
         cancel=threading.Event(),
         progress=lambda _text: None,
     )
-    return JobDriver(applications).steer(RunCommand.START, request)
+    return JobDriver(applications).steer(request)
 
 
 def _host() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.actions import Delete, Quiesce
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Recorded
@@ -20,7 +21,7 @@ from flareiac_spark.job.driver import JobDriver
 from tests.spark.declared import LAKE, STATELESS, loaded
 
 
-def world(root: Path, heartbeat: float) -> tuple[JobDriver, ApplyRequest]:
+def world(root: Path, heartbeat: float) -> tuple[JobDriver, ApplyRequest[Delete]]:
     """A running job whose application is this very process."""
     known = loaded(LAKE + STATELESS, root)
     project = Project(root=root, lineage="test")
@@ -46,11 +47,8 @@ def world(root: Path, heartbeat: float) -> tuple[JobDriver, ApplyRequest]:
     request = ApplyRequest(
         key="k",
         address="job.x",
-        action="delete",
-        planned=None,
-        recorded=Recorded(attributes=attributes, identity={"digest": "d"}),
+        action=Delete(recorded=Recorded(attributes=attributes, identity={"digest": "d"})),
         references=known.references(),
-        payload=None,
         cancel=cancel,
         progress=lambda _text: None,
     )
@@ -61,17 +59,17 @@ def world(root: Path, heartbeat: float) -> tuple[JobDriver, ApplyRequest]:
 @pytest.mark.parametrize("ask", ["quiesce", "delete"])
 def test_what_has_not_stopped_is_not_said_to_have(ask: str, silent_for: float, tmp_path: Path) -> None:
     driver, request = world(tmp_path, time.time() - silent_for)
+    stop = request.with_action(Quiesce(recorded=request.action.recorded))
     with pytest.raises(Failure) as failed:
-        getattr(driver, ask)(request)
+        driver.delete(request) if ask == "delete" else driver.quiesce(stop)
     assert [item.code for item in failed.value.diagnostics] == ["FIK076"]
     assert driver.settle(request) is None
 
 
 def test_what_has_stopped_is_said_to_have(tmp_path: Path) -> None:
     driver, request = world(tmp_path, time.time())
-    assert request.recorded is not None
     control = Applications(Project(root=tmp_path, lineage="test")).control(
-        JobDefinition.of(request.recorded.attributes).runs_in
+        JobDefinition.of(request.action.recorded.attributes).runs_in
     )
     status = control.read_status()
     assert status is not None

@@ -14,11 +14,14 @@ from typing import Any
 
 import pytest
 
+from flareiac.applying.requests import change_of
 from flareiac.kernel.diagnostics import Failure
+from flareiac.model.plan import Verb
+from flareiac.sdk.actions import Quiesce
 from flareiac.sdk.changes import QUIESCE, Action, Effect, Impact, Proposal, Reaction, Relation, Stage
 from flareiac.sdk.lakehouse import APPEND, LiveSnapshot, TableHistory
 from flareiac.sdk.references import References
-from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, Recorded
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.control import (
@@ -43,7 +46,7 @@ from flareiac_spark.job.running import RunningJobs
 from tests.spark.checkpoint_sample import SNAPSHOT, sample
 from tests.spark.declared import LAKE, Loaded, loaded
 from tests.spark.generation.test_switch_generation import Driver, Offline, _applied
-from tests.spark.staged import performed
+from tests.spark.staged import noted, performed, quiesced, staged
 
 PLACES = """
 engine "one" { runtime_location = "one" }
@@ -182,14 +185,11 @@ class World:
             )
         )
 
-    def request(self, proposal: Proposal) -> ApplyRequest:
+    def request(self, proposal: Proposal, verb: Verb = Verb.UPDATE) -> ChangeRequest:
         return ApplyRequest(
             key="k",
             address="job.x",
-            action="update",
-            planned=proposal.planned,
-            recorded=self.recorded,
-            payload=proposal.payload,
+            action=change_of(proposal, verb, self.recorded if verb is Verb.UPDATE else None, {}),
             references=self.references(),
             cancel=threading.Event(),
             progress=lambda _text: None,
@@ -237,10 +237,8 @@ def world(case: Case, root: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     )
     phase = "completed" if case.finite else "running"
     monkeypatch.setattr(RunningJobs, "await_stop", lambda *_args: made.says(before, "stopped"))
-    first = replace(
-        made.request(Proposal(action=Action.CREATE, planned=before.attributes(), payload={"nonce": 0})),
-        recorded=None,
-    )
+    proposal = Proposal(action=Action.CREATE, planned=before.attributes(), payload={"nonce": 0})
+    first = made.request(proposal, Verb.CREATE)
     performed(jobs, first, ["start"])
     made.says(before, phase)
     outcome = jobs.apply(first)
@@ -248,7 +246,7 @@ def world(case: Case, root: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     identity = {**outcome.identity, "queries": {}}
     made.recorded = Recorded(attributes=outcome.attributes, identity=identity)
     if not case.runs:
-        jobs.quiesce(replace(first, recorded=made.recorded))
+        jobs.quiesce(first.with_action(Quiesce(recorded=made.recorded)))
     sample(made.folder(1), ("table",), committed=2)
     made.after = declared(case, root, before=False)
     return made
@@ -265,15 +263,17 @@ def carried_out(made: World, proposal: Proposal) -> None:
     made.says(made.after, "completed" if made.case.finite else "running")
     if made.case.stopped:
         made.says(made.after, "stopped")
-    outcome = made.jobs.apply(replace(request, notes=notes))
+    outcome = made.jobs.apply(noted(request, notes))
     assert isinstance(outcome, Applied)
 
 
-def performed_once(made: World, request: ApplyRequest, stage: Stage, notes: dict[str, Any]) -> dict[str, Any]:
+def performed_once(
+    made: World, request: ChangeRequest, stage: Stage, notes: dict[str, Any]
+) -> dict[str, Any]:
     if stage.name == QUIESCE:
-        made.jobs.quiesce(request)
+        made.jobs.quiesce(quiesced(request))
         return {}
-    return {stage.name: made.jobs.perform(replace(request, stage=stage.name, notes=notes)).note}
+    return {stage.name: made.jobs.perform(staged(request, stage.name, notes)).note}
 
 
 def rank(stage: Stage) -> int:
@@ -326,9 +326,9 @@ def test_each_stage_done_twice_is_done_once(tmp_path: Path, monkeypatch: pytest.
     request, notes = made.request(proposal), dict[str, Any]()
     for stage in proposal.stages:
         if stage.name == QUIESCE:
-            made.jobs.quiesce(request)
+            made.jobs.quiesce(quiesced(request))
             continue
-        ask = replace(request, stage=stage.name, notes=notes)
+        ask = staged(request, stage.name, notes)
         first, second = made.jobs.perform(ask).note, made.jobs.perform(ask).note
         lasting = [{**note, "at": 0} if isinstance(note, dict) else note for note in (first, second)]
         assert lasting[0] == lasting[1]
@@ -368,7 +368,7 @@ def test_a_stage_that_was_broken_off_is_completed(
             performed_once(made, request, stage, notes)
         notes |= performed_once(made, request, stage, notes)
     made.says(made.after, "running")
-    outcome = made.jobs.apply(replace(request, notes=notes))
+    outcome = made.jobs.apply(noted(request, notes))
     assert point in reached
     assert isinstance(outcome, Applied)
     assert sorted(outcome.identity.get("rebuilds", {})) == (["orders"] if case.truncates else [])
@@ -384,7 +384,7 @@ def test_a_change_whose_tables_were_not_made_left_nothing(
         address: replace(item, identity={}) if item.type == "table" else item
         for address, item in request.references.items()
     }
-    made.jobs.quiesce(request)
+    made.jobs.quiesce(quiesced(request))
     assert made.jobs.settle(replace(request, references=unmade)) is None
 
 
@@ -395,25 +395,25 @@ def test_what_is_not_planned_is_not_done(tmp_path: Path, monkeypatch: pytest.Mon
     redirected = world(Case(redirects=True), tmp_path / "a", monkeypatch)
     asked = redirected.request(redirected.plan())
     was = read_desired(redirected.control)
-    refused(redirected, replace(asked, stage="start"))
+    refused(redirected, asked, "start")
     assert read_desired(redirected.control) == was
 
     raised = world(Case(starts="earliest", truncates=True, runs=True), tmp_path / "b", monkeypatch)
     asked = raised.request(raised.plan())
     for stage in ("finish", "empty.orders", "prepare"):
-        refused(raised, replace(asked, stage=stage))
-    raised.jobs.quiesce(asked)
-    refused(raised, replace(asked, stage="prepare"))
-    refused(raised, replace(asked, stage="start"))
+        refused(raised, asked, stage)
+    raised.jobs.quiesce(quiesced(asked))
+    refused(raised, asked, "prepare")
+    refused(raised, asked, "start")
     refused(raised, asked)
     assert raised.application.asked == []
     assert not raised.folder(2).exists()
 
 
-def refused(made: World, request: ApplyRequest) -> None:
+def refused(made: World, request: ChangeRequest, stage: str = "") -> None:
     made.application.asked.clear()
     with pytest.raises(Failure) as failed:
-        made.jobs.perform(request) if request.stage else made.jobs.apply(request)
+        made.jobs.perform(staged(request, stage, {})) if stage else made.jobs.apply(request)
     assert [item.code for item in failed.value.diagnostics] == ["FIK189"]
     made.application.asked = [item for item in made.application.asked if not isinstance(item, Marks)]
 

@@ -6,12 +6,24 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import assert_never
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error, warning
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
+from flareiac.sdk.actions import (
+    Adopt,
+    Create,
+    CustomAction,
+    Delete,
+    PerformStage,
+    Quiesce,
+    Revive,
+    Settleable,
+    Update,
+)
 from flareiac.sdk.changes import Action, Effect, Origin, Proposal, Relation, Stage, Step, Usage, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.maintenance import (
@@ -23,7 +35,7 @@ from flareiac.sdk.maintenance import (
 )
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
-from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.results import (
     Applied,
@@ -185,8 +197,8 @@ class ThingDriver:
             return Unreadable(diagnostic=error(UNREADABLE, str(problem)))
         return Present(attributes=found["attributes"], identity={"id": found["key"]})
 
-    def apply(self, request: ApplyRequest) -> Outcome:
-        planned = {name: value for name, value in (request.planned or {}).items() if name != "id"}
+    def apply(self, request: ChangeRequest) -> Outcome:
+        planned = {name: value for name, value in request.action.planned.items() if name != "id"}
         if planned.get("fail"):
             return NotApplied(diagnostics=(error(FAILS, "fail = true"),))
         if planned.get("value") == "raise":
@@ -203,30 +215,31 @@ class ThingDriver:
         reach("toy.after-write")
         return Applied(attributes=planned, identity={"id": request.key})
 
-    def quiesce(self, request: ApplyRequest) -> Outcome:
+    def quiesce(self, request: ApplyRequest[Quiesce]) -> Outcome:
         """A thing that is made has nothing to stop."""
-        self._log_stage(request, {})
-        return Applied(attributes=(request.planned or {}), identity={})
+        self._log_stage(request.address, "quiesce", {})
+        return Applied(attributes=request.action.recorded.attributes, identity={})
 
-    def perform(self, request: ApplyRequest) -> StageDone:
+    def perform(self, request: ApplyRequest[PerformStage]) -> StageDone:
         """Leaves a line in the log, and hands on how many stages were before it, and where."""
-        if (request.planned or {}).get("fails_in") == request.stage:
-            raise Failure(error(FAILS, f"fails_in = {request.stage}"))
-        self._wait((request.planned or {}).get("wait_for"))
-        notes = {name: note for name, note in request.notes.items() if note is not None}
+        stage, change = request.action.name, request.action.change
+        if change.planned.get("fails_in") == stage:
+            raise Failure(error(FAILS, f"fails_in = {stage}"))
+        self._wait(change.planned.get("wait_for"))
+        notes = {name: note for name, note in change.notes.items() if note is not None}
         known = {name: note for name, note in notes.items() if note["root"] == str(self.root)}
         reach("toy.before-stage")
-        self._log_stage(request, known)
+        self._log_stage(request.address, stage, known)
         reach("toy.after-stage")
         return StageDone(
             messages=(f"after {len(known)}",), note={"after": len(known), "root": str(self.root)}
         )
 
-    def _log_stage(self, request: ApplyRequest, notes: Mapping[str, Data]) -> None:
+    def _log_stage(self, address: str, stage: str, notes: Mapping[str, Data]) -> None:
         path = self.root / ".toy" / "stages.log"
         path.parent.mkdir(exist_ok=True)
         with path.open("a") as log:
-            log.write(f"{request.address} {request.stage} {len(notes)}\n")
+            log.write(f"{address} {stage} {len(notes)}\n")
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """How much dust lies on it."""
@@ -237,29 +250,32 @@ class ThingDriver:
         while name and not (self.root / name).exists() and time.monotonic() < deadline:
             time.sleep(0.02)
 
-    def foresee(self, request: ApplyRequest) -> Outcome | None:
+    def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """See ``settle``, which reads only."""
         return self.settle(request)
 
-    def settle(self, request: ApplyRequest) -> Outcome | None:
-        planned, recorded = request.planned, request.recorded
-        if recorded is not None and request.action in ("polish", "rollback"):
-            done = self.shine(recorded).has(request.key)
-            return Applied(attributes=recorded.attributes, identity=recorded.identity) if done else None
-        if recorded is not None and request.action == "revive":
-            return None if self._dropped(recorded).exists() else self.revive(request)
-        if planned is None:
-            gone = recorded is not None and not self._path(recorded.attributes["name"]).exists()
-            return Applied(attributes={}, identity={}) if gone else None
-        path = self._path(planned["name"])
-        found = from_json(json.loads(path.read_text())) if path.exists() else None
-        if found is None or found["key"] != request.key:
-            return None
-        return Applied(attributes=found["attributes"], identity={"id": request.key})
+    def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
+        match request.action:
+            case CustomAction(recorded=recorded):
+                done = self.shine(recorded).has(request.key)
+                return Applied(attributes=recorded.attributes, identity=recorded.identity) if done else None
+            case Revive(recorded=recorded) as action:
+                dropped = self._dropped(recorded).exists()
+                return None if dropped else self.revive(request.with_action(action))
+            case Delete(recorded=recorded):
+                gone = not self._path(recorded.attributes["name"]).exists()
+                return Applied(attributes={}, identity={}) if gone else None
+            case Create(planned=planned) | Adopt(planned=planned) | Update(planned=planned):
+                path = self._path(planned["name"])
+                found = from_json(json.loads(path.read_text())) if path.exists() else None
+                if found is None or found["key"] != request.key:
+                    return None
+                return Applied(attributes=found["attributes"], identity={"id": request.key})
+            case other:
+                assert_never(other)
 
-    def delete(self, request: ApplyRequest) -> Outcome:
-        recorded = request.recorded
-        assert recorded is not None
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
+        recorded = request.action.recorded
         path = self._path(recorded.attributes["name"])
         if recorded.attributes["on_destroy"] == "drop":
             path.rename(self._dropped(recorded))
@@ -272,10 +288,9 @@ class ThingDriver:
         path.unlink(missing_ok=True)
         return Applied(attributes={}, identity={})
 
-    def revive(self, request: ApplyRequest) -> Outcome:
+    def revive(self, request: ApplyRequest[Revive]) -> Outcome:
         """Brings back what was dropped."""
-        recorded = request.recorded
-        assert recorded is not None
+        recorded = request.action.recorded
         dropped, path = self._dropped(recorded), self._path(recorded.attributes["name"])
         if dropped.exists():
             dropped.rename(path)
@@ -299,14 +314,13 @@ class ThingDriver:
         """How it has shone."""
         return Shine(self.root / ".toy" / f"{recorded.attributes['name']}.shine")
 
-    def set_shine(self, request: ApplyRequest) -> Outcome:
+    def set_shine(self, request: ApplyRequest[CustomAction]) -> Outcome:
         """Makes it shine as much as the payload says."""
-        recorded = request.recorded
-        assert recorded is not None
+        level, recorded = request.action.payload, request.action.recorded
         reach("toy.before-shine")
-        self.shine(recorded).add(ShineStep(request.payload, request.key, request.action))
+        self.shine(recorded).add(ShineStep(level, request.key, request.action.name))
         reach("toy.after-shine")
-        messages = (f"{request.address} shines at {request.payload}",)
+        messages = (f"{request.address} shines at {level}",)
         return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=messages)
 
     def _dropped(self, recorded: Recorded) -> Path:
