@@ -1,7 +1,8 @@
 """The differences between two composed queries, operator by operator."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from sqlglot import exp
@@ -42,6 +43,7 @@ from flareiac_spark.sql.operators import (
     Union,
     UnionColumn,
     holds_state,
+    read_by,
 )
 from flareiac_spark.sql.to_sql import to_sql
 from flareiac_spark.sql.value_types import buffer_of, same_buffer, type_of
@@ -96,6 +98,9 @@ class _Side:
 
     def show(self, expr: exp.Expr) -> str:
         return to_sql(expr, self.composed)
+
+    def listed(self, exprs: Iterable[exp.Expr], between: str = ", ") -> str:
+        return between.join(map(self.show, exprs))
 
     def buffer(self, call: exp.Expr) -> tuple[str, ...] | None:
         return buffer_of(call, self._type)
@@ -255,30 +260,35 @@ class _Differ:
         )
 
     def _filters(self, old: list[Condition], new: list[Condition], feeds_state: bool) -> None:
-        before = [self._old.text(condition.expr) for condition in old]
-        after = [self._new.text(condition.expr) for condition in new]
-        settled = any(
-            settles(each.expr, old + new, feeds_state)
-            for each, text in zip(old, before, strict=True)
-            if text in after
-        )
-        if settled:
+        after = {self._new.text(each.expr) for each in new}
+        kept = [each for each in old if self._old.text(each.expr) in after]
+        if any(settles(each.expr, old + new, feeds_state) for each in kept):
             return
-        gone = [condition for condition, text in zip(old, before, strict=True) if text not in after]
-        came = [condition for condition, text in zip(new, after, strict=True) if text not in before]
-        if (
-            not gone
-            and not came
-            and before != after
-            and not all(is_stable(condition.expr) for condition in (*old, *new))
-        ):
-            gone, came = old, new  # how often and in which order a random filter is asked counts
+        gone, came = self._parted(old, new)
         for place in range(max(len(gone), len(came))):
             one, other = gone[place : place + 1], came[place : place + 1]
             last = (other or one)[0]
             detail = "Spark applies it before the state" if feeds_state and last.moved else ""
-            texts = _each(one, self._old), _each(other, self._new)
+            texts = self._conditions(one, other)
             self._add(ChangeKind.FILTER, last.step, *texts, feeds_state=feeds_state, detail=detail)
+
+    def _parted(self, old: list[Condition], new: list[Condition]) -> tuple[list[Condition], list[Condition]]:
+        """The conditions that one query alone has. How often and in which order a random one is asked counts:
+        of the same ones in another order it is all of them.
+        """
+        before = [self._old.text(each.expr) for each in old]
+        after = [self._new.text(each.expr) for each in new]
+        gone = [each for each, text in zip(old, before, strict=True) if text not in after]
+        came = [each for each, text in zip(new, after, strict=True) if text not in before]
+        if gone or came or before == after or all(is_stable(each.expr) for each in (*old, *new)):
+            return gone, came
+        return old, new
+
+    def _conditions(self, old: Sequence[Condition], new: Sequence[Condition]) -> tuple[str, str]:
+        return (
+            self._old.listed((each.expr for each in old), " AND "),
+            self._new.listed((each.expr for each in new), " AND "),
+        )
 
     # Operators
 
@@ -327,10 +337,7 @@ class _Differ:
     def _ordered(self, old: Sort, new: Sort, feeds_state: bool) -> None:
         before, after = [self._old.text(key) for key in old.keys], [self._new.text(key) for key in new.keys]
         if before != after:
-            texts = (
-                ", ".join(self._old.show(key) for key in old.keys),
-                ", ".join(self._new.show(key) for key in new.keys),
-            )
+            texts = self._old.listed(old.keys), self._new.listed(new.keys)
             detail = "only their order" if sorted(before) == sorted(after) else ""
             self._add(ChangeKind.ORDER, new.step, *texts, feeds_state=feeds_state, detail=detail)
 
@@ -365,16 +372,9 @@ class _Differ:
             types = same_window(one.expr, another.expr) if window else self._key_type(one.expr, another.expr)
             self._add(kind, new.step, *texts, feeds_state=feeds_state, detail=detail, same_type=types)
             self._same_name((old.id, one.name), (new.id, another.name))
-        for item in gone:
-            text = self._old.show(item.expr)
-            self._add(
-                part, new.step, old=text, feeds_state=feeds_state, detail=f"removed {text}", same_type=False
-            )
-        for item in came:
-            text = self._new.show(item.expr)
-            self._add(
-                part, new.step, new=text, feeds_state=feeds_state, detail=f"added {text}", same_type=False
-            )
+        for verb, texts in self._alone(gone, came):
+            detail = f"{verb} {''.join(texts)}"
+            self._add(part, new.step, *texts, feeds_state=feeds_state, detail=detail, same_type=False)
         if _moved(pairs, old.keys, new.keys):
             same = self._exchangeable(old.keys, new.keys)
             self._add(
@@ -386,10 +386,17 @@ class _Differ:
                 same_type=same,
             )
 
+    def _alone(
+        self, gone: Sequence[Item], came: Sequence[Item]
+    ) -> Iterator[tuple[Literal["removed", "added"], tuple[str, str]]]:
+        """The items that one query alone has, each as text on its side."""
+        for item in gone:
+            yield "removed", (self._old.show(item.expr), "")
+        for item in came:
+            yield "added", ("", self._new.show(item.expr))
+
     def _lists(self, old: list[Item], new: list[Item]) -> tuple[str, str]:
-        return ", ".join(self._old.show(item.expr) for item in old), ", ".join(
-            self._new.show(item.expr) for item in new
-        )
+        return self._old.listed(item.expr for item in old), self._new.listed(item.expr for item in new)
 
     def _exchangeable(self, old: list[Item], new: list[Item]) -> bool | None:
         return _all([self._key_type(one.expr, other.expr) for one, other in zip(old, new, strict=True)])
@@ -431,20 +438,9 @@ class _Differ:
             came.remove(another)
             self._call(one, another, new.step, place)
             self._same_name((old.id, one.name), (new.id, another.name))
-        for item in gone:
-            self._add(
-                place.part(ChangeKind.AGGREGATE_REMOVED),
-                new.step,
-                old=self._old.show(item.expr),
-                feeds_state=feeds_state,
-            )
-        for item in came:
-            self._add(
-                place.part(ChangeKind.AGGREGATE_ADDED),
-                new.step,
-                new=self._new.show(item.expr),
-                feeds_state=feeds_state,
-            )
+        for verb, texts in self._alone(gone, came):
+            part = ChangeKind.AGGREGATE_REMOVED if verb == "removed" else ChangeKind.AGGREGATE_ADDED
+            self._add(place.part(part), new.step, *texts, feeds_state=feeds_state)
         if place.stateful and _moved(pairs, old.calls, new.calls):
             buffers = [
                 (self._old.buffer(one.expr), self._new.buffer(another.expr))
@@ -502,9 +498,7 @@ class _Differ:
         gone = [item for text, item in before.items() if text not in after]
         came = [item for text, item in after.items() if text not in before]
         if gone or came or list(before) != list(after):
-            changes = [f"removed {self._old.show(item.expr)}" for item in gone] + [
-                f"added {self._new.show(item.expr)}" for item in came
-            ]
+            changes = [f"{verb} {''.join(texts)}" for verb, texts in self._alone(gone, came)]
             detail = ", ".join(changes) or "only their order"
             same = self._exchangeable(old.keys, new.keys) if len(old.keys) == len(new.keys) else False
             known = self._lists(old.keys, new.keys)
@@ -535,15 +529,10 @@ class _Differ:
         self._rest(old, new, place, table)
 
     def _unsure(self, old: Join, new: Join, feeds_state: bool) -> None:
-        before, after = (
-            {side.text(each.expr) for each in join.unsure}
-            for side, join in ((self._old, old), (self._new, new))
-        )
-        came = [condition for condition in new.unsure if self._new.text(condition.expr) not in before]
-        lost = [condition for condition in old.unsure if self._old.text(condition.expr) not in after]
-        if came or lost:
+        gone, came = self._parted(old.unsure, new.unsure)
+        if gone or came:
             detail = "the filter above may make it an inner join"
-            texts = _each(lost, self._old), _each(came, self._new)
+            texts = self._conditions(gone, came)
             self._add(ChangeKind.JOIN_TYPE, new.step, *texts, feeds_state=feeds_state, detail=detail)
 
     def _kept(self, old: Join, new: Join, feeds_state: bool) -> None:
@@ -570,12 +559,9 @@ class _Differ:
                     same_type=same,
                 )
                 self._same_name((old.id, one.name), (new.id, another.name))
-            for item in lost:
-                text, detail = self._old.show(item.expr), f"removed from the {name} side"
-                self._add(ChangeKind.JOIN_COLUMNS, new.step, old=text, feeds_state=feeds_state, detail=detail)
-            for item in more:
-                text, detail = self._new.show(item.expr), f"added to the {name} side"
-                self._add(ChangeKind.JOIN_COLUMNS, new.step, new=text, feeds_state=feeds_state, detail=detail)
+            for verb, texts in self._alone(lost, more):
+                detail = f"{verb} {'from' if verb == 'removed' else 'to'} the {name} side"
+                self._add(ChangeKind.JOIN_COLUMNS, new.step, *texts, feeds_state=feeds_state, detail=detail)
         if _moved(pairs, old.kept, new.kept):
             same, texts = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
             self._add(
@@ -615,85 +601,40 @@ class _Differ:
         )
 
     def _rest(self, old: Join, new: Join, place: _Place, table: str) -> None:
-        before = [self._old.text(each.expr) for each in old.rest]
-        after = [self._new.text(each.expr) for each in new.rest]
-        gone = [each for each, text in zip(old.rest, before, strict=True) if text not in after]
-        came = [each for each, text in zip(new.rest, after, strict=True) if text not in before]
-        if (
-            not gone
-            and not came
-            and before != after
-            and not all(is_stable(each.expr) for each in (*old.rest, *new.rest))
-        ):
-            gone, came = old.rest, new.rest
+        gone, came = self._parted(old.rest, new.rest)
         if gone or came:
-            texts = _each(gone, self._old), _each(came, self._new)
-            self._add(
-                place.part(ChangeKind.JOIN_CONDITION),
-                new.step,
-                *texts,
-                feeds_state=place.feeds_state,
-                detail=table,
-            )
+            part, texts = place.part(ChangeKind.JOIN_CONDITION), self._conditions(gone, came)
+            self._add(part, new.step, *texts, feeds_state=place.feeds_state, detail=table)
 
     # What holds no state
 
     def _unions(self, old: Union, new: Union, feeds_state: bool) -> None:
+        values = partial(self._add, ChangeKind.PROJECTION, new.step, feeds_state=feeds_state)
         if old.kind != new.kind:
-            texts = old.kind.upper(), new.kind.upper()
-            self._add(
-                ChangeKind.PROJECTION,
-                new.step,
-                *texts,
-                feeds_state=feeds_state,
-                detail="how relations are put together",
-            )
+            values(old.kind.upper(), new.kind.upper(), detail="how relations are put together")
         if len(old.inputs) != len(new.inputs):
-            texts = (
-                " and ".join(relations_of(block) for block in old.inputs),
-                " and ".join(relations_of(block) for block in new.inputs),
-            )
-            self._add(
-                ChangeKind.SOURCES,
-                new.step,
-                *texts,
-                feeds_state=feeds_state,
-                detail="other relations are united",
-            )
+            texts = (" and ".join(map(relations_of, one.inputs)) for one in (old, new))
+            detail = "other relations are united"
+            self._add(ChangeKind.SOURCES, new.step, *texts, feeds_state=feeds_state, detail=detail)
         for one, another in zip(old.inputs, new.inputs, strict=False):
             self._blocks(one, another, feeds_state)
         if old.kind != "union" and len(old.columns) != len(new.columns):
-            lists = [
-                ", ".join(side.show(each.exprs[0]) for each in one.columns)
-                for side, one in ((self._old, old), (self._new, new))
-            ]
-            self._add(
-                ChangeKind.PROJECTION,
-                new.step,
-                lists[0],
-                lists[1],
-                feeds_state=feeds_state,
-                detail="what rows are compared by",
-            )
+            before, after = ((each.exprs[0] for each in one.columns) for one in (old, new))
+            values(self._old.listed(before), self._new.listed(after), detail="what rows are compared by")
         for column in new.columns:
-            match = self._same_column(old, new, column.exprs)
-            if match is None:
-                texts = "", self._new.show(column.exprs[0])
-                self._add(
-                    ChangeKind.PROJECTION,
-                    new.step,
-                    *texts,
-                    feeds_state=feeds_state,
-                    detail="a column of the union",
-                )
-                continue
-            self._same_name((old.id, match.name), (new.id, column.name))
-            for was, now in zip(match.exprs, column.exprs, strict=False):
-                if self._old.text(was) != self._new.text(now):
-                    texts = self._old.show(was), self._new.show(now)
-                    self._add(
-                        ChangeKind.PROJECTION, parting(was, now, new.step), *texts, feeds_state=feeds_state
-                    )
+            self._united(old, new, column, feeds_state)
+
+    def _united(self, old: Union, new: Union, column: UnionColumn, feeds_state: bool) -> None:
+        match = self._same_column(old, new, column.exprs)
+        if match is None:
+            text, detail = self._new.show(column.exprs[0]), "a column of the union"
+            self._add(ChangeKind.PROJECTION, new.step, new=text, feeds_state=feeds_state, detail=detail)
+            return
+        self._same_name((old.id, match.name), (new.id, column.name))
+        for was, now in zip(match.exprs, column.exprs, strict=False):
+            if self._old.text(was) != self._new.text(now):
+                where, texts = parting(was, now, new.step), (self._old.show(was), self._new.show(now))
+                self._add(ChangeKind.PROJECTION, where, *texts, feeds_state=feeds_state)
 
     def _same_column(self, old: Union, new: Union, exprs: list[exp.Expr]) -> UnionColumn | None:
         texts = [self._new.text(expr) for expr in exprs]
@@ -719,13 +660,7 @@ class _Differ:
         _, gone, came = self._matched(old, new, old.items, new.items)
         for place in range(max(len(gone), len(came))):
             one, another = gone[place : place + 1], came[place : place + 1]
-            self._add(
-                ChangeKind.PROJECTION,
-                new.step,
-                _each(one, self._old),
-                _each(another, self._new),
-                feeds_state=feeds_state,
-            )
+            self._add(ChangeKind.PROJECTION, new.step, *self._lists(one, another), feeds_state=feeds_state)
             if one and another:
                 self._same_name((old.id, one[0].name), (new.id, another[0].name))
 
@@ -773,27 +708,17 @@ class _Differ:
     def _describe(self, operator: Operator, side: _Side) -> str:
         match operator:
             case Aggregate():
-                calls = ", ".join(side.show(item.expr) for item in operator.calls)
-                keys = ", ".join(side.show(item.expr) for item in operator.keys)
-                return (
-                    f"DISTINCT {keys}"
-                    if operator.distinct
-                    else f"{calls} GROUP BY {keys}".strip()
-                    if keys
-                    else calls
-                )
-            case Dedup():
-                return ", ".join(side.show(item.expr) for item in operator.keys)
+                calls = side.listed(item.expr for item in operator.calls)
+                keys = side.listed(item.expr for item in operator.keys)
+                if operator.distinct:
+                    return f"DISTINCT {keys}"
+                return f"{calls} GROUP BY {keys}".strip() if keys else calls
+            case Dedup() | Sort() | Generate() | Compute():
+                return side.listed(read_by(operator))
             case Join():
                 return f"{kind_label(operator)} join with {relations_of(operator.table)}"
             case Limit():
                 return side.show(operator.count)
-            case Sort():
-                return ", ".join(side.show(key) for key in operator.keys)
-            case Generate():
-                return side.show(operator.call)
-            case Compute():
-                return ", ".join(side.show(item.expr) for item in operator.items)
             case Scan() | Union():
                 return relations_of(Block(base=operator))
 
@@ -850,10 +775,6 @@ def _by_name(outputs: list[Output]) -> dict[tuple[str, int], Output]:
     for output in outputs:
         found[output.name, sum(name == output.name for name, _ in found)] = output
     return found
-
-
-def _each(items: Sequence[Condition | Item], side: _Side) -> str:
-    return " AND ".join(side.show(item.expr) for item in items)
 
 
 def _name(output: Output) -> str:

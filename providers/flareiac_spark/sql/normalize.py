@@ -1,6 +1,6 @@
 """One spelling for expressions of one meaning."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -40,6 +40,22 @@ _SAME_FUNCTION: Final = {
 }
 """Other names of functions, for which Spark's optimizer makes the same plan."""
 
+_EITHER_WAY: Final = (
+    exp.EQ,
+    exp.NEQ,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.Add,
+    exp.Mul,
+    exp.BitwiseAnd,
+    exp.BitwiseOr,
+)
+"""Operators whose sides may change places."""
+_TURNED: Final = (exp.GT, exp.GTE)
+"""``a > b`` is ``b < a``."""
+_OPERATORS: Final = (*_EITHER_WAY, *_TURNED, exp.LT, exp.LTE, exp.DPipe, exp.Mod)
+_OPERATOR_NAMES: Final[Mapping[type[exp.Expr], str]] = {exp.GT: "lt", exp.GTE: "lte", exp.DPipe: "concat"}
+
 Namer = Callable[[str, str], str]
 """The text of a column, given its operator's id and its name."""
 
@@ -51,73 +67,77 @@ def normalize(node: exp.Expr, named: Namer) -> str:
             return normalize(node.this, named)
         case exp.Column():
             return named(node.table, node.name)
-        case exp.Identifier():
-            return f"variable {node.meta[VARIABLE]}" if VARIABLE in node.meta else node.name
-        case exp.Literal():
-            return repr(node.name) if node.is_string else node.name.lower()
+        case exp.Identifier() | exp.Literal() | exp.Var() | exp.DataType():
+            return _word(node)
         case exp.And() | exp.Or() | exp.Between() if len(operands_of(node)) > 1:
-            texts = [normalize(part, named) for part in operands_of(node)]
-            operands = sorted(set(texts)) if is_stable(node) else texts
-            return (
-                operands[0]
-                if len(operands) == 1
-                else f"{'or' if isinstance(node, exp.Or) else 'and'}({', '.join(operands)})"
-            )
-        case (
-            exp.EQ()
-            | exp.NEQ()
-            | exp.NullSafeEQ()
-            | exp.NullSafeNEQ()
-            | exp.Add()
-            | exp.Mul()
-            | exp.BitwiseAnd()
-            | exp.BitwiseOr()
-        ):
-            sides = sorted((normalize(node.left, named), normalize(node.right, named)))
-            return f"{node.key}({', '.join(sides)})"
-        case exp.GT() | exp.GTE():
-            return (
-                f"{'lt' if isinstance(node, exp.GT) else 'lte'}({normalize(node.right, named)}, "
-                f"{normalize(node.left, named)})"
-            )
-        case exp.LT() | exp.LTE():
-            return f"{node.key}({normalize(node.left, named)}, {normalize(node.right, named)})"
-        case exp.DPipe():
-            return f"concat({normalize(node.left, named)}, {normalize(node.right, named)})"
-        case exp.Mod():
-            return f"mod({normalize(node.left, named)}, {normalize(node.right, named)})"
+            return _conjunction(node, named)
+        case exp.Binary() if isinstance(node, _OPERATORS):
+            return _operator(node, named)
         case exp.Bracket(expressions=[exp.Literal(is_string=True) as key]):
             return f"dot<expression={key.name}, this={normalize(node.this, named)}>"
         case exp.In() if is_stable(node) and all(isinstance(each, exp.Literal) for each in node.expressions):
             listed = sorted({normalize(each, named) for each in node.expressions})
-            rest = [
-                f"{key}={_value(value, named)}"
-                for key, value in sorted(node.args.items())
-                if value and key not in ("this", "expressions")
-            ]
-            return f"in<{normalize(node.this, named)}, {listed}, {rest}>"
+            return (
+                f"in<{normalize(node.this, named)}, {listed}, {_parts(node, named, 'this', 'expressions')}>"
+            )
         case exp.Case():
             return f"case<{', '.join(_cases(node, named))}>"
         case exp.Anonymous():
-            name = node.name.lower()
-            if name == "equal_null":
-                return f"nullsafeeq({', '.join(sorted(_arguments(node, named)))})"
-            return f"{_SAME_FUNCTION.get(name, name)}({', '.join(_arguments(node, named))})"
+            return _call(node, named)
         case exp.Alias():
             return f"{normalize(node.this, named)} as {node.alias!r}"
         case exp.Interval(unit=exp.Var() as unit):
             return f"interval<{normalize(node.this, named)} {unit.name.lower().removesuffix('s')}>"
-        case exp.Var():
-            return node.name.lower()
+        case _:
+            return f"{node.key}<{', '.join(_parts(node, named))}>"
+
+
+def _word(node: exp.Expr) -> str:
+    """Of a node without parts."""
+    match node:
+        case exp.Identifier():
+            return f"variable {node.meta[VARIABLE]}" if VARIABLE in node.meta else node.name
+        case exp.Literal(is_string=True):
+            return repr(node.name)
         case exp.DataType():
             return str(node.sql(dialect="spark"))  # names of fields in their case
         case _:
-            parts = [
-                f"{key}={_value(value, named)}"
-                for key, value in sorted(node.args.items())
-                if value not in (None, False, [])
-            ]
-            return f"{node.key}<{', '.join(parts)}>"
+            return node.name.lower()
+
+
+def _conjunction(node: exp.Expr, named: Namer) -> str:
+    """What is random is asked as often, and in the order, as it is written."""
+    operands = [normalize(part, named) for part in operands_of(node)]
+    if is_stable(node):
+        operands = sorted(set(operands))
+    if len(operands) == 1:
+        return operands[0]
+    return f"{'or' if isinstance(node, exp.Or) else 'and'}({', '.join(operands)})"
+
+
+def _operator(node: exp.Binary, named: Namer) -> str:
+    sides = [normalize(side, named) for side in (node.left, node.right)]
+    if isinstance(node, _EITHER_WAY):
+        sides.sort()
+    elif isinstance(node, _TURNED):
+        sides.reverse()
+    return f"{_OPERATOR_NAMES.get(type(node), node.key)}({', '.join(sides)})"
+
+
+def _call(call: exp.Anonymous, named: Namer) -> str:
+    name, arguments = call.name.lower(), _arguments(call, named)
+    if name == "equal_null":
+        return f"nullsafeeq({', '.join(sorted(arguments))})"
+    return f"{_SAME_FUNCTION.get(name, name)}({', '.join(arguments)})"
+
+
+def _parts(node: exp.Expr, named: Namer, *but: str) -> list[str]:
+    """What a node is made of, without what is not said."""
+    return [
+        f"{key}={_value(value, named)}"
+        for key, value in sorted(node.args.items())
+        if key not in but and value not in (None, False, [])
+    ]
 
 
 def same_text(expr: exp.Expr) -> str:

@@ -268,7 +268,7 @@ def _prune(block: Block, used: set[Symbol]) -> None:
         ):
             used |= symbols_in(expr)
     _drop_unread(operator, used)
-    for expr in _read_by(operator):
+    for expr in read_by(operator):
         used |= symbols_in(expr)
     for each in below(operator):
         _prune(each, used)
@@ -291,7 +291,7 @@ def _drop_unread(operator: Operator, used: set[Symbol]) -> None:
             pass  # what others give is what they read or compare
 
 
-def _read_by(operator: Operator) -> list[exp.Expr]:
+def read_by(operator: Operator) -> list[exp.Expr]:
     """The expressions that an operator makes its rows of."""
     match operator:
         case Aggregate():
