@@ -51,7 +51,8 @@ def deciding(directory: Path, _blocks: int) -> Iterator[Figure]:
     once.
     """
     from flareiac_iceberg.catalogs.metadata_files import load
-    from flareiac_iceberg.maintenance.measure import Table, measure
+    from flareiac_iceberg.maintenance.contents import Table
+    from flareiac_iceberg.maintenance.measure import measure
     from tests.iceberg.lake import Lake
     from tests.iceberg.maintenance import large_table
     from tests.iceberg.maintenance.maintenance import declared

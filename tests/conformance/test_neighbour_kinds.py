@@ -30,13 +30,13 @@ def lake(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> It
 def test_a_guest_in_another_namespace_is_seen(lake: KindLake) -> None:
     body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}}
     lake.apply("table.t", body)
-    assert measured(lake, body)["under"] == []
+    assert measured(lake, body)["kinds"]["orphan_removal"]["under"] == []
     far = f"{lake.namespace}_far"
     with lake.opened() as catalog:
         catalog.create_namespace(far)
         own = catalog.load_table(f"{lake.namespace}.t")
         catalog.create_table(f"{far}.guest", schema=own.schema(), location=f"{own.location()}/guest")
-    assert measured(lake, body)["under"] == [f"{far}.guest"]
+    assert measured(lake, body)["kinds"]["orphan_removal"]["under"] == [f"{far}.guest"]
 
 
 @pytest.mark.jvm
@@ -52,7 +52,7 @@ def test_a_guest_of_a_rest_server_is_seen(
             catalog.create_namespace(namespace)
         properties = {"write.data.path": f"{own.location()}/guest"}
         catalog.create_table((far, "deep", "guest"), schema=own.schema(), properties=properties)
-        assert measured(lake, body)["under"] == [f"{far}.deep.guest"]
+        assert measured(lake, body)["kinds"]["orphan_removal"]["under"] == [f"{far}.deep.guest"]
 
 
 def test_a_catalog_is_asked_once_for_all_tables_that_are_looked_at_together(
@@ -75,7 +75,7 @@ def test_a_catalog_is_asked_once_for_all_tables_that_are_looked_at_together(
             for address, each in bodies.items()
         )
         for address, each in bodies.items():
-            assert measured(lake, each, address=address)["under"] == []
+            assert measured(lake, each, address=address)["kinds"]["orphan_removal"]["under"] == []
     assert len(asked) == 2
 
 

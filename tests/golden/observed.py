@@ -253,33 +253,35 @@ class TableFigures:
                 "rows": self.small_files * 1000,
             },
             "ids": "i",
-            "history": {
-                "ids": ids,
-                "times": times,
-                "parents": [None, *ids[:-1]],
-                "removed": [[20, 0, 0]],
-                "refs": [["main", 20, True, None, None, None]],
+            "kinds": {
+                "snapshot_expiry": {
+                    "history": {
+                        "ids": ids,
+                        "times": times,
+                        "parents": [None, *ids[:-1]],
+                        "removed": [[20, 0, 0]],
+                        "refs": [["main", 20, True, None, None, None]],
+                    }
+                },
+                "orphan_removal": {"under": []},
+                "compaction": {
+                    "files": self.small_files,
+                    "small": self.small_files,
+                    "worn": 0,
+                    "unfit": self.small_files,
+                    "sizes": [384 * _MIB, 512 * _MIB, 966_367_641],
+                    "groups": self.groups,
+                    "rewritten_files": self.small_files,
+                    "rewritten_bytes": size,
+                    "added_files": self.groups,
+                    "exact": True,
+                },
+                "manifest_rewrite": {
+                    "data": {"count": self.small_files, "bytes": self.small_files * 7000},
+                    "deletes": {"count": 0, "bytes": 0},
+                    "target": 8 * _MIB,
+                },
             },
-            "under": [],
-            "rewrite": {
-                "files": self.small_files,
-                "small": self.small_files,
-                "worn": 0,
-                "unfit": self.small_files,
-                "sizes": [384 * _MIB, 512 * _MIB, 966_367_641],
-                "groups": self.groups,
-                "rewritten_files": self.small_files,
-                "rewritten_bytes": size,
-                "added_files": self.groups,
-                "exact": True,
-            },
-            "deletes": None,
-            "manifests": {
-                "data": {"count": self.small_files, "bytes": self.small_files * 7000},
-                "deletes": {"count": 0, "bytes": 0},
-                "target": 8 * _MIB,
-            },
-            "rows": None,
         }
         return found if self.readers is None else found | {"readers": self.readers}
 

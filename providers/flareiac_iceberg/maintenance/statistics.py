@@ -9,18 +9,9 @@ from flareiac.sdk.statistics import StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.snapshots import commits, current, heads
-from flareiac_iceberg.maintenance.measure import Read, Table
-from flareiac_iceberg.maintenance.small_files import small_files
-
-_KINDS: Final = (
-    "retention",
-    "compaction",
-    "delete_rewrite",
-    "manifest_rewrite",
-    "snapshot_expiry",
-    "orphan_removal",
-)
-"""In the order in which they run."""
+from flareiac_iceberg.maintenance.contents import Read, Table
+from flareiac_iceberg.maintenance.measure import known_figures
+from flareiac_iceberg.maintenance.registry import KINDS
 
 
 def survey(
@@ -50,7 +41,7 @@ def survey(
     commit = next(commits(metadata, limit=1), None)
     return {
         **totals,
-        **small_files(table, request.known, read),
+        **_of_kinds(table, request, read),
         "snapshots": len(snapshots),
         "oldest_snapshot": min((item["timestamp-ms"] for item in snapshots), default=None),
         "last_commit": commit.at if commit else None,
@@ -59,6 +50,14 @@ def survey(
         "location": metadata["location"],
         "maintenance": list(_maintenance(request.recorded.attributes, request.runs)),
     }
+
+
+def _of_kinds(table: Table, request: StatisticsRequest, read: Read) -> Attributes:
+    known, found = known_figures(request.known), dict[str, Data]()
+    for kind in KINDS:
+        if kind.statistics is not None:
+            found |= kind.statistics(table, known, read)
+    return found
 
 
 def gone_table(name: str) -> Diagnostic:
@@ -91,14 +90,14 @@ def _count(summary: Mapping[str, Data], key: str) -> int | None:
 
 def _maintenance(attributes: Attributes, runs: Mapping[str, Attributes]) -> Iterator[Attributes]:
     """Each kind that is declared or once ran. ``next`` None: with the next apply that finds it due."""
-    for name in _KINDS:
-        settings, run = attributes.get(name) or {}, runs.get(name) or {}
+    for kind in KINDS:
+        settings, run = attributes.get(kind.name) or {}, runs.get(kind.name) or {}
         active = bool(settings) and settings.get("enabled", True) is not False
         if not active and not run:
             continue
         last, every = run.get("at"), settings.get("every")
         yield {
-            "name": name,
+            "name": kind.name,
             "declared": active,
             "last": last,
             "failed": run.get("failed"),

@@ -2,17 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Protocol
 
 from flareiac.kernel.data import Attributes, Data, Reference, digest
-from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest
-from flareiac.sdk.table_tasks import Work
+from flareiac.sdk.table_tasks import Performer
+from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.humanize import duration, exact_duration
-from flareiac_iceberg.maintenance.settings import Settings, data_of
 
 _SHORT: Final = 12
+
+
+class Settings(Protocol):
+    """The record of a block: its fields are named as the attributes."""
+
+    @property
+    def enabled(self) -> bool: ...
+    @property
+    def every(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,25 +33,26 @@ class Case:
 
     name: str
     settings: Settings
+    performer: Performer[Any]
     request: TasksRequest
     figures: Figures
 
     @property
-    def performer(self) -> Reference | None:
+    def engine(self) -> Reference | None:
         found: Reference | None = self.request.attributes.get("engine")
         return found
 
     def due(
         self,
         summary: str,
-        work: Work,
+        task: object,
         *,
         of: Data,
         forecast: Mapping[str, int],
         held: tuple[str, ...] = (),
         diagnostics: tuple[Diagnostic, ...] = (),
     ) -> MaintenanceTask:
-        """Work to do, unless the last run is too near."""
+        """Work to do (``task`` is the performer's own record), unless the last run is too near."""
         if unreadable := self.figures.not_in_spark:
             return self.idle(
                 f"Spark cannot load the table: {', '.join(unreadable)} has a type that it does not know",
@@ -56,8 +67,8 @@ class Case:
             forecast=forecast,
             held=held,
             diagnostics=diagnostics,
-            performer=self.performer,
-            work=None if early else work,
+            performer=self.engine,
+            work=None if early else self.performer.work(task),
         )
 
     def idle(
@@ -71,7 +82,7 @@ class Case:
             summary=summary,
             held=held,
             diagnostics=diagnostics,
-            performer=self.performer,
+            performer=self.engine,
         )
 
     @property
@@ -135,13 +146,24 @@ def ran_lately(name: str, settings: Settings, runs: Mapping[str, Attributes], no
         or not str(run.get("id", "")).startswith(_prefix(name, settings))
     ):
         return False
-    return now_ms - int(run["at"] * 1000) < settings.every
+    return bool(now_ms - int(run["at"] * 1000) < settings.every)
 
 
 def _prefix(name: str, settings: Settings) -> str:
     known = {
         key: value
-        for key, value in data_of(settings).items()
+        for key, value in encode(settings).items()
         if key not in ("every", "enabled", "hold_readers_for", "run_if")
     }
     return f"{name}-{digest(known)[:_SHORT]}-"
+
+
+def no_collection(name: str) -> Diagnostic:
+    """The table forbids that its files are deleted."""
+    return warning(
+        codes.COLLECTION_DISABLED,
+        f"{name} does nothing: another table or tool may need files that this table no longer names (a "
+        "clone, a migrated table), so none "
+        'is deleted. If that is over, set properties = { "gc.enabled" = "true" }; if not, remove the block.',
+        attribute=(name,),
+    )

@@ -38,7 +38,8 @@ from flareiac_iceberg.format.spec import (
 )
 from flareiac_iceberg.format.transforms import partition, sort_field
 from flareiac_iceberg.format.types import NOT_IN_SPARK, Primitive, TypeTextError, parse
-from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
+from flareiac_iceberg.maintenance.canonical import canonical_blocks, without_effect
+from flareiac_iceberg.maintenance.columns import Surroundings
 from flareiac_iceberg.maintenance.foreign_readers import canonical_readers
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
 from flareiac_iceberg.table.rename import declared_steps, followed
@@ -110,7 +111,7 @@ def canonical(
         "partition_by": fields,
         "sort_by": _sorting(wanted.get("sort_by"), columns, diagnostics),
         "distribution": wanted.get("distribution"),
-        "properties": _properties(wanted.get("properties"), diagnostics, expires=_expires(wanted)),
+        "properties": _properties(wanted, diagnostics),
         "comment": wanted.get("comment"),
         "format_version": _version(wanted.get("format_version"), diagnostics),
         "location": wanted.get("location"),
@@ -489,9 +490,9 @@ def _check_transform(
 
 def _surroundings(
     wanted: Attributes, columns: Mapping[str, Column] | None, fields: list[Attributes] | None
-) -> Around:
+) -> Surroundings:
     order = wanted.get("sort_by")
-    return Around(
+    return Surroundings(
         columns=columns,
         properties=wanted.get("properties") or {},
         sorted=None if order is None else bool(order),
@@ -499,26 +500,15 @@ def _surroundings(
     )
 
 
-def _expires(wanted: Attributes) -> bool:
-    block = wanted.get("snapshot_expiry")
-    return block is not None and block.get("enabled") is not False
-
-
-def _properties(
-    value: Mapping[str, Data] | None, diagnostics: Diagnostics, *, expires: bool
-) -> Attributes | None:
+def _properties(wanted: Attributes, diagnostics: Diagnostics) -> Attributes | None:
+    value: Mapping[str, Data] | None = wanted.get("properties")
     for name in value or {}:
         if name in RESERVED_PROPERTIES or name.startswith("flareiac."):
             why = RESERVED_PROPERTIES.get(name, "FlareIaC keeps its own marks there")
             detail = f'The property "{name}" cannot be set: {why}.'
             diagnostics.error(codes.RESERVED_PROPERTY, detail, attribute=("properties",))
-        elif name.startswith("history.expire.") and not expires:
-            diagnostics.warning(
-                codes.PROPERTY_WITHOUT_EXPIRY,
-                f'The property "{name}" only sets defaults for snapshot expiry, and nothing declared here '
-                "runs it.",
-                attribute=("properties",),
-            )
+        elif unused := without_effect(name, wanted):
+            diagnostics.add(unused)
     return refuse_secrets(value, ("properties",), IN_CLEAR, diagnostics)
 
 

@@ -15,8 +15,7 @@ from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.recent_writers import unacknowledged
 from flareiac_iceberg.format.spec import TableSpec, parent_of, spec_of, type_at
 from flareiac_iceberg.format.types import render
-from flareiac_iceberg.maintenance.rewritten_rows import rewritten
-from flareiac_iceberg.maintenance.stream_readers import endangered
+from flareiac_iceberg.maintenance.plan import usage_blockers, usage_warnings
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.attribute_changes import (
     MAINTENANCE,
@@ -131,12 +130,16 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         planned=desired,
         changes=created(desired, wanted),
         steps=(CreateTable().step(),),
-        blockers=(*_uncreatable(wanted), *_moved(request, desired), *endangered(desired, _usages(request))),
+        blockers=(
+            *_uncreatable(wanted),
+            *_moved(request, desired),
+            *usage_blockers(desired, _usages(request)),
+        ),
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
         reasons=(_again(request.address),) if again else (),
         payload=_payload((CreateTable(),), None),
-        diagnostics=tuple(rewritten(request.address, desired, _usages(request))),
+        diagnostics=tuple(usage_warnings(request.address, desired, _usages(request))),
     )
 
 
@@ -222,7 +225,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) 
             empty=observed.identity.snapshot_id is None,
         ),
         *branches.still_written(found.changes, _usages(request)),
-        *endangered(desired, _usages(request)),
+        *usage_blockers(desired, _usages(request)),
         *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
     )
     state_only = any(change.path == ("on_destroy",) for change in changes)
@@ -257,7 +260,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) 
         ),
         drift=(*map(_other_field, found.reborn), *drift_texts(changes)) if recorded else (),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
-        diagnostics=tuple(rewritten(request.address, desired, _usages(request))),
+        diagnostics=tuple(usage_warnings(request.address, desired, _usages(request))),
     )
 
 

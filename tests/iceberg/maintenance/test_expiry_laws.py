@@ -8,9 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flareiac.sdk.maintenance import Hold
-from flareiac_iceberg.maintenance.expiry import reach
-from flareiac_iceberg.maintenance.expiry_rules import History, Ref, expiry, floors, history_data, history_of
-from flareiac_iceberg.maintenance.settings import SnapshotExpiry
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.expiry_rules import (
+    History,
+    Ref,
+    expiry,
+    floors,
+    history_data,
+    history_of,
+)
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.reach import reach
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import SnapshotExpiry
 
 HOUR = 3_600_000
 NOW = 2_000 * HOUR

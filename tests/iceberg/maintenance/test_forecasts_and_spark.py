@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from flareiac.sdk.maintenance import Judgement, MaintenanceTask
-from flareiac_iceberg.maintenance.canonical import OPTIONS
+from flareiac_iceberg.maintenance.kinds.compaction.settings import OPTIONS
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, CATALOG, Lake
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks

@@ -11,8 +11,9 @@ import pytest
 from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest
 from flareiac_iceberg.catalogs.metadata_files import load
+from flareiac_iceberg.maintenance.contents import Table
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
-from flareiac_iceberg.maintenance.measure import Table, measure
+from flareiac_iceberg.maintenance.measure import measure
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import Lake
 from tests.iceberg.maintenance import large_table

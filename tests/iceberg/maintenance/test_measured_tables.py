@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac_iceberg.maintenance.figures import RewriteFigures
+from flareiac_iceberg.maintenance.kinds.compaction.measure import RewriteFigures
 from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg.maintenance.kinds.compaction.plan import reached
+from flareiac_iceberg.maintenance.kinds.compaction.settings import Compaction, RunIf
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
 from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
-from flareiac_iceberg.maintenance.rewrites import _reason
-from flareiac_iceberg.maintenance.settings import Compaction
 from tests.iceberg.lake import CALLS, Lake
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks
 from tests.support.performers import task_of
@@ -49,7 +49,7 @@ def test_a_table_without_rows_needs_nothing(lake: Lake) -> None:
 
 
 def test_few_files_are_not_looked_at(written: Lake) -> None:
-    assert measured(written, {"compaction": {}})["rewrite"]["few"] == 6
+    assert measured(written, {"compaction": {}})["kinds"]["compaction"]["few"] == 6
     task = tasks(written, {"compaction": {}})["compaction"]
     assert not task.due
     assert task.summary == "6 data files in all (limit of small ones: 20)"
@@ -158,10 +158,10 @@ def test_old_rows_go_in_whole_days_where_days_are_partitions(lake: Lake, partiti
 def test_figures_of_the_same_snapshot_are_used_again(written: Lake) -> None:
     body = {"compaction": {"run_if": {"small_files_over": 5}}}
     first = measured(written, body)
-    marked = first | {"rewrite": first["rewrite"] | {"files": 77}}
-    assert measured(written, body, known=marked)["rewrite"]["files"] == 77
+    marked = first | {"kinds": {"compaction": first["kinds"]["compaction"] | {"files": 77}}}
+    assert measured(written, body, known=marked)["kinds"]["compaction"]["files"] == 77
     written.append("n.t", rows(1))
-    assert measured(written, body, known=marked)["rewrite"]["files"] == 7
+    assert measured(written, body, known=marked)["kinds"]["compaction"]["files"] == 7
 
 
 def test_figures_that_are_used_again_grow_old(written: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,26 +171,31 @@ def test_figures_that_are_used_again_grow_old(written: Lake, monkeypatch: pytest
     for minutes in range(0, 9 * 24 * 60, 55):
         monkeypatch.setattr(time, "time", lambda at=real + minutes * 60: at)
         known = measured(written, body, known)
-    assert [item[2] for item in known["rows"]["ranges"]] == [
-        item[2] for item in measured(written, body)["rows"]["ranges"]
+    assert [item[2] for item in known["kinds"]["retention"]["ranges"]] == [
+        item[2] for item in measured(written, body)["kinds"]["retention"]["ranges"]
     ]
 
 
 def test_a_block_that_is_added_is_measured_though_nobody_wrote(written: Lake) -> None:
     body: dict[str, Any] = {"compaction": {"run_if": {"small_files_over": 1}}}
     known = measured(written, body)
-    assert measured(written, body | {"manifest_rewrite": {}}, known)["manifests"]["data"]["count"] == 6
+    assert (
+        measured(written, body | {"manifest_rewrite": {}}, known)["kinds"]["manifest_rewrite"]["data"][
+            "count"
+        ]
+        == 6
+    )
 
 
 def test_files_that_are_small_and_have_deletes_count_once() -> None:
     found = RewriteFigures(unfit=15, worn=15, small=15, files=15, rewritten_files=15)
-    settings = Compaction(run_if={"small_files_over": 20, "small_file_share_over": 0.3})
+    settings = Compaction(run_if=RunIf(small_files_over=20, small_file_share_over=0.3))
     told = (
         "15 files small or with many deleted rows (limit 20), 100% small or with many deleted rows "
         "(limit 30%)"
     )
-    assert _reason(found, settings) == (told, True)
-    assert not _reason(found, Compaction())[1]
+    assert reached(found, settings) == (told, True)
+    assert not reached(found, Compaction())[1]
 
 
 def test_a_table_that_others_made_is_adopted_for_maintenance_only(lake: Lake) -> None:

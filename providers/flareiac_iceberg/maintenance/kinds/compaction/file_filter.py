@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from flareiac.kernel.data import Attributes
 from flareiac_iceberg.format.manifests import Entry
-from flareiac_iceberg.maintenance.where_clause import parsed
+from flareiac_iceberg.maintenance.kinds.compaction.where_clause import parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,32 @@ from datetime import UTC, datetime
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac_iceberg.format.manifests import Entry
-from flareiac_iceberg.maintenance.figures import RowFigures
+from flareiac_iceberg.format.manifests import Entry, Manifest
+from flareiac_iceberg.format.metadata import nodes, schema_of
+from flareiac_iceberg.maintenance.contents import Contents, Counting
+from flareiac_iceberg.maintenance.kinds.retention.settings import Retention
 
 HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 86_400_000
+_MARGIN_MS: Final = 2 * DAY_MS
+"""Figures about old rows serve decisions of the next two days at least."""
 _FINEST: Final = ("hour", "day", "month", "year")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFigures:
+    """The ages of rows by a column of this type, in this unit. ``whole``: by partitions.
+
+    ``ranges``: from when until before when (ms since 1970), rows, files. ``unknown``: files that tell
+    nothing. ``guessed``: rows may be fewer than counted.
+    """
+
+    type: str
+    unit: str
+    whole: bool
+    ranges: tuple[tuple[int, ...], ...] = ()
+    unknown: int = 0
+    guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +47,18 @@ class Clock:
     places: Mapping[int, tuple[int, str]]
     unit: str
     whole: bool
+
+
+def measure(settings: Retention, contents: Contents) -> "Ages | None":
+    """Counts rows by age; None where there is no row, or no such column."""
+    table = contents.table
+    column = next((node for node in nodes(schema_of(table.metadata)) if node.path == settings.column), None)
+    if column is None or contents.totals.rows == 0:
+        return None
+    return Ages(
+        clock(column.id, column.type, table.specs, table.spec_id),
+        contents.now_ms - settings.keep + _MARGIN_MS,
+    )
 
 
 def clock(field_id: int, kind: str, specs: Sequence[Attributes], current: int) -> Clock:
@@ -63,13 +95,28 @@ def floor(ms: int, unit: str) -> int:
             return int(datetime(at.year, month, 1, tzinfo=UTC).timestamp() * 1000)
 
 
-class Ages:
+class Ages(Counting[RowFigures]):
     """Counts rows by age, file by file. What is younger than ``young`` (ms) is left out."""
 
     def __init__(self, row_clock: Clock, young: int) -> None:
         self._clock, self._young = row_clock, young
         self._ranges: dict[tuple[int, int], list[int]] = {}
         self._unknown, self._guessed = 0, False
+
+    def wants(self, manifest: Manifest) -> bool:
+        """Whether a file of a manifest may be old enough, by the least partition value that its list
+        tells.
+        """
+        place = self._clock.places.get(manifest.spec_id)
+        if place is None or place[0] >= len(manifest.partitions):
+            return True
+        least = manifest.partitions[place[0]][0]
+        width = {"hour": HOUR_MS, "day": DAY_MS}.get(place[1])
+        return (
+            least is None
+            or width is None
+            or int.from_bytes(least, "little", signed=True) * width < self._young
+        )
 
     def add(self, spec_id: int, entry: Entry) -> None:
         """Takes a live data file, with the id of its partition spec, into account."""

@@ -11,9 +11,15 @@ from typing import Final
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import Hold
 from flareiac_iceberg import codes
-from flareiac_iceberg.maintenance.expiry_rules import MAIN, Expiry, History, expiry, floors
 from flareiac_iceberg.maintenance.humanize import count, duration, moment
-from flareiac_iceberg.maintenance.settings import SnapshotExpiry
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.expiry_rules import (
+    MAIN,
+    Expiry,
+    History,
+    expiry,
+    floors,
+)
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import SnapshotExpiry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import Mismatch
-from flareiac.sdk.table_tasks import OPERATION
 
 MAIN: Final = "main"
 
@@ -64,28 +63,6 @@ class Expiry:
 
     snapshots: frozenset[int]
     refs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """An operation of ours in a table: its id, and the time (ms since 1970) of its commit."""
-
-    id: str
-    at: int
-
-
-def marks(snapshots: Iterable[Attributes], current: int | None) -> dict[str, Mark]:
-    """By maintenance task, the newest operation of ours on the way to the current snapshot."""
-    found: dict[str, Mark] = {}
-    by_id = {item["snapshot-id"]: item for item in snapshots}
-    at, left = current, len(by_id)
-    while at in by_id and left:
-        item, left = by_id[at], left - 1
-        key = (item.get("summary") or {}).get(OPERATION)
-        if isinstance(key, str):
-            found.setdefault(key.partition("-")[0], Mark(id=key, at=item.get("timestamp-ms") or 0))
-        at = item.get("parent-snapshot-id")
-    return found
 
 
 def history_data(history: History) -> Attributes:

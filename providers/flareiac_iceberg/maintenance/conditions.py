@@ -1,0 +1,20 @@
+"""The conditions of a block's ``run_if``. Pure."""
+
+from collections.abc import Callable
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac_iceberg import codes
+
+
+def conditions(
+    name: str, declared: Data, diagnostics: Diagnostics, **forms: Callable[[str], object]
+) -> Attributes:
+    """Those that are written, read by ``forms``; empty where the default counts."""
+    if not isinstance(declared, dict):
+        return {}
+    given = {key: item for key, item in declared.items() if item is not None}
+    if not given:
+        why = f"{name}.run_if is empty. Give it a condition, or leave it out for the default."
+        diagnostics.error(codes.EMPTY_CONDITIONS, why, attribute=(name, "run_if"))
+    return {key: forms[key](item) if key in forms else item for key, item in given.items()}

@@ -1,0 +1,133 @@
+"""A table's metadata, and its current snapshot as far as it is asked for: the manifest list first, manifests
+only where figures depend on them.
+
+Touches the world through ``read`` (the bytes of a file) alone, and never asks it for a data file.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeAlias, TypeVar
+
+from flareiac.kernel.data import Attributes
+from flareiac_iceberg.format import manifests as files
+from flareiac_iceberg.format.manifests import Entry, Manifest
+from flareiac_iceberg.format.metadata import partition_spec_of
+from flareiac_iceberg.maintenance.figures import Totals, number
+
+F_co = TypeVar("F_co", covariant=True)
+
+Read: TypeAlias = Callable[[str], bytes]
+File: TypeAlias = tuple[int, Entry]
+"""The id of a partition spec, and a live file of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What measuring needs of a table."""
+
+    metadata: Attributes
+    metadata_location: str
+    attributes: Attributes
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        found: Mapping[str, str] = self.metadata.get("properties") or {}
+        return found
+
+    @property
+    def current(self) -> Attributes | None:
+        """The current snapshot, None for a table that was never written."""
+        wanted = self.metadata.get("current-snapshot-id")
+        return next(
+            (item for item in self.metadata.get("snapshots") or () if item["snapshot-id"] == wanted), None
+        )
+
+    @property
+    def specs(self) -> Sequence[Attributes]:
+        """All partition specs."""
+        return self.metadata.get("partition-specs") or [partition_spec_of(self.metadata)]
+
+    @property
+    def spec_id(self) -> int:
+        """The current partition spec."""
+        found: int = partition_spec_of(self.metadata)["spec-id"]
+        return found
+
+
+class Counting(ABC, Generic[F_co]):
+    """Takes the live data files of a snapshot into account, one by one. All that count share one reading."""
+
+    def wants(self, _manifest: Manifest) -> bool:
+        """Whether the files of a manifest matter."""
+        return True
+
+    @abstractmethod
+    def add(self, spec_id: int, entry: Entry) -> None:
+        """Takes a file into account."""
+
+    @abstractmethod
+    def figures(self) -> F_co:
+        """What has been counted."""
+
+
+class Contents:
+    """What a table holds at ``now_ms``. Raises ``Failure`` where a file that the metadata names cannot be
+    read.
+    """
+
+    def __init__(self, table: Table, read: Read, now_ms: int) -> None:
+        self.table, self.now_ms, self._read = table, now_ms, read
+
+    @cached_property
+    def totals(self) -> Totals:
+        """Of the current snapshot; of a table that was never written they are zero."""
+        if self.table.current is None:
+            return Totals()
+        summary = self.table.current.get("summary") or {}
+        return Totals(
+            files=number(summary, "total-data-files"),
+            bytes=number(summary, "total-files-size"),
+            delete_files=number(summary, "total-delete-files"),
+            rows=number(summary, "total-records"),
+        )
+
+    @cached_property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """All of the current snapshot."""
+        current = self.table.current
+        if current is None:
+            return ()
+        if "manifest-list" in current:
+            return files.read_list(current["manifest-list"], self._read(current["manifest-list"]))
+        # The oldest tables name their manifests in the metadata itself, without anything about them.
+        own = self.table.spec_id
+        return tuple(
+            Manifest(location=item, length=0, spec_id=own, deletes=False, sequence=0, live=1)
+            for item in current.get("manifests") or ()
+        )
+
+    @property
+    def data_manifests(self) -> tuple[Manifest, ...]:
+        """Those with live data files."""
+        return tuple(item for item in self.manifests if item.live and not item.deletes)
+
+    @cached_property
+    def delete_files(self) -> tuple[File, ...]:
+        """The live delete files."""
+        return tuple(self.entries(item for item in self.manifests if item.live and item.deletes))
+
+    def entries(self, manifests: Iterable[Manifest]) -> Iterator[File]:
+        """The live files of manifests."""
+        for manifest in manifests:
+            for entry in files.read_entries(manifest, self._read(manifest.location)):
+                yield manifest.spec_id, entry
+
+    def count(self, counts: Sequence[Counting[object]]) -> None:
+        """Has these count the live data files; each manifest is read once, and only where one wants it."""
+        for manifest in self.data_manifests if counts else ():
+            wanting = [count for count in counts if count.wants(manifest)]
+            for spec_id, entry in self.entries([manifest]) if wanting else ():
+                for count in wanting:
+                    count.add(spec_id, entry)

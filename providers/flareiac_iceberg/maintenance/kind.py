@@ -1,0 +1,70 @@
+"""What a kind of maintenance brings. ``kinds`` has a package for each, ``registry`` lists them. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.records import decode
+from flareiac.sdk.changes import Blocker, Usage
+from flareiac.sdk.maintenance import MaintenanceTask, MeasureRequest
+from flareiac.sdk.schema import Block
+from flareiac.sdk.table_tasks import Performer
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.maintenance.catalog_listing import Listings
+from flareiac_iceberg.maintenance.columns import Surroundings
+from flareiac_iceberg.maintenance.contents import Contents, Counting, Read, Table
+from flareiac_iceberg.maintenance.figures import Figures
+from flareiac_iceberg.maintenance.task_builder import Case, Settings
+
+S = TypeVar("S", bound=Settings)
+F = TypeVar("F")
+
+
+def _no_complaints(_task: MaintenanceTask, _result: Mapping[str, Data]) -> Iterable[Diagnostic]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind(Generic[S, F]):
+    """``name`` is the block's, ``rank`` its place among the blocks that documents list.
+
+    ``canonical`` makes the settings of a declared block, durations in ms and sizes in bytes, and reports what
+    is wrong. ``measure`` takes the figures from the table's files; they are used again while the table is the
+    same. ``look`` takes them from beside the table, whenever a plan is made. ``plan`` decides whether work is
+    due. ``words`` name the numbers of a result, in the order in which they are shown, and ``complaints`` says
+    what is wrong with them.
+
+    ``statistics`` adds to those of the table, whether the kind is declared or not. ``blockers`` and
+    ``warnings`` are about others that use the table, ``unused_property`` about a table property that does
+    nothing where the kind is not declared.
+    """
+
+    name: str
+    rank: int
+    block: Block
+    settings: type[S]
+    canonical: Callable[[Attributes, Surroundings, Diagnostics], S]
+    plan: Callable[[Case, S, F | None], MaintenanceTask]
+    performer: Performer[Any]
+    words: Mapping[str, str]
+    figures: type[F] | None = None
+    measure: Callable[[S, Contents], F | Counting[F] | None] | None = None
+    look: Callable[[MeasureRequest, Figures, Target, Listings], F] | None = None
+    complaints: Callable[[MaintenanceTask, Mapping[str, Data]], Iterable[Diagnostic]] = _no_complaints
+    statistics: Callable[[Table, Figures | None, Read], Attributes] | None = None
+    blockers: Callable[[S, Attributes, Iterable[Usage]], Iterator[Blocker]] | None = None
+    warnings: Callable[[S, str, Iterable[Usage]], Iterator[Diagnostic]] | None = None
+    unused_property: Callable[[str], Diagnostic | None] | None = None
+
+    def declared(self, attributes: Attributes) -> S | None:
+        """The settings of canonical attributes; None where the block is not declared, or not enabled."""
+        data = attributes.get(self.name)
+        settings = None if data is None else decode(self.settings, data, self.name)
+        return settings if settings is not None and settings.enabled else None
+
+    def figures_of(self, figures: Figures) -> F | None:
+        """What was measured for this kind. Raises ``Mismatch`` for figures of another version."""
+        data = figures.kinds.get(self.name)
+        return None if data is None or self.figures is None else decode(self.figures, data, self.name)

@@ -1,0 +1,33 @@
+"""Compaction as a kind of maintenance."""
+
+from functools import partial
+from typing import Final
+
+from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.compaction.measure import RewriteFigures, measure
+from flareiac_iceberg.maintenance.kinds.compaction.perform import PERFORMER
+from flareiac_iceberg.maintenance.kinds.compaction.plan import plan
+from flareiac_iceberg.maintenance.kinds.compaction.schema import BLOCK
+from flareiac_iceberg.maintenance.kinds.compaction.settings import Compaction, canonical
+from flareiac_iceberg.maintenance.kinds.compaction.small_files import small_files
+from flareiac_iceberg.maintenance.results import rewritten
+
+COMPACTION: Final = Kind(
+    name="compaction",
+    rank=1,
+    block=BLOCK,
+    settings=Compaction,
+    canonical=canonical,
+    figures=RewriteFigures,
+    measure=measure,
+    plan=plan,
+    performer=PERFORMER,
+    words={
+        "rewritten_files": "data files rewritten",
+        "rewritten_bytes": "rewritten",
+        "added_files": "data files written",
+        "removed_delete_files": "delete files removed",
+    },
+    complaints=partial(rewritten, figure="rewritten_files", thing="data file"),
+    statistics=small_files,
+)

@@ -1,0 +1,30 @@
+"""Delete rewrite as a kind of maintenance."""
+
+from functools import partial
+from typing import Final
+
+from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.measure import DeleteFigures, measure
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import PERFORMER
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.plan import plan
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.schema import BLOCK
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import DeleteRewrite, canonical
+from flareiac_iceberg.maintenance.results import rewritten
+
+DELETE_REWRITE: Final = Kind(
+    name="delete_rewrite",
+    rank=4,
+    block=BLOCK,
+    settings=DeleteRewrite,
+    canonical=canonical,
+    figures=DeleteFigures,
+    measure=measure,
+    plan=plan,
+    performer=PERFORMER,
+    words={
+        "rewritten_bytes": "rewritten",
+        "rewritten_delete_files": "delete files rewritten",
+        "added_delete_files": "delete files written",
+    },
+    complaints=partial(rewritten, figure="rewritten_delete_files", thing="delete file"),
+)

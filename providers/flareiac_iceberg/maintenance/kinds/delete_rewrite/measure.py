@@ -1,0 +1,58 @@
+"""Counts the position delete files that a rewrite would take, and what Iceberg would make of them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flareiac.kernel.data import Data
+from flareiac_iceberg.format import manifests as files
+from flareiac_iceberg.maintenance.contents import Contents
+from flareiac_iceberg.maintenance.file_rewrite import FileGroups, group_figures, limits_of
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import TARGET, DeleteRewrite
+from flareiac_iceberg.maintenance.rewrite_groups import Candidate, Groups, Sizing, grouped
+
+_GRANULARITY: Final = "write.delete.granularity"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteFigures(FileGroups):
+    """Of position delete files. ``apart``: one that is written is about one data file only."""
+
+    apart: bool = True
+
+
+def measure(settings: DeleteRewrite, contents: Contents) -> DeleteFigures:
+    """A rewrite makes one file for each data file, unless the table says otherwise, and drops what is about
+    data files that are gone.
+
+    Which are gone only the data manifests tell; they are read where the answer hangs on it.
+    """
+    table, total = contents.table, contents.totals.delete_files
+    if total is not None and total < 1:
+        return DeleteFigures(few=total)
+    limits = limits_of(settings, table.properties, TARGET)
+    apart = str(table.properties.get(_GRANULARITY, "file")).lower() != "partition"
+    named = {entry.referenced for _, entry in contents.delete_files} if apart else set[str | None]()
+    figures = _counted(contents, limits, named)
+    if apart and 0 < figures.rewritten_files <= figures.added_files:
+        figures = _counted(
+            contents, limits, {entry.path for _, entry in contents.entries(contents.data_manifests)}
+        )
+    return replace(figures, apart=apart)
+
+
+def _counted(contents: Contents, limits: Sizing, kept: Collection[str | None]) -> DeleteFigures:
+    """``kept``: the data files for each of which a file of its own remains."""
+    parts: dict[tuple[Data, ...], list[Candidate]] = {}
+    count = small = 0
+    for spec, entry in contents.delete_files:
+        if entry.content != files.POSITION_DELETES or entry.format == "PUFFIN":
+            continue
+        count += 1
+        small += entry.size < limits.least
+        key = (spec, *entry.partition) if spec == contents.table.spec_id else ()
+        parts.setdefault(key, []).append(
+            Candidate(entry.size, about=entry.referenced if entry.referenced in kept else None)
+        )
+    total = sum((grouped(part, limits) for part in parts.values()), Groups())
+    return DeleteFigures(files=count, small=small, **group_figures(limits, total, len(parts)))

@@ -1,0 +1,46 @@
+"""The sizes of a table's manifests, from the manifest list alone."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from flareiac_iceberg.format.manifests import Manifest
+from flareiac_iceberg.maintenance.contents import Contents
+from flareiac_iceberg.maintenance.figures import number
+from flareiac_iceberg.maintenance.kinds.manifest_rewrite.settings import ManifestRewrite
+
+_TARGET: Final = "commit.manifest.target-size-bytes"
+_DEFAULT: Final = 8 * 1024**2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestSizes:
+    """So many manifests, with so many bytes in all."""
+
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestFigures:
+    """The manifests of data and of delete files, and how large Iceberg makes them."""
+
+    data: ManifestSizes
+    deletes: ManifestSizes
+    target: int
+
+
+def measure(_settings: ManifestRewrite, contents: Contents) -> ManifestFigures:
+    """Those of the current spec, which are what a rewrite takes."""
+    table = contents.table
+    own = [item for item in contents.manifests if item.spec_id == table.spec_id]
+    return ManifestFigures(
+        data=_sizes(item for item in own if not item.deletes),
+        deletes=_sizes(item for item in own if item.deletes),
+        target=number(table.properties, _TARGET) or _DEFAULT,
+    )
+
+
+def _sizes(manifests: Iterable[Manifest]) -> ManifestSizes:
+    lengths = [item.length for item in manifests]
+    return ManifestSizes(count=len(lengths), bytes=sum(lengths))

@@ -1,0 +1,28 @@
+"""What users write: when manifests are merged."""
+
+from typing import Final
+
+from flareiac.kernel.types import ANY
+from flareiac.sdk.schema import Attribute, Block
+from flareiac_iceberg.maintenance.schema_parts import (
+    NEXT,
+    always,
+    entries,
+    some_size,
+    whole,
+)
+
+BLOCK: Final = Block(
+    description="Merges small manifests.",
+    attributes={
+        **always(),
+        "run_if": Attribute(
+            type=ANY,
+            description=(
+                'Due when all of these hold. Default: { manifests_over = 50, mean_size_under = "1MB" }.'
+            ),
+            validators=(entries(manifests_over=whole(0), mean_size_under=some_size),),
+            effect=NEXT,
+        ),
+    },
+)

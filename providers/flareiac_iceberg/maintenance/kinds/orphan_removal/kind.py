@@ -1,0 +1,23 @@
+"""Orphan removal as a kind of maintenance."""
+
+from typing import Final
+
+from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.orphan_removal.look import Beside, look
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import PERFORMER
+from flareiac_iceberg.maintenance.kinds.orphan_removal.plan import plan
+from flareiac_iceberg.maintenance.kinds.orphan_removal.schema import BLOCK
+from flareiac_iceberg.maintenance.kinds.orphan_removal.settings import OrphanRemoval, canonical
+
+ORPHAN_REMOVAL: Final = Kind(
+    name="orphan_removal",
+    rank=5,
+    block=BLOCK,
+    settings=OrphanRemoval,
+    canonical=canonical,
+    plan=plan,
+    performer=PERFORMER,
+    words={"orphans": "files that no snapshot names", "orphan_bytes": "in them"},
+    figures=Beside,
+    look=look,
+)

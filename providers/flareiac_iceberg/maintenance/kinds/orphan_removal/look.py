@@ -1,0 +1,65 @@
+"""Looks for other tables with files in the place of a table, in all declared catalogs. Touches the world by
+reading only.
+"""
+
+from dataclasses import dataclass
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.locations import is_within
+from flareiac.sdk.maintenance import MeasureRequest
+from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.format.identity import identity_of
+from flareiac_iceberg.format.locations import comparable
+from flareiac_iceberg.maintenance.catalog_listing import Listings
+from flareiac_iceberg.maintenance.figures import Figures
+from flareiac_iceberg.maintenance.kinds.orphan_removal.unrecoverable import unrecoverable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """``under``: other tables that catalogs know with files below the location or around it; ``unlisted``:
+    why they do not tell. ``lost``: those of the dropped with files below the location whose metadata is gone,
+    so that nothing brings them back.
+    """
+
+    under: tuple[str, ...] | None = None
+    unlisted: str | None = None
+    lost: tuple[str, ...] = ()
+
+
+def look(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> Beside:
+    """What is beside the table."""
+    lost = _lost(request, found, target.catalog)
+    try:
+        return Beside(under=tuple(_under(request, found, target, listings)), lost=lost)
+    except Failure as failure:
+        return Beside(unlisted=failure.diagnostics[0].detail, lost=lost)
+
+
+def _under(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> list[str]:
+    """Tables of its own catalog and of every other declared one; two blocks may mean one catalog. Raises
+    ``Failure``.
+    """
+    own = (target.catalog.name, target.namespace, target.name), found.metadata_location
+    declared = [
+        spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"
+    ]
+    others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
+    under = listings.sharing(found.location, target.catalog, own)
+    for catalog in others.values():
+        under += [f"{name} of {catalog.address}" for name in listings.sharing(found.location, catalog, None)]
+    return under
+
+
+def _lost(request: MeasureRequest, found: Figures, catalog: CatalogSpec) -> tuple[str, ...]:
+    """Only what has its metadata in this table's place is looked at: it is in reach of this catalog's
+    keys.
+    """
+    own = comparable(found.location)
+    inside = {
+        name: identity
+        for name, item in request.dropped.items()
+        if is_within(comparable((identity := identity_of(item)).metadata_location), own)
+    }
+    return tuple(unrecoverable(inside, found.metadata_location, catalog))

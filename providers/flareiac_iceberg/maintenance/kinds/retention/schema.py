@@ -1,0 +1,32 @@
+"""What users write: how long rows are kept."""
+
+from typing import Final
+
+from flareiac.kernel.types import STRING
+from flareiac.sdk.schema import Attribute, Block
+from flareiac_iceberg.maintenance.schema_parts import (
+    NEXT,
+    always,
+    some_time,
+)
+
+BLOCK: Final = Block(
+    description="Deletes old rows, in whole partitions if the table is partitioned by time of the column.",
+    attributes={
+        **always(),
+        "column": Attribute(
+            type=STRING,
+            description="Column with the time of a row: timestamptz, timestamp_ntz (taken as UTC) or date.",
+            required=True,
+            effect=NEXT,
+        ),
+        "keep": Attribute(
+            type=STRING,
+            description="Older rows are deleted, in whole partitions, otherwise in whole hours.",
+            required=True,
+            validators=(some_time,),
+            effect="loses data with the next run",
+            unit="duration",
+        ),
+    },
+)

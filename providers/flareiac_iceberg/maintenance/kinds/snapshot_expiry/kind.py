@@ -1,0 +1,37 @@
+"""Snapshot expiry as a kind of maintenance."""
+
+from typing import Final
+
+from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.measure import ExpiryFigures, measure
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import PERFORMER
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.plan import plan
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.schema import BLOCK
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import (
+    SnapshotExpiry,
+    canonical,
+    unused_property,
+)
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.verify import complaints
+
+SNAPSHOT_EXPIRY: Final = Kind(
+    name="snapshot_expiry",
+    rank=2,
+    block=BLOCK,
+    settings=SnapshotExpiry,
+    canonical=canonical,
+    figures=ExpiryFigures,
+    measure=measure,
+    plan=plan,
+    performer=PERFORMER,
+    words={
+        "expired_snapshots": "snapshots expired",
+        "dropped_refs": "branches and tags dropped",
+        "deleted_data_files": "data files deleted",
+        "deleted_delete_files": "delete files deleted",
+        "deleted_manifests": "manifests deleted",
+        "deleted_manifest_lists": "manifest lists deleted",
+    },
+    complaints=complaints,
+    unused_property=unused_property,
+)

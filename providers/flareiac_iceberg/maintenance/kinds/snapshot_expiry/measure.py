@@ -1,0 +1,59 @@
+"""The snapshots of a table as an expiry sees them, from its metadata alone."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import Form
+from flareiac_iceberg.maintenance.contents import Contents
+from flareiac_iceberg.maintenance.figures import number
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.expiry_rules import (
+    MAIN,
+    History,
+    Ref,
+    history_data,
+    history_of,
+)
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import SnapshotExpiry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiryFigures:
+    history: Annotated[History, Form(history_data, history_of)]
+
+
+def measure(_settings: SnapshotExpiry, contents: Contents) -> ExpiryFigures:
+    """All snapshots, branches and tags."""
+    return ExpiryFigures(history=_history(contents.table.metadata))
+
+
+def _history(metadata: Attributes) -> History:
+    snapshots = metadata.get("snapshots") or ()
+    current = metadata.get("current-snapshot-id")
+    refs = dict(metadata.get("refs") or {})
+    if MAIN not in refs and current not in (None, -1):
+        refs[MAIN] = {"snapshot-id": current, "type": "branch"}
+    longest = number(metadata.get("properties") or {}, "history.expire.max-ref-age-ms")
+    removed: dict[int, tuple[int, int]] = {}
+    for item in snapshots:
+        summary = item.get("summary") or {}
+        removed[item["snapshot-id"]] = (
+            number(summary, "deleted-data-files") or 0,
+            number(summary, "removed-delete-files") or 0,
+        )
+    return History(
+        times={item["snapshot-id"]: item.get("timestamp-ms") or 0 for item in snapshots},
+        parents={item["snapshot-id"]: item.get("parent-snapshot-id") for item in snapshots},
+        refs=tuple(
+            Ref(
+                name=name,
+                head=item["snapshot-id"],
+                is_branch=item.get("type", "branch") == "branch",
+                min_snapshots=item.get("min-snapshots-to-keep"),
+                max_snapshot_age=item.get("max-snapshot-age-ms"),
+                max_ref_age=item.get("max-ref-age-ms", longest),
+            )
+            for name, item in refs.items()
+        ),
+        removed=removed,
+    )

@@ -1,0 +1,70 @@
+"""Plans the expiry of snapshots, and forecasts what it frees. Pure."""
+
+from collections.abc import Collection
+
+from flareiac.sdk.maintenance import MaintenanceTask
+from flareiac_iceberg.maintenance.foreign_readers import holds
+from flareiac_iceberg.maintenance.humanize import count, duration, exact_duration, moment
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.expiry_rules import History, freed
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.measure import ExpiryFigures
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.reach import Reach, reach
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import SnapshotExpiry
+from flareiac_iceberg.maintenance.task_builder import Case, no_collection
+
+
+def plan(case: Case, settings: SnapshotExpiry, figures: ExpiryFigures | None) -> MaintenanceTask:
+    """Due when enough snapshots are old, no one needs them, and the table may lose files."""
+    of, request = [case.figures.snapshot_id, case.figures.ids], case.request
+    if not case.figures.collects:
+        return case.idle(
+            "the table's property gc.enabled is false", of=of, diagnostics=(no_collection(case.name),)
+        )
+    assert figures is not None, "an expiry is declared"
+    history = figures.history
+    if not history.times:
+        return case.idle("the table has no snapshots", of=of)
+    readers = holds(request.address, request.attributes, case.figures.readers, history.times, request.now_ms)
+    found = reach(history, settings, (*request.holds, *readers), request.now_ms)
+    if found.blocked:
+        text = f"nothing may go: {found.blocked}"
+    elif len(found.expiry.snapshots) < settings.min_snapshots_to_expire and not found.expiry.refs:
+        text = _not_yet(found, settings, history.times.values(), request.now_ms)
+    else:
+        return _expire(case, settings, history, found)
+    return case.idle(text, of=of, held=found.held, diagnostics=found.diagnostics)
+
+
+def _expire(case: Case, settings: SnapshotExpiry, history: History, found: Reach) -> MaintenanceTask:
+    gone, head = len(found.expiry.snapshots), case.figures.snapshot_id
+    forecast = {"expired_snapshots": gone} | ({"snapshot_before": head} if head is not None else {})
+    if found.expiry.refs:
+        forecast["dropped_refs"] = len(found.expiry.refs)
+    there = count(len(history.times), "snapshot")
+    text = f"expire {gone:,} of {there}, committed before {moment(found.cutoff)}"
+    files = freed(history, found.expiry.snapshots)
+    if files is not None:
+        forecast |= {"deleted_data_files": files[0], "deleted_delete_files": files[1]}
+        text += f", and free {count(files[0], 'data file')}"
+    if found.expiry.refs:
+        drops = f"drop {', '.join(found.expiry.refs)}, whose own time has passed"
+        text = f"{text}; {drops}" if gone else f"{drops}; no snapshot goes"
+    return case.due(
+        text,
+        ExpireSnapshots(older_than_ms=found.cutoff, retain_last=settings.retain_last, held=found.needed),
+        of=[head, case.figures.ids],
+        forecast=forecast,
+        held=found.held,
+        diagnostics=found.diagnostics,
+    )
+
+
+def _not_yet(found: Reach, settings: SnapshotExpiry, times: Collection[int], now_ms: int) -> str:
+    age = duration(now_ms - min(times))
+    text = (
+        f"{count(len(found.expiry.snapshots), 'snapshot')} to expire of at least "
+        f"{settings.min_snapshots_to_expire:,}"
+    )
+    return (
+        f"{text} (the oldest of {len(times):,} is {age} old, keeping {exact_duration(settings.older_than)})"
+    )

@@ -1,0 +1,130 @@
+"""What the blocks of several kinds of maintenance are made of. Pure."""
+
+import re
+from typing import Final
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.diagnostics import did_you_mean
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, MapType
+from flareiac.sdk.schema import Attribute, Validator
+from flareiac.sdk.validators import is_duration, is_size, parse_duration, parse_size
+
+NEXT: Final = "takes effect with the next run"
+
+
+_SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
+
+
+_MOST: Final = 2**31 - 1
+
+
+DAY_MS: Final = 86_400_000
+
+
+def parse_share(text: str) -> float | None:
+    """``"30%"`` as 0.3, or None if the text is no share."""
+    match = _SHARE.fullmatch(text.strip())
+    value = float(match[1]) / 100 if match else None
+    return value if value is not None and value <= 1 else None
+
+
+def is_share(value: Data) -> str | None:
+    if isinstance(value, str) and parse_share(value) is not None:
+        return None
+    return f'{value!r} is not a share. Write a percentage from "0%" to "100%", such as "30%".'
+
+
+def whole(low: int) -> Validator:
+    def check(value: Data) -> str | None:
+        if isinstance(value, int | float) and value > _MOST:
+            return f"{value} is more than {_MOST:,}."
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or value < low
+            or value != int(value)
+        ):
+            return f"{value} is not a whole number from {low}."
+        return None
+
+    return check
+
+
+def some_size(value: Data) -> str | None:
+    return is_size(value) or (None if parse_size(value) else "It must be more than nothing.")
+
+
+def some_time(value: Data) -> str | None:
+    return is_duration(value) or (None if parse_duration(value) else "It must be more than nothing.")
+
+
+def entries(**validators: Validator) -> Validator:
+    """An object with these entries, none of them required. (A type would drop an entry that it does not know
+    without a word.)
+    """
+
+    def check(value: Data) -> str | None:
+        if not isinstance(value, dict):
+            return f"It is an object with {' and '.join(validators)}."
+        unknown = next((name for name in value if name not in validators), None)
+        if unknown is not None:
+            return (
+                f'There is no "{unknown}" here: it takes '
+                f"{' and '.join(validators)}.{did_you_mean(unknown, validators)}"
+            )
+        wrong = (
+            f"{name}: {text}"
+            for name, item in validators.items()
+            if value.get(name) is not None and (text := item(value[name]))
+        )
+        return next(wrong, None)
+
+    return check
+
+
+def duration(description: str, default: str | None = None, validator: Validator = is_duration) -> Attribute:
+    return Attribute(
+        type=STRING,
+        description=description,
+        default=default,
+        validators=(validator,),
+        effect=NEXT,
+        unit="duration",
+    )
+
+
+def size(description: str, default: str | None = None) -> Attribute:
+    return Attribute(
+        type=STRING,
+        description=description,
+        default=default,
+        validators=(some_size,),
+        effect=NEXT,
+        unit="size",
+    )
+
+
+def number(description: str, default: int | None = None, low: int = 1) -> Attribute:
+    return Attribute(
+        type=NUMBER, description=description, default=default, validators=(whole(low),), effect=NEXT
+    )
+
+
+def always(every: str | None = None) -> dict[str, Attribute]:
+    return {
+        "enabled": Attribute(
+            type=BOOL, description="Whether this task is planned.", default=True, effect=NEXT
+        ),
+        "every": duration("Minimum time between two runs.", every, some_time),
+    }
+
+
+def partial(description: str, **bounds: Validator) -> Attribute:
+    return Attribute(type=ANY, description=description, validators=(entries(**bounds),), effect=NEXT)
+
+
+OPTIONS: Final = Attribute(
+    type=MapType(STRING),
+    description="Additional options of Iceberg's action, by Iceberg's names.",
+    effect=NEXT,
+)
