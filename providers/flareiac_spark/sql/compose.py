@@ -235,9 +235,8 @@ class _Composer:
             raise CannotTell("a recursive query is not read here")
         ctes = dict(names.ctes)
         for cte in clause.expressions:
-            inside = Names(step=names.step, steps=names.steps, ctes=dict(ctes), outer=names.outer)
-            ctes[cte.alias.lower()] = (cte.this, inside, cte.alias_column_names)
-        return Names(step=names.step, steps=names.steps, ctes=ctes, outer=names.outer)
+            ctes[cte.alias.lower()] = (cte.this, replace(names, ctes=dict(ctes)), cte.alias_column_names)
+        return replace(names, ctes=ctes)
 
     def _set_operation(self, tree: exp.SetOperation, names: Names) -> Relation:
         _only(tree, _SET)
@@ -247,9 +246,8 @@ class _Composer:
             raise CannotTell("the columns of the relations that are united are not known")
         if tree.args.get("by_name"):
             given[1] = [each for first in given[0] for each in given[1] if each.name == first.name]
-        if len(given[0]) != len(given[1]) or (
-            tree.args.get("by_name") and len(given[1]) != len(sides[1].given)
-        ):
+        # by name neither side may have a column of its own
+        if not len(given[0]) == len(given[1]) == len(sides[1].given):
             raise CannotTell("relations with different columns are united")
         distinct = bool(tree.args.get("distinct"))
         kind = "union" if isinstance(tree, exp.Union) else tree.key if distinct else f"{tree.key} all"
@@ -352,9 +350,8 @@ class _Composer:
 
     def _aside(self, query: exp.Expr, scope: Scope, names: Names) -> exp.Expr:
         """A query inside an expression, as the text of its outline and the outer columns that it reads."""
-        inside = Names(step=names.step, steps=names.steps, ctes=names.ctes, outer=scope)
         before = set(self._operators)
-        relation = self._query(query, inside)
+        relation = self._query(query, replace(names, outer=scope))
         own = set(self._operators) - before
         if any(self._operators[each].streams for each in own):
             raise CannotTell("a stream is read inside an expression")
@@ -420,9 +417,7 @@ class _Composer:
         call, outer = _rows_made(node.this, resolver), bool(node.args.get("outer"))
         rows, given = self._generated(block, call, outer, columns, names)
         source = Source(names=(node.alias.lower(),) if node.alias else (), given=given)
-        return rows, Scope(
-            sources=[*scope.sources, source], merged=scope.merged, shown=scope.shown, outer=scope.outer
-        )
+        return rows, replace(scope, sources=[*scope.sources, source])
 
     def _projected(
         self, tree: exp.Select, block: Block, scope: Scope, resolver: Resolver, names: Names

@@ -43,6 +43,7 @@ from flareiac_spark.sql.operators import (
     Union,
     UnionColumn,
     holds_state,
+    meanings,
     read_by,
 )
 from flareiac_spark.sql.to_sql import to_sql
@@ -113,20 +114,9 @@ class _Side:
         match operator:
             case Scan():
                 return self._types(operator.relation, name)
-            case Aggregate():
-                return next(
-                    (self.type(item.expr) for item in (*operator.keys, *operator.calls) if item.name == name),
-                    None,
-                )
-            case Join():
-                return next((self.type(item.expr) for item in operator.kept if item.name == name), None)
-            case Union():
-                types = [
-                    {self.type(expr) for expr in column.exprs}
-                    for column in operator.columns
-                    if column.name == name
-                ]
-                return types[0].pop() if types and len(types[0]) == 1 else None
+            case Aggregate() | Join() | Union():
+                types = {self.type(expr) for expr in meanings(operator, name)}
+                return types.pop() if len(types) == 1 else None
             case _:
                 return None
 

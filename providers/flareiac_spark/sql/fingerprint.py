@@ -1,5 +1,7 @@
 """A composed query as one text, and the columns of outer queries that it reads."""
 
+from collections.abc import Iterable, Sequence
+
 from sqlglot import exp
 
 from flareiac_spark.sql.negation import is_stable
@@ -9,6 +11,7 @@ from flareiac_spark.sql.operators import (
     Block,
     Composed,
     Compute,
+    Condition,
     Dedup,
     Generate,
     Join,
@@ -19,6 +22,7 @@ from flareiac_spark.sql.operators import (
     Union,
     all_below,
     below,
+    read_by,
 )
 from flareiac_spark.sql.tree import column_of
 
@@ -52,36 +56,34 @@ class _Fingerprint:
         return self._outer.setdefault((giver, name), f"outer{len(self._outer)}")
 
     def _block(self, block: Block) -> str:
-        filters = [self._text(condition.expr) for condition in block.filters]
-        if all(is_stable(condition.expr) for condition in block.filters):
-            filters.sort()
         inputs = ", ".join(self._block(each) for each in below(block.base))
-        return f"({self._operator(block.base)} over [{inputs}] where {filters})"
+        return f"({self._operator(block.base)} over [{inputs}] where {self._conditions(block.filters)})"
+
+    def _texts(self, exprs: Iterable[exp.Expr]) -> list[str]:
+        return [self._text(expr) for expr in exprs]
+
+    def _conditions(self, conditions: Sequence[Condition]) -> list[str]:
+        """In any order, unless one is random."""
+        found = self._texts(each.expr for each in conditions)
+        return sorted(found) if all(is_stable(each.expr) for each in conditions) else found
 
     def _operator(self, operator: Operator) -> str:
         match operator:
             case Scan():
                 return f"scan {operator.relation}"
             case Aggregate():
-                keys = [self._text(item.expr) for item in operator.keys]
-                return f"group {keys} {operator.sets} {[self._text(item.expr) for item in operator.calls]}"
-            case Dedup():
-                return f"dedup {[self._text(item.expr) for item in operator.keys]}"
+                groups, calls = (
+                    self._texts(item.expr for item in items) for items in (operator.keys, operator.calls)
+                )
+                return f"group {groups} {operator.sets} {calls}"
             case Join():
                 keys = sorted(f"{self._text(left)} = {self._text(right)}" for left, right in operator.keys)
-                rest = [self._text(item.expr) for item in operator.rest]
-                stable = all(is_stable(item.expr) for item in operator.rest)
-                return f"{operator.kind} join {keys} {sorted(rest) if stable else rest}"
+                return f"{operator.kind} join {keys} {self._conditions(operator.rest)}"
             case Union():
-                return (
-                    f"{operator.kind} "
-                    f"{[[self._text(expr) for expr in column.exprs] for column in operator.columns]}"
-                )
-            case Compute():
-                return f"compute {[self._text(item.expr) for item in operator.items]}"
+                return f"{operator.kind} {[self._texts(column.exprs) for column in operator.columns]}"
             case Generate():
                 return f"rows {operator.outer} {self._text(operator.call)}"
             case Limit():
                 return f"limit {self._text(operator.count)}"
-            case Sort():
-                return f"sort {[self._text(key) for key in operator.keys]}"
+            case Dedup() | Compute() | Sort():
+                return f"{type(operator).__name__} {self._texts(read_by(operator))}"

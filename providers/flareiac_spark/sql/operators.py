@@ -310,3 +310,23 @@ def read_by(operator: Operator) -> list[exp.Expr]:
             return operator.keys
         case Scan() | Limit():
             return []
+
+
+def meanings(operator: Operator | None, name: str) -> list[exp.Expr]:
+    """What a column that an operator gives is made of: in a union of one expression from each input, of a
+    relation of none.
+    """
+    match operator:
+        case Aggregate():
+            items = [*operator.keys, *operator.calls]
+        case Join():
+            items = operator.kept
+        case Compute():
+            items = operator.items
+        case Union():
+            return next((column.exprs for column in operator.columns if column.name == name), [])
+        case Generate():
+            return [operator.call]
+        case _:
+            return []
+    return [item.expr for item in items if item.name == name][:1]

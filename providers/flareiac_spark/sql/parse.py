@@ -1,6 +1,7 @@
 """Parses Spark SQL, as far as it can be read here."""
 
 import re
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Any
@@ -17,11 +18,15 @@ def parsed(sql: str) -> exp.Query | None:
     """The tree of one query, or None when sqlglot cannot read it (which says nothing about Spark). Never
     change the tree.
     """
+    return one_query(sql, lambda text: _dialect().parse(quoted_windows(text)))
+
+
+def one_query(sql: str, parse: Callable[[str], Sequence[exp.Expr | None]]) -> exp.Query | None:
+    """The tree of the one query in a text; None where there is another number, or none can be read."""
     try:
-        trees = _dialect().parse(quoted_windows(sql))
+        found = [tree for tree in parse(sql) if tree is not None]
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
         return None
-    found = [tree for tree in trees if tree is not None]
     return found[0] if len(found) == 1 and isinstance(found[0], exp.Query) else None
 
 

@@ -5,7 +5,8 @@ the rows without a match makes an outer join an inner one (measured on Spark 4.1
 made of what comes through, so the place decides.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -14,13 +15,9 @@ from flareiac_spark.sql.normalize import operands_of, same_text
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
-    Compute,
     Condition,
-    Dedup,
     Generate,
     Join,
-    Limit,
-    Scan,
     Sort,
     Symbol,
     Union,
@@ -57,33 +54,28 @@ def substituted(expr: exp.Expr, meaning: Callable[[Symbol], exp.Expr | None]) ->
 
 def add_filter(block: Block, condition: Condition) -> None:
     """Puts one operand of a WHERE or HAVING above a block's rows where it belongs."""
+    if not is_stable(condition.expr):
+        _keep(block, condition)
+        return
     operator, used = block.base, symbols_in(condition.expr)
     match operator:
-        case Aggregate(keys=keys, sets="") if (
-            keys and _only(used, {(operator.id, key.name) for key in keys}) and is_stable(condition.expr)
+        case Aggregate(sets="", keys=keys) if _only(
+            used, known := {(operator.id, key.name): key.expr for key in keys}
         ):
-            known = {(operator.id, key.name): key.expr for key in keys}
             add_filter(operator.input, _moved(condition, substituted(condition.expr, known.get)))
-        case Sort() if is_stable(condition.expr):
+        case Sort():
             add_filter(operator.input, condition)
-        case Generate() if is_stable(condition.expr) and operator.id not in {giver for giver, _ in used}:
+        case Generate() if operator.id not in {giver for giver, _ in used}:
             add_filter(operator.input, condition)
         case Union(kind="union") if _only(
-            used, {(operator.id, column.name) for column in operator.columns}
-        ) and is_stable(condition.expr):
+            used, {(operator.id, column.name): column for column in operator.columns}
+        ):
             for place, each in enumerate(operator.inputs):
                 values = {(operator.id, column.name): column.exprs[place] for column in operator.columns}
-                add_filter(
-                    each,
-                    Condition(
-                        expr=substituted(condition.expr, values.get),
-                        step=condition.step,
-                        moved=condition.moved,
-                    ),
-                )
-        case Join() if is_stable(condition.expr):
+                add_filter(each, replace(condition, expr=substituted(condition.expr, values.get)))
+        case Join():
             _filter_join(block, operator, condition)
-        case Aggregate() | Generate() | Union() | Join() | Scan() | Dedup() | Compute() | Limit() | Sort():
+        case _:
             _keep(block, condition)
 
 
@@ -205,8 +197,8 @@ def _keep(block: Block, condition: Condition) -> None:
 
 
 def _moved(condition: Condition, expr: exp.Expr) -> Condition:
-    return Condition(expr=expr, step=condition.step, moved=True)
+    return replace(condition, expr=expr, moved=True)
 
 
-def _only(used: set[Symbol], known: set[Symbol]) -> bool:
-    return bool(used) and used <= known
+def _only(used: set[Symbol], known: Mapping[Symbol, object]) -> bool:
+    return bool(used) and used <= known.keys()

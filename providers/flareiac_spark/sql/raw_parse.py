@@ -16,7 +16,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import TokenType
 
-from flareiac_spark.sql.parse import quoted_windows
+from flareiac_spark.sql.parse import one_query, quoted_windows
 
 _SYNTAX = {
     "CAST",
@@ -39,20 +39,12 @@ _KEYWORDS: Final = frozenset(
 @lru_cache(maxsize=4096)
 def raw_parse(sql: str) -> exp.Query | None:
     """None: it cannot be read here. Never change the tree."""
-    try:
-        trees = _dialect().parse(_escapes_kept(quoted_windows(sql)))
-    except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
+    found = one_query(sql, lambda text: _dialect().parse(_escapes_kept(quoted_windows(text))))
+    if found is None or any(map(_is_misread, found.walk())):
         return None
-    found = [tree for tree in trees if tree is not None]
-    if (
-        len(found) != 1
-        or not isinstance(found[0], exp.Query)
-        or any(_is_misread(node) for node in found[0].walk())
-    ):
-        return None
-    for node in found[0].walk():
+    for node in found.walk():
         node.comments = None  # they would come out again in the text of a type
-    return found[0]
+    return found
 
 
 def _is_misread(node: exp.Expr) -> bool:

@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from flareiac_spark.sql.operators import Aggregate, Composed, Compute, Generate, Join, Union
+from flareiac_spark.sql.operators import Composed, meanings
 
 _LONGEST: Final = 160
 
@@ -33,24 +33,8 @@ def _readable(expr: exp.Expr, composed: Composed) -> exp.Expr:
 
 
 def _column(column: exp.Column, composed: Composed) -> exp.Expr:
-    operator = composed.operators.get(column.table)
-    meaning: exp.Expr | None = None
-    match operator:
-        case Aggregate():
-            meaning = next(
-                (item.expr for item in (*operator.keys, *operator.calls) if item.name == column.name), None
-            )
-        case Join():
-            meaning = next((item.expr for item in operator.kept if item.name == column.name), None)
-        case Compute():
-            meaning = next((item.expr for item in operator.items if item.name == column.name), None)
-        case Union():
-            meaning = next((each.exprs[0] for each in operator.columns if each.name == column.name), None)
-        case Generate():
-            meaning = operator.call
-        case _:
-            pass
-    if meaning is None:
+    made_of = meanings(composed.operators.get(column.table), column.name)
+    if not made_of:
         return exp.Star() if column.name == "*" else exp.column(exp.to_identifier(column.name))
-    found = _readable(meaning, composed)
+    found = _readable(made_of[0], composed)
     return exp.paren(found, copy=False) if isinstance(found, exp.Binary) else found

@@ -7,7 +7,7 @@ of a query around it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,27 +77,26 @@ def _unknown_in(select: exp.Select, known: Mapping[str, Sequence[str] | None]) -
     sources = _sources(select, known)
     if sources is None:
         return
-    everything = (
-        None if None in sources.values() else [name for given in sources.values() for name in given or ()]
-    )
-    every_name = {name.lower() for given in sources.values() for name in given or ()}
+    every_name = [name for given in sources.values() for name in given or ()]
+    everything = None if None in sources.values() else every_name
     declared = _declared(select)
+    taken = declared.union(map(str.lower, every_name))
     for column in select.find_all(exp.Column):
         if column.find_ancestor(exp.Select) is not select or not _is_a_name(column):
             continue
         first, *rest = [part.name for part in column.parts]
         if rest and first.lower() in sources:
             given = sources[first.lower()]
-            own = None if given is None or first.lower() in every_name | declared else given
+            own = None if first.lower() in taken else given
             name = rest[0]
         else:
             own, name = everything, first
-        if (
-            own
-            and name.lower() not in {item.lower() for item in own} | declared
-            and not _SPARKS_OWN.fullmatch(name.lower())
-        ):
+        if own and not _is_known(name.lower(), declared.union(map(str.lower, own))):
             yield UnknownColumn(name=f"{first}.{name}" if own is not everything else name, among=tuple(own))
+
+
+def _is_known(name: str, names: Collection[str]) -> bool:
+    return name in names or _SPARKS_OWN.fullmatch(name) is not None
 
 
 def _sources(
