@@ -5,12 +5,12 @@ from typing import Protocol
 from flareiac.app.apply import ApplyOutcome, ApplyReport
 from flareiac.app.plan import PlanReport
 from flareiac.cli.complaints import complain
+from flareiac.cli.plan_options import DisplayOptions
 from flareiac.cli.plan_output import print_report, print_report_json
 from flareiac.cli.terminal import Terminal
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan
 from flareiac.render.apply_text import apply_summary, cancelled_text, event_line, stale_diagnostic, stale_text
-from flareiac.render.resource_text import Detail
 from flareiac.render.ui_json import diagnostic_record, event_record, outputs_record, summary_record
 
 _ENDED_BEFORE = (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED)
@@ -39,11 +39,11 @@ class ApplyOutput(Protocol):
 class TextOutput:
     """For people."""
 
-    def __init__(self, terminal: Terminal, *, detail: Detail, show_steps: bool) -> None:
-        self._terminal, self._detail, self._show_steps = terminal, detail, show_steps
+    def __init__(self, terminal: Terminal, display: DisplayOptions) -> None:
+        self._terminal, self._display = terminal, display
 
     def plan(self, planned: PlanReport) -> None:
-        print_report(self._terminal, planned, detail=self._detail, show_steps=self._show_steps)
+        print_report(self._terminal, planned, self._display)
 
     def begin(self, plan: Plan) -> None:
         pass

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from flareiac.app.provided_commands import provided_commands
 from flareiac.cli.exit_codes import table
 from flareiac.cli.invocation import Invocation
+from flareiac.cli.option_records import spread
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.commands import Command, Commands, Group
@@ -174,7 +175,8 @@ class LazyCommand(TyperCommand):
         app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         decorate = app.command(self.name, help=self.help, epilog=GLOBAL_OPTIONS)
         # As a method, the function has its first argument, and typer reads the signature of the others.
-        decorate(MethodType(getattr(import_module(module, "flareiac.cli.commands"), name), self._subject()))
+        function = getattr(import_module(module, "flareiac.cli.commands"), name)
+        decorate(spread(MethodType(function, self._subject())))
         found = typer.main.get_command(app)
         assert isinstance(found, TyperCommand), "one function is one command"
         return found

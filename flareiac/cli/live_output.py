@@ -8,12 +8,12 @@ from dataclasses import replace
 from rich.live import Live
 
 from flareiac.cli.apply_output import TextOutput
+from flareiac.cli.plan_options import DisplayOptions
 from flareiac.cli.rich_console import live_view
 from flareiac.cli.terminal import Terminal
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Plan, Verb
 from flareiac.render.progress import ProgressView, Running
-from flareiac.render.resource_text import Detail
 
 _EVERY = 0.125
 """Seconds between two drawings: a spinner that turns."""
@@ -22,8 +22,8 @@ _EVERY = 0.125
 class LiveOutput(TextOutput):
     """For people at a terminal. Safe to use from several threads."""
 
-    def __init__(self, terminal: Terminal, *, detail: Detail, show_steps: bool) -> None:
-        super().__init__(terminal, detail=detail, show_steps=show_steps)
+    def __init__(self, terminal: Terminal, display: DisplayOptions) -> None:
+        super().__init__(terminal, display)
         self._lock = threading.Lock()
         self._running: dict[str, Running] = {}
         self._ended: set[str] = set()

@@ -1,19 +1,27 @@
-"""The options that several commands of the core share."""
+"""The options of commands that open the project."""
 
-from typing import Annotated, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
-Variables: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--var", help="A variable: name=value. May be repeated.")
-]
-VariableFiles: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--var-file", help="A file of variables. May be repeated.")
-]
-Parallelism: TypeAlias = Annotated[
-    int, typer.Option("--parallelism", min=1, help="Number of concurrent operations.")
-]
-OnError: TypeAlias = Annotated[
-    Literal["continue", "stop"],
-    typer.Option("--on-error", help="What a failure means for independent operations."),
-]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableOptions:
+    """Variables that are typed."""
+
+    var: Annotated[
+        list[str] | None, typer.Option("--var", help="A variable: name=value. May be repeated.")
+    ] = None
+    var_file: Annotated[
+        list[str] | None, typer.Option("--var-file", help="A file of variables. May be repeated.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkOptions(VariableOptions):
+    """How systems are worked with."""
+
+    parallelism: Annotated[
+        int, typer.Option("--parallelism", min=1, help="Number of concurrent operations.")
+    ] = 10

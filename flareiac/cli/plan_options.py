@@ -1,6 +1,6 @@
-"""The options of commands that plan, and the request that they make together."""
+"""The options of commands that plan, and of those that show a plan."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
 import typer
@@ -15,27 +15,14 @@ Targets: TypeAlias = Annotated[
 Excluded: TypeAlias = Annotated[
     list[str] | None, typer.Option("--exclude", help="Not this address (or glob), nor what needs it.")
 ]
-Replaced: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--replace", help="Replace this address: destroy and create it.")
-]
 RefreshMode: TypeAlias = Literal["full", "changed", "none", "true", "false"]
 Refreshed: TypeAlias = Annotated[
     RefreshMode,
     typer.Option("--refresh", help="How much is asked of the systems (true = changed, false = none)."),
 ]
-MaintenanceMode: TypeAlias = Annotated[
-    Maintenance, typer.Option("--maintenance", help="What becomes of due maintenance.")
-]
 MaxDestroys: TypeAlias = Annotated[
     int | None, typer.Option("--max-destroys", min=0, help="Refuse a plan that destroys more objects.")
 ]
-Detail: TypeAlias = Annotated[
-    resource_text.Detail, typer.Option("--detail", help="How much of a plan is shown.")
-]
-ShowSteps: TypeAlias = Annotated[
-    bool, typer.Option("--show-steps", help="Show the operations in order, with the reason for each place.")
-]
-Timings: TypeAlias = Annotated[bool, typer.Option("--timings", help="Print the time of each phase.")]
 
 _REFRESH: Final[dict[RefreshMode, Refresh]] = {
     "full": Refresh.FULL,
@@ -46,26 +33,61 @@ _REFRESH: Final[dict[RefreshMode, Refresh]] = {
 }
 
 
-def plan_request(
-    *,
-    target: Sequence[str] | None = None,
-    exclude: Sequence[str] | None = None,
-    replace: Sequence[str] | None = None,
-    refresh: RefreshMode = "changed",
-    maintenance: Maintenance = Maintenance.INCLUDE,
-    max_destroys: int | None = None,
-    destroy: bool = False,
-) -> PlanRequest:
-    """What a user asks of a plan. Raises ``typer.BadParameter`` for options that exclude each other."""
-    if maintenance is Maintenance.ONLY and (destroy or replace):
-        why = "-maintenance=only changes nothing else: it does not go with -destroy or -replace."
-        raise typer.BadParameter(why)
-    options = Options(
-        targets=tuple(target or ()),
-        exclude=tuple(exclude or ()),
-        replace=frozenset(replace or ()),
-        destroy=destroy,
-        max_destroys=max_destroys,
-        maintenance=maintenance,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """What is planned."""
+
+    target: Targets = None
+    exclude: Excluded = None
+    replace: Annotated[
+        list[str] | None, typer.Option("--replace", help="Replace this address: destroy and create it.")
+    ] = None
+    refresh: Refreshed = "changed"
+    maintenance: Annotated[
+        Maintenance, typer.Option("--maintenance", help="What becomes of due maintenance.")
+    ] = Maintenance.INCLUDE
+    max_destroys: MaxDestroys = None
+
+    def request(self, *, destroy: bool = False) -> PlanRequest:
+        """What a user asks of a plan. Raises ``typer.BadParameter`` for options that exclude each other."""
+        if self.maintenance is Maintenance.ONLY and (destroy or self.replace):
+            why = "-maintenance=only changes nothing else: it does not go with -destroy or -replace."
+            raise typer.BadParameter(why)
+        options = Options(
+            targets=tuple(self.target or ()),
+            exclude=tuple(self.exclude or ()),
+            replace=frozenset(self.replace or ()),
+            destroy=destroy,
+            max_destroys=self.max_destroys,
+            maintenance=self.maintenance,
+        )
+        return PlanRequest(options=options, refresh=_REFRESH[self.refresh])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovalOptions:
+    """What is removed."""
+
+    target: Targets = None
+    exclude: Excluded = None
+    refresh: Refreshed = "changed"
+    max_destroys: MaxDestroys = None
+
+    def request(self) -> PlanRequest:
+        """What a user asks of a plan that removes everything."""
+        return PlanOptions(
+            target=self.target, exclude=self.exclude, refresh=self.refresh, max_destroys=self.max_destroys
+        ).request(destroy=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisplayOptions:
+    """How a plan is shown."""
+
+    detail: Annotated[resource_text.Detail, typer.Option("--detail", help="How much of a plan is shown.")] = (
+        "changes"
     )
-    return PlanRequest(options=options, refresh=_REFRESH[refresh])
+    show_steps: Annotated[
+        bool,
+        typer.Option("--show-steps", help="Show the operations in order, with the reason for each place."),
+    ] = False

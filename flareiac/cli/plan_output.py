@@ -4,30 +4,30 @@ import flareiac
 from flareiac.app.discovery import installed
 from flareiac.app.plan import PlanReport
 from flareiac.cli.complaints import complain
+from flareiac.cli.plan_options import DisplayOptions
 from flareiac.cli.terminal import Terminal
 from flareiac.model.plan import Plan
 from flareiac.render.plan_text import plan_text
-from flareiac.render.resource_text import Detail
 from flareiac.render.ui_json import plan_lines
 
 
-def print_plan_text(terminal: Terminal, plan: Plan, *, detail: Detail, show_steps: bool) -> None:
+def print_plan_text(terminal: Terminal, plan: Plan, display: DisplayOptions) -> None:
     """A plan for people."""
     text = plan_text(
         plan,
         colour=terminal.colour(),
         width=terminal.width(),
-        detail=detail,
-        show_steps=show_steps,
+        detail=display.detail,
+        show_steps=display.show_steps,
         schemas=installed().registry.schemas,
     )
     terminal.out(text)
 
 
-def print_report(terminal: Terminal, report: PlanReport, *, detail: Detail, show_steps: bool) -> None:
+def print_report(terminal: Terminal, report: PlanReport, display: DisplayOptions) -> None:
     """A plan for people, and what is to be said about it."""
     if report.plan is not None:
-        print_plan_text(terminal, report.plan, detail=detail, show_steps=show_steps)
+        print_plan_text(terminal, report.plan, display)
     complain(terminal, report.diagnostics, report.sources)
 
 

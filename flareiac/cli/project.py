@@ -5,20 +5,17 @@ from contextlib import contextmanager
 
 from flareiac.app.workspace import VariableArguments, Workspace
 from flareiac.cli.invocation import Invocation
+from flareiac.cli.options import VariableOptions
 
 _KINDS = {"--var": "var", "--var-file": "file"}
 
 
 @contextmanager
 def opened(
-    invocation: Invocation,
-    *,
-    var: Sequence[str] | None = None,
-    var_file: Sequence[str] | None = None,
-    parallelism: int = 10,
+    invocation: Invocation, variables: VariableOptions | None = None, parallelism: int = 10
 ) -> Iterator[Workspace]:
     """The project in the directory of the command line, with the variables that were typed."""
-    typed = _in_order(invocation.arguments, var or (), var_file or ())
+    typed = _in_order(invocation.arguments, variables) if variables is not None else ()
     workspace = Workspace(
         root=invocation.root, parallelism=parallelism, variables=VariableArguments(items=typed)
     )
@@ -28,11 +25,9 @@ def opened(
         workspace.close()
 
 
-def _in_order(
-    arguments: Sequence[str], var: Sequence[str], var_file: Sequence[str]
-) -> tuple[tuple[str, str], ...]:
+def _in_order(arguments: Sequence[str], variables: VariableOptions) -> tuple[tuple[str, str], ...]:
     """Variables and variable files in the order they were typed, since the later one wins."""
-    values = {"--var": iter(var), "--var-file": iter(var_file)}
+    values = {"--var": iter(variables.var or ()), "--var-file": iter(variables.var_file or ())}
     names = (item.partition("=")[0] for item in arguments)
     return tuple(
         (_KINDS[name], text)

@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,25 +15,14 @@ from flareiac.cli.apply_output import ApplyOutput, JsonOutput, TextOutput
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import lock_timeout
-from flareiac.cli.options import OnError, Parallelism, VariableFiles, Variables
-from flareiac.cli.plan_options import (
-    Detail,
-    Excluded,
-    MaintenanceMode,
-    MaxDestroys,
-    Refreshed,
-    Replaced,
-    ShowSteps,
-    Targets,
-    plan_request,
-)
+from flareiac.cli.options import WorkOptions
+from flareiac.cli.plan_options import DisplayOptions, PlanOptions, RemovalOptions
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
 from flareiac.kernel.diagnostics import Failure
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Maintenance
-from flareiac.render import resource_text
 from flareiac.render.losses_text import losses_text
 from flareiac.sdk.command_options import AutoApprove, Json
 
@@ -51,173 +40,119 @@ _CODES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Mode:
-    """How an apply goes about it and what it shows, as its options say."""
+class ApplyMode:
+    """How an apply goes about it."""
 
-    auto_approve: bool
-    on_error: OnError
-    as_json: bool
-    parallelism: int
-    detail: resource_text.Detail
-    show_steps: bool
-    var: list[str] | None = None
-    var_file: list[str] | None = None
+    auto_approve: AutoApprove = False
+    on_error: Annotated[
+        Literal["continue", "stop"],
+        typer.Option("--on-error", help="What a failure means for independent operations."),
+    ] = "continue"
+    as_json: Json = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One apply from the command line."""
+
+    invocation: Invocation
+    mode: ApplyMode
+    work: WorkOptions
+    display: DisplayOptions
 
 
 def apply(
     invocation: Invocation,
+    *,
     file: Annotated[
         str | None,
         typer.Argument(help="A saved plan. Without one, apply plans first and asks.", metavar="[PLAN]"),
     ] = None,
-    auto_approve: AutoApprove = False,
-    on_error: OnError = "continue",
-    as_json: Json = False,
-    target: Targets = None,
-    exclude: Excluded = None,
-    replace: Replaced = None,
-    refresh: Refreshed = "changed",
-    maintenance: MaintenanceMode = Maintenance.INCLUDE,
-    max_destroys: MaxDestroys = None,
-    var: Variables = None,
-    var_file: VariableFiles = None,
-    parallelism: Parallelism = 10,
-    detail: Detail = "changes",
-    show_steps: ShowSteps = False,
+    mode: ApplyMode,
+    choice: PlanOptions,
+    work: WorkOptions,
+    display: DisplayOptions,
 ) -> int:
     """Carries out a saved plan, or plans and asks."""
-    mode = _Mode(
-        auto_approve=auto_approve,
-        on_error=on_error,
-        as_json=as_json,
-        parallelism=parallelism,
-        detail=detail,
-        show_steps=show_steps,
-        var=var,
-        var_file=var_file,
-    )
+    run = _Run(invocation=invocation, mode=mode, work=work, display=display)
     if file is None:
-        request = plan_request(
-            target=target,
-            exclude=exclude,
-            replace=replace,
-            refresh=refresh,
-            maintenance=maintenance,
-            max_destroys=max_destroys,
-        )
-        return _apply_fresh(invocation, request, mode)
-    decided = {
-        "-target": target,
-        "-exclude": exclude,
-        "-replace": replace,
-        "-var": var,
-        "-var-file": var_file,
-        "-max-destroys": max_destroys,
-        "-refresh": None if refresh == "changed" else refresh,
-        "-maintenance": None if maintenance is Maintenance.INCLUDE else maintenance,
-    }
-    if wrong := [name for name, value in decided.items() if value is not None]:
+        return _apply_fresh(run, choice.request())
+    if typed := [*_typed(choice), *(name for name in _typed(work) if name != "-parallelism")]:
         why = "cannot be used with a saved plan: everything was decided when it was made."
-        raise typer.BadParameter(f"{', '.join(wrong)} {why}")
-    return _apply_saved(invocation, file, mode)
+        raise typer.BadParameter(f"{', '.join(typed)} {why}")
+    return _apply_saved(run, file)
 
 
 def destroy(
     invocation: Invocation,
-    auto_approve: AutoApprove = False,
-    on_error: OnError = "continue",
-    as_json: Json = False,
-    target: Targets = None,
-    exclude: Excluded = None,
-    refresh: Refreshed = "changed",
-    max_destroys: MaxDestroys = None,
-    var: Variables = None,
-    var_file: VariableFiles = None,
-    parallelism: Parallelism = 10,
-    detail: Detail = "changes",
-    show_steps: ShowSteps = False,
+    *,
+    mode: ApplyMode,
+    choice: RemovalOptions,
+    work: WorkOptions,
+    display: DisplayOptions,
 ) -> int:
     """Plans the removal of everything, asks, and carries it out."""
-    request = plan_request(
-        target=target, exclude=exclude, refresh=refresh, max_destroys=max_destroys, destroy=True
-    )
-    mode = _Mode(
-        auto_approve=auto_approve,
-        on_error=on_error,
-        as_json=as_json,
-        parallelism=parallelism,
-        detail=detail,
-        show_steps=show_steps,
-        var=var,
-        var_file=var_file,
-    )
-    return _apply_fresh(invocation, request, mode)
+    return _apply_fresh(_Run(invocation=invocation, mode=mode, work=work, display=display), choice.request())
 
 
 def maintain(
     invocation: Invocation,
+    *,
     addresses: Annotated[
         list[str] | None, typer.Argument(help="Only these addresses or globs.", metavar="[ADDRESS]...")
     ] = None,
-    auto_approve: AutoApprove = False,
-    on_error: OnError = "continue",
-    as_json: Json = False,
-    var: Variables = None,
-    var_file: VariableFiles = None,
-    parallelism: Parallelism = 10,
-    detail: Detail = "changes",
-    show_steps: ShowSteps = False,
+    mode: ApplyMode,
+    work: WorkOptions,
+    display: DisplayOptions,
 ) -> int:
     """Plans the maintenance that is due, asks, and carries it out."""
-    mode = _Mode(
-        auto_approve=auto_approve,
-        on_error=on_error,
-        as_json=as_json,
-        parallelism=parallelism,
-        detail=detail,
-        show_steps=show_steps,
-        var=var,
-        var_file=var_file,
-    )
-    return _apply_fresh(invocation, plan_request(target=addresses, maintenance=Maintenance.ONLY), mode)
+    choice = PlanOptions(target=addresses, maintenance=Maintenance.ONLY)
+    return _apply_fresh(_Run(invocation=invocation, mode=mode, work=work, display=display), choice.request())
 
 
-def _apply_fresh(invocation: Invocation, request: PlanRequest, mode: _Mode) -> int:
-    output = _output(invocation, mode)
+def _typed(options: PlanOptions | WorkOptions) -> list[str]:
+    """The options that differ from their defaults, as they are written."""
+    return [
+        f"-{field.name.replace('_', '-')}"
+        for field in fields(options)
+        if getattr(options, field.name) != field.default
+    ]
+
+
+def _apply_fresh(run: _Run, request: PlanRequest) -> int:
+    output = _output(run)
 
     def approve(planned: PlanReport) -> bool:
         output.plan(planned)
         assert planned.plan is not None, "only a whole plan is put to a person"
-        approved = mode.auto_approve or planned.plan.state_only or _ask(invocation.terminal, planned.plan)
+        asked = run.mode.auto_approve or planned.plan.state_only
+        approved = asked or _ask(run.invocation.terminal, planned.plan)
         if approved:
             output.begin(planned.plan)
         return approved
 
-    conduct = _conduct(invocation, mode, output, approve)
-    with (
-        opened(invocation, var=mode.var, var_file=mode.var_file, parallelism=mode.parallelism) as workspace,
-        closing(output),
-    ):
-        report = apply_fresh(workspace, request, conduct)
+    options = _options(run, output, approve)
+    with opened(run.invocation, run.work, run.work.parallelism) as workspace, closing(output):
+        report = apply_fresh(workspace, request, options)
     if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED, ApplyOutcome.NOTHING_TO_DO):
         output.plan(report.planned)
     output.conclusion(report)
     return _CODES[report.end]
 
 
-def _apply_saved(invocation: Invocation, file: str, mode: _Mode) -> int:
-    saved = read_plan(invocation.root, file)
-    output = _output(invocation, mode)
+def _apply_saved(run: _Run, file: str) -> int:
+    saved = read_plan(run.invocation.root, file)
+    output = _output(run)
 
     def approve(planned: PlanReport) -> bool:
-        if mode.as_json:
+        if run.mode.as_json:
             output.plan(planned)
         output.begin(saved)
         return True  # it was looked at when it was saved
 
-    conduct = _conduct(invocation, mode, output, approve)
-    with opened(invocation, parallelism=mode.parallelism) as workspace, closing(output):
-        report = apply_saved(workspace, saved, conduct)
+    options = _options(run, output, approve)
+    with opened(run.invocation, parallelism=run.work.parallelism) as workspace, closing(output):
+        report = apply_saved(workspace, saved, options)
     if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED):
         output.plan(report.planned)
     output.conclusion(report)
@@ -232,20 +167,19 @@ def _ask(terminal: Terminal, plan: Plan) -> bool:
     return terminal.ask("\nDo you want to perform these actions?")
 
 
-def _output(invocation: Invocation, mode: _Mode) -> ApplyOutput:
-    if mode.as_json:
-        return JsonOutput(invocation.terminal)
-    if invocation.terminal.animated():
+def _output(run: _Run) -> ApplyOutput:
+    terminal = run.invocation.terminal
+    if run.mode.as_json:
+        return JsonOutput(terminal)
+    if terminal.animated():
         # Imported here: drawing costs a part of the start, and a pipe or a CI job has no use for it.
         from flareiac.cli.live_output import LiveOutput
 
-        return LiveOutput(invocation.terminal, detail=mode.detail, show_steps=mode.show_steps)
-    return TextOutput(invocation.terminal, detail=mode.detail, show_steps=mode.show_steps)
+        return LiveOutput(terminal, run.display)
+    return TextOutput(terminal, run.display)
 
 
-def _conduct(
-    invocation: Invocation, mode: _Mode, output: ApplyOutput, approve: Callable[[PlanReport], bool]
-) -> ApplyOptions:
+def _options(run: _Run, output: ApplyOutput, approve: Callable[[PlanReport], bool]) -> ApplyOptions:
     def emit(event: Event) -> None:
         # A reader that stops reading (a pager, a full log disk) must not stop an apply half-way.
         with suppress(BrokenPipeError, Failure):
@@ -254,8 +188,8 @@ def _conduct(
     return ApplyOptions(
         approve=approve,
         emit=emit,
-        cancel=invocation.cancel,
-        lock_timeout=lock_timeout(invocation),
-        parallelism=mode.parallelism,
-        stop_on_error=mode.on_error == "stop",
+        cancel=run.invocation.cancel,
+        lock_timeout=lock_timeout(run.invocation),
+        parallelism=run.work.parallelism,
+        stop_on_error=run.mode.on_error == "stop",
     )

@@ -6,7 +6,7 @@ from flareiac.app.setup import declared, examine
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
-from flareiac.cli.options import VariableFiles, Variables
+from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.render.diagnostics import as_json as diagnostics_json
@@ -14,13 +14,11 @@ from flareiac.sdk.capabilities import Verdict
 from flareiac.sdk.command_options import Json
 
 
-def doctor(
-    invocation: Invocation, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None
-) -> int:
+def doctor(invocation: Invocation, *, as_json: Json = False, variables: VariableOptions) -> int:
     """Shows the verdicts of every provider."""
     diagnostics = Diagnostics()
     terminal = invocation.terminal
-    with opened(invocation, var=var, var_file=var_file) as workspace:
+    with opened(invocation, variables) as workspace:
         configuration, references = declared(workspace, diagnostics)
         checks = examine(workspace, references, diagnostics)
     if as_json:

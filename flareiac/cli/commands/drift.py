@@ -5,8 +5,8 @@ from flareiac.app.drift import drift as find_drift
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
-from flareiac.cli.options import Parallelism, VariableFiles, Variables
-from flareiac.cli.plan_options import Refreshed, plan_request
+from flareiac.cli.options import WorkOptions
+from flareiac.cli.plan_options import PlanOptions, Refreshed
 from flareiac.cli.project import opened
 from flareiac.planning.make_plan import Maintenance
 from flareiac.render.drift import drift_text
@@ -15,17 +15,12 @@ from flareiac.sdk.command_options import Json
 
 
 def drift(
-    invocation: Invocation,
-    as_json: Json = False,
-    refresh: Refreshed = "changed",
-    var: Variables = None,
-    var_file: VariableFiles = None,
-    parallelism: Parallelism = 10,
+    invocation: Invocation, *, as_json: Json = False, refresh: Refreshed = "changed", work: WorkOptions
 ) -> int:
     """Compares what is there with what is recorded."""
     terminal = invocation.terminal
-    request = plan_request(refresh=refresh, maintenance=Maintenance.EXCLUDE)
-    with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as workspace:
+    request = PlanOptions(refresh=refresh, maintenance=Maintenance.EXCLUDE).request()
+    with opened(invocation, work, work.parallelism) as workspace:
         report = find_drift(workspace, request)
     if as_json:
         version = flareiac.__version__

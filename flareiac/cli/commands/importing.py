@@ -9,7 +9,7 @@ from flareiac.app.importing import Imported, import_many, import_one
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
-from flareiac.cli.options import VariableFiles, Variables
+from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
 from flareiac.config.files import SUFFIX
@@ -30,19 +30,19 @@ Out = Annotated[str | None, typer.Option("--out", help="Write a new file; withou
 
 def import_(
     invocation: Invocation,
+    *,
     address: Address = None,
     object_id: ImportId = None,
     from_catalog: FromCatalog = None,
     out: Out = None,
-    var: Variables = None,
-    var_file: VariableFiles = None,
+    variables: VariableOptions,
 ) -> int:
     """Imports one thing by its id, or tables by pattern."""
     if (from_catalog is None) == (address is None) or (address is None) != (object_id is None):
         why = "Write flareiac import ADDRESS ID, or flareiac import -from-catalog=CATALOG.NAMESPACE.*"
         raise typer.BadParameter(why)
     target = None if out is None else _new_file(invocation.root, out)
-    with opened(invocation, var=var, var_file=var_file) as workspace:
+    with opened(invocation, variables) as workspace:
         if from_catalog is not None:
             found = import_many(workspace, from_catalog)
         else:

@@ -12,29 +12,18 @@ from flareiac.app.plan_files import plan_content, write_plan_files
 from flareiac.app.workspace import Workspace
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
-from flareiac.cli.options import Parallelism, VariableFiles, Variables
-from flareiac.cli.plan_options import (
-    Detail,
-    Excluded,
-    MaintenanceMode,
-    MaxDestroys,
-    Refreshed,
-    Replaced,
-    ShowSteps,
-    Targets,
-    Timings,
-    plan_request,
-)
+from flareiac.cli.options import WorkOptions
+from flareiac.cli.plan_options import DisplayOptions, PlanOptions
 from flareiac.cli.plan_output import print_report, print_report_json
 from flareiac.cli.project import opened
 from flareiac.model.plan import Plan
-from flareiac.planning.make_plan import Maintenance
 from flareiac.render.plan_json import plan_json
 from flareiac.sdk.command_options import Json
 
 
 def plan(
     invocation: Invocation,
+    *,
     out: Annotated[str | None, typer.Option("--out", help="Save the plan to this file.")] = None,
     destroy: Annotated[bool, typer.Option("--destroy", help="Plan to remove everything.")] = False,
     detailed_exitcode: Annotated[
@@ -44,36 +33,19 @@ def plan(
     json_into: Annotated[
         str | None, typer.Option("--json-into", help="Write the plan as JSON to this file.")
     ] = None,
-    target: Targets = None,
-    exclude: Excluded = None,
-    replace: Replaced = None,
-    refresh: Refreshed = "changed",
-    maintenance: MaintenanceMode = Maintenance.INCLUDE,
-    max_destroys: MaxDestroys = None,
-    var: Variables = None,
-    var_file: VariableFiles = None,
-    parallelism: Parallelism = 10,
-    detail: Detail = "changes",
-    show_steps: ShowSteps = False,
-    timings: Timings = False,
+    choice: PlanOptions,
+    work: WorkOptions,
+    display: DisplayOptions,
+    timings: Annotated[bool, typer.Option("--timings", help="Print the time of each phase.")] = False,
 ) -> int:
     """Plans without the lock."""
     terminal = invocation.terminal
-    request = plan_request(
-        target=target,
-        exclude=exclude,
-        replace=replace,
-        refresh=refresh,
-        maintenance=maintenance,
-        max_destroys=max_destroys,
-        destroy=destroy,
-    )
-    with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as workspace:
-        report = make_plan(workspace, request)
+    with opened(invocation, work, work.parallelism) as workspace:
+        report = make_plan(workspace, choice.request(destroy=destroy))
     if as_json:
         print_report_json(terminal, report)
     else:
-        print_report(terminal, report, detail=detail, show_steps=show_steps)
+        print_report(terminal, report, display)
     whole = report.plan is not None and not report.plan.errored
     if report.plan is not None and whole:
         _save(workspace, report.plan, out, json_into)

@@ -12,10 +12,9 @@ from flareiac.app.statistics import statistics
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
-from flareiac.cli.plan_options import Detail, ShowSteps
+from flareiac.cli.plan_options import DisplayOptions
 from flareiac.cli.plan_output import print_plan_text
 from flareiac.cli.project import opened
-from flareiac.render import resource_text
 from flareiac.render.plan_json import plan_json
 from flareiac.render.state_text import show_json, state_text
 from flareiac.sdk.command_options import Json
@@ -23,31 +22,29 @@ from flareiac.sdk.command_options import Json
 
 def show(
     invocation: Invocation,
+    *,
     file: Annotated[
         str | None, typer.Argument(help="A saved plan; without one, the state.", metavar="[PLAN]")
     ] = None,
     as_json: Json = False,
-    detail: Detail = "changes",
-    show_steps: ShowSteps = False,
+    display: DisplayOptions,
 ) -> int:
     """Shows a plan where one is named, else the state."""
     if file is None:
         _show_state(invocation, as_json=as_json)
     else:
-        _show_plan(invocation, file, as_json=as_json, detail=detail, show_steps=show_steps)
+        _show_plan(invocation, file, display, as_json=as_json)
     return ExitCode.DONE
 
 
-def _show_plan(
-    invocation: Invocation, file: str, *, as_json: bool, detail: resource_text.Detail, show_steps: bool
-) -> None:
+def _show_plan(invocation: Invocation, file: str, display: DisplayOptions, *, as_json: bool) -> None:
     terminal, plan = invocation.terminal, read_plan(invocation.root, file)
     if as_json:
         schemas = installed().registry.schemas
         document = plan_json(plan, tool_version=flareiac.__version__, schemas=schemas)
         terminal.out(json.dumps(document, separators=(",", ":")))
     else:
-        print_plan_text(terminal, plan, detail=detail, show_steps=show_steps)
+        print_plan_text(terminal, plan, display)
         complain(terminal, plan.diagnostics)
 
 

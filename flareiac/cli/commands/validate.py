@@ -6,18 +6,16 @@ from flareiac.app.validate import validate as validated
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
-from flareiac.cli.options import VariableFiles, Variables
+from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
 from flareiac.render.diagnostics import validate_json
 from flareiac.sdk.command_options import Json
 
 
-def validate(
-    invocation: Invocation, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None
-) -> int:
+def validate(invocation: Invocation, *, as_json: Json = False, variables: VariableOptions) -> int:
     """Says what is wrong with the configuration."""
     terminal = invocation.terminal
-    with opened(invocation, var=var, var_file=var_file) as workspace:
+    with opened(invocation, variables) as workspace:
         found = validated(workspace)
     sources = found.configuration.sources
     if as_json:
