@@ -7,7 +7,7 @@ command line stops nothing that was started here.
 
 from flareiac_spark.application.errors import control_trouble
 from flareiac_spark.application.launch import Launch, ensure_running
-from flareiac_spark.application.liveness import Liveness, is_alive, liveness, why_unknown
+from flareiac_spark.application.liveness import Liveness, is_alive, liveness, silence, why_unknown
 from flareiac_spark.application.operation_client import run_operation, stop_application, wait_for
 from flareiac_spark.application.takeover import end_if_gone, is_elsewhere_and_silent
 
@@ -21,6 +21,7 @@ __all__ = [
     "is_elsewhere_and_silent",
     "liveness",
     "run_operation",
+    "silence",
     "stop_application",
     "wait_for",
     "why_unknown",

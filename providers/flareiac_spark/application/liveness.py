@@ -60,6 +60,11 @@ def why_unknown(status: Status, *, now: Moment | None = None) -> str:
     return f"{when}, and its process {about.pid} on {about.host} {what}"
 
 
+def silence(status: Status | None) -> str:
+    """Why an application is neither called alive nor gone; empty where it is one of them."""
+    return why_unknown(status) if status is not None and liveness(status) is Liveness.UNKNOWN else ""
+
+
 def is_here(status: Status) -> bool:
     """Whether its processes can be looked for from here."""
     return sight_of(status) is Sight.HERE

@@ -11,7 +11,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.run_status import QueryRun, RunStatus
-from flareiac_spark.application import Liveness, liveness, why_unknown
+from flareiac_spark.application import Liveness, liveness, silence
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobStatus, QueryStatus
@@ -32,31 +32,37 @@ def inspect_job(
     job = status.jobs.get(address) if status else None
     wanted = desired.jobs.get(address) if desired else None
     lives = liveness(status)
-    first = job.queries[0] if job and job.queries else None
-    silent = (
-        why_unknown(status)
-        if status is not None and lives is Liveness.UNKNOWN and wanted and wanted.state == "running"
-        else ""
-    )
-    kept = _kept(definition, references, project)
     reports = job.queries if job else ()
+    state = wanted.state if wanted else None
+    kept = _kept(definition, references, project)
     has_run = definition.is_finite and recorded_identity(recorded).result is not None
-    return RunStatus(
-        phase="completed" if has_run else _phase(job, lives, wanted.state if wanted else None),
-        run_id=first.run_id if first else None,
-        batch=first.batch if first and first.batch is not None else kept.batch,
-        last_commit=max(
-            (query.last_commit for query in reports if query.last_commit), default=kept.last_commit
-        ),
+    silent = silence(status) if state == "running" else ""
+    found = RunStatus(
+        phase="completed" if has_run else _phase(job, lives, state),
+        batch=kept.batch,
+        last_commit=kept.last_commit,
         lag=_lag(reports, kept.files_waiting),
-        input_rows_per_second=first.input_rows_per_second if first else None,
-        processed_rows_per_second=first.processed_rows_per_second if first else None,
-        watermark=(first.watermark if first else None) or kept.watermark,
-        state_rows=first.state_rows if first else None,
+        watermark=kept.watermark,
         failures=job.failures if job else 0,
         last_error=last_error(job),
         health=complaints(definition, job, silent=silent) if lives is not Liveness.GONE else (),
         log=str(control.job_log(address)),
+    )
+    return _measured(found, reports) if reports else found
+
+
+def _measured(found: RunStatus, reports: Sequence[QueryStatus]) -> RunStatus:
+    """With what its queries say of themselves."""
+    first, commits = reports[0], [query.last_commit for query in reports if query.last_commit]
+    return replace(
+        found,
+        run_id=first.run_id,
+        batch=found.batch if first.batch is None else first.batch,
+        last_commit=max(commits, default=found.last_commit),
+        input_rows_per_second=first.input_rows_per_second,
+        processed_rows_per_second=first.processed_rows_per_second,
+        watermark=first.watermark or found.watermark,
+        state_rows=first.state_rows,
         queries={
             query.output: QueryRun(id=query.id, run_id=query.run_id, batch=query.batch) for query in reports
         },

@@ -3,7 +3,7 @@ files, by reading only.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
@@ -16,13 +16,13 @@ from flareiac_spark.application import (
     control_trouble,
     is_elsewhere_and_silent,
     liveness,
-    why_unknown,
+    silence,
 )
 from flareiac_spark.change.diff import read_in_order
 from flareiac_spark.change.source_folders import WILDCARDS, read_paths
 from flareiac_spark.checkpoint_files.generations import damage, layout_of
 from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
-from flareiac_spark.checkpoint_files.query_positions import QueryPositions, read_positions
+from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import (
@@ -51,47 +51,64 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     attributes = request.recorded.attributes if request.recorded else request.desired
     assert attributes is not None, "a question is about something declared or recorded"
     try:
-        job, declared = JobDefinition.of(attributes), _declared(request)
-        control = applications.control(job.runs_in)
-        desired, status = read_desired(control), read_status(control)
-        _refuse_foreign(desired, control, applications.project)
-        names = [*job.query_names, *_queries_to_come(job, declared)]
-        folders = query_folders(job, request.references, applications.project, names)
-        on_disk = {name: read_checkpoint(folder) for name, folder in folders.items()}
-        checkpoints = {name: of_disk(found) for name, found in on_disk.items() if found is not None}
-        stands = {
-            name: stand
-            for name in job.query_names
-            if name in folders and (stand := read_positions(folders[name])) is not None
-        }
-        facts = replace(
-            _facts(request.address, desired, status, checkpoints, stands),
-            absent=_absent(declared, applications.project),
-        )
-        if request.recorded is not None:
-            _refuse_lost_logs(job, checkpoints)
-        unread = [text for _name, kind in kinds() for text in kind.offsets.unread(tuple(folders.values()))]
+        job = JobDefinition.of(attributes)
+        seen = _seen(request, job, applications)
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
         return Unreadable(diagnostic=damage(request.address, trouble))
+    facts = seen.facts
     if request.recorded is None:
         # What an apply that failed may have left counts as not there: it is taken over by name.
         nothing = facts.digest is None and not facts.checkpoints
         return Missing(facts=facts) if nothing else Present(attributes=attributes, facts=facts)
     if facts.digest is None:
         return Missing(reason="it is no longer among what should run", facts=facts)
-    said = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
-    unwell = complaints(
-        job, said, silent=facts.silent if facts.state == "running" and not facts.elsewhere else ""
-    )
+    silent = facts.silent if facts.state == "running" and not facts.elsewhere else ""
+    unwell = complaints(job, seen.status if facts.alive or facts.silent else None, silent=silent)
     by_hand = facts.state == "stopped" and not job.is_finite and not job.stopped
     return Present(
         attributes={**attributes, "stopped": True} if by_hand else attributes,
         identity=request.recorded.identity,
         facts=facts,
-        unhealthy=(*unwell, *unread),
+        unhealthy=(*unwell, *seen.unread),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """``unread``: files whose new content no query reads, in words."""
+
+    facts: JobFacts
+    status: JobStatus | None
+    unread: tuple[str, ...]
+
+
+def _seen(request: ReadRequest, job: JobDefinition, applications: Applications) -> _Seen:
+    """What should run, what does, and what is on disk. Raises ``Failure`` and ``Damaged``."""
+    project, declared = applications.project, _declared(request)
+    control = applications.control(job.runs_in)
+    desired, status = read_desired(control), read_status(control)
+    _refuse_foreign(desired, control, project)
+    folders = query_folders(
+        job, request.references, project, [*job.query_names, *_queries_to_come(job, declared)]
+    )
+    on_disk = {name: read_checkpoint(folder) for name, folder in folders.items()}
+    positions = {name: read_positions(folders[name]) for name in job.query_names if name in folders}
+    facts = JobFacts(
+        checkpoints={name: of_disk(found) for name, found in on_disk.items() if found is not None},
+        stands={name: found for name, found in positions.items() if found is not None},
+        absent=_absent(declared, project),
+    )
+    if request.recorded is not None:
+        _refuse_lost_logs(job, facts.checkpoints)
+    unread = [text for _name, kind in kinds() for text in kind.offsets.unread(tuple(folders.values()))]
+    if desired is not None and (wanted := desired.jobs.get(request.address)) is not None:
+        facts = _with_entry(facts, wanted)
+    if status is None:
+        return _Seen(facts=facts, status=None, unread=tuple(unread))
+    said = status.jobs.get(request.address)
+    return _Seen(facts=_with_status(facts, status, said), status=said, unread=tuple(unread))
 
 
 def _declared(request: ReadRequest) -> JobDefinition | None:
@@ -154,50 +171,43 @@ def _queries_to_come(job: JobDefinition, declared: JobDefinition | None) -> list
     return [name for name in declared.query_names if name not in job.query_names]
 
 
-def _facts(
-    address: str,
-    desired: Desired | None,
-    status: Status | None,
-    checkpoints: Mapping[str, OutputFacts],
-    stands: Mapping[str, QueryPositions],
-) -> JobFacts:
-    wanted = desired.jobs.get(address) if desired else None
+def _with_entry(facts: JobFacts, wanted: DesiredJob) -> JobFacts:
     spec = _spec(wanted)
-    job = status.jobs.get(address) if status else None
-    lives = liveness(status)
-    alive = lives is Liveness.ALIVE
-    ended = (
-        status.application.reason
-        if status is not None and lives is Liveness.GONE and status.application.phase == "ended"
-        else ""
-    )
-    return JobFacts(
-        digest=wanted.digest if wanted else None,
+    return replace(
+        facts,
+        digest=wanted.digest,
         spec=spec,
         query=query_digest(spec) if spec is not None else None,
-        state=wanted.state if wanted else None,
-        nonce=wanted.nonce if wanted else 0,
-        alive=alive,
-        ended=ended,
-        silent=why_unknown(status) if status is not None and lives is Liveness.UNKNOWN else "",
-        elsewhere=_process(status) if is_elsewhere_and_silent(status) else "",
-        phase=job.phase if job else None,
-        error=last_error(job),
-        checkpoints=checkpoints,
-        stands=stands,
-        since_ms=int(job.since * 1000) if job else None,
-        heard_ms=int(status.heartbeat * 1000) if status else None,
-        failures=job.failures if job else 0,
+        state=wanted.state,
+        nonce=wanted.nonce,
     )
 
 
-def _process(status: Status | None) -> str:
-    return f"process {status.application.pid} on {status.application.host}" if status is not None else ""
+def _with_status(facts: JobFacts, status: Status, job: JobStatus | None) -> JobFacts:
+    about, lives = status.application, liveness(status)
+    ended = about.reason if lives is Liveness.GONE and about.phase == "ended" else ""
+    facts = replace(
+        facts,
+        alive=lives is Liveness.ALIVE,
+        ended=ended,
+        silent=silence(status),
+        elsewhere=f"process {about.pid} on {about.host}" if is_elsewhere_and_silent(status) else "",
+        heard_ms=int(status.heartbeat * 1000),
+    )
+    if job is None:
+        return facts
+    return replace(
+        facts,
+        phase=job.phase,
+        error=last_error(job),
+        since_ms=int(job.since * 1000),
+        failures=job.failures,
+    )
 
 
-def _spec(wanted: DesiredJob | None) -> JobSpec | None:
+def _spec(wanted: DesiredJob) -> JobSpec | None:
     try:
-        return job_spec_from_json(dict(wanted.spec)) if wanted is not None else None
+        return job_spec_from_json(dict(wanted.spec))
     except ControlError:
         return None  # of another release
 
