@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
-from flareiac.kernel.data import Data, Reference
+from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.intents import StoredMaintenance, stored_references
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.maintenance import Judgement, MaintenanceTask, PerformRequest
+from flareiac.sdk.maintenance import Judgement, LastRun, MaintenanceTask, PerformRequest
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.resource_type import ResourceType
@@ -154,20 +154,15 @@ def _weighed(
     maintainer = types[record.type].maintainer
     assert maintainer is not None, f"{record.type} is maintained and has no maintainer"
     judgement = maintainer.judge(task, done.result)
-    run: dict[str, Data] = {
-        "at": maintenance.clock(),
-        "id": task.id,
-        "forecast": dict(task.forecast),
-        "result": dict(done.result),
-    }
     wrong = tuple(item for item in judgement.diagnostics if item.severity is Severity.ERROR)
-    kept = replace(
-        record,
-        maintenance={
-            **record.maintenance,
-            task.name: {**run, **({"failed": wrong[0].line} if wrong else {})},
-        },
+    run = LastRun(
+        at=maintenance.clock(),
+        id=task.id,
+        forecast=task.forecast,
+        result=done.result,
+        failed=wrong[0].line if wrong else "",
     )
+    kept = replace(record, maintenance={**record.maintenance, task.name: run})
     if wrong:
         recording.fail(operation_id, record.address, wrong[0].line, kept)
     else:

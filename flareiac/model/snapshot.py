@@ -13,6 +13,7 @@ from flareiac.kernel.data import Attributes, Data, digest, read_json
 from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
+from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.state import Damaged
@@ -44,10 +45,8 @@ class ResourceRecord:
     """The connections and declarations it referred to, by address: what it takes to reach it when its block
     is gone.
     """
-    maintenance: Mapping[str, Attributes] = field(
-        default_factory=dict, metadata={**SPARSE, **named("upkeep")}
-    )
-    """The last run of each kind of maintenance: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``."""
+    maintenance: Mapping[str, LastRun] = field(default_factory=dict, metadata={**SPARSE, **named("upkeep")})
+    """The last run of each maintenance task, by name."""
     user: "ResourceRecord | None" = field(default=None, metadata=SPARSE)
     """What used it last and has left the state, and still holds what it would need to go on (see
     ``ResourceType.kept_by``).

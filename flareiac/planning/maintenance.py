@@ -14,7 +14,7 @@ from flareiac.planning.shared_locations import Holder, neighbours
 from flareiac.planning.usages import recorded_usages
 from flareiac.sdk.changes import Action, Relation, Usage
 from flareiac.sdk.locations import LocationIndex
-from flareiac.sdk.maintenance import Hold, MaintenanceTask, TasksRequest
+from flareiac.sdk.maintenance import Hold, LastRun, MaintenanceTask, TasksRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import Question, ReadRequest
@@ -179,7 +179,7 @@ def planned_tasks(
 def tasks_of(
     item: PlannedResource,
     figures: Attributes,
-    runs: Mapping[str, Attributes],
+    runs: Mapping[str, LastRun],
     references: References,
     around: Around,
 ) -> tuple[MaintenanceTask, ...]:

@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes, Data, StoredReference
 from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.records import SPARSE
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.table_tasks import Performed, StoredWork, Work
 
@@ -72,6 +73,19 @@ class MaintenanceTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LastRun:
+    """The last run of a maintenance task as the state keeps it: when (UTC seconds) and by which ``id``.
+    ``failed`` says what was wrong with it.
+    """
+
+    at: float
+    id: str
+    forecast: Mapping[str, Data] = field(default_factory=dict)
+    result: Mapping[str, Data] = field(default_factory=dict)
+    failed: str = field(default="", metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureRequest:
     """Asks for the figures that decide. ``identity`` is the observed one; ``known`` are the figures of the
     last time (or empty).
@@ -87,7 +101,7 @@ class MeasureRequest:
     known: Attributes = field(default_factory=dict)
     dropped: Mapping[str, Attributes] = field(default_factory=dict)
     declared: References = field(default_factory=dict)
-    runs: Mapping[str, Attributes] = field(default_factory=dict)
+    runs: Mapping[str, LastRun] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -101,9 +115,8 @@ class Measuring(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TasksRequest:
-    """``attributes`` are the planned ones. ``runs``: by maintenance task name what the state holds of the
-    last run: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``. ``neighbours``: those whose files are
-    where this one has its own. ``now_ms``: since 1970, UTC.
+    """``attributes`` are the planned ones. ``runs``: the last run by the name of the maintenance task.
+    ``neighbours``: those whose files are where this one has its own. ``now_ms``: since 1970, UTC.
     """
 
     address: str
@@ -113,7 +126,7 @@ class TasksRequest:
     references: References
     now_ms: int
     holds: tuple[Hold, ...] = ()
-    runs: Mapping[str, Attributes] = field(default_factory=dict)
+    runs: Mapping[str, LastRun] = field(default_factory=dict)
     neighbours: tuple[Neighbour, ...] = ()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes
+from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.text_table import Column
@@ -36,7 +37,7 @@ class StatisticsRequest:
     references: References
     now: float
     known: Attributes = field(default_factory=dict)
-    runs: Mapping[str, Attributes] = field(default_factory=dict)
+    runs: Mapping[str, LastRun] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ CEILINGS = {
     "flareiac_iceberg/discovery": 17,
     "flareiac_iceberg/format": 235,
     "flareiac_iceberg/iceberg_provider.py": 3,
-    "flareiac_iceberg/maintenance": 180,
+    "flareiac_iceberg/maintenance": 115,
     "flareiac_iceberg/namespace": 45,
     "flareiac_iceberg/table": 244,
     "flareiac_secrets/secrets_provider.py": 1,

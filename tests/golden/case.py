@@ -35,11 +35,13 @@ from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Inputs as VariableInputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.records import decode
 from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options
 from flareiac.render.diagnostics import text
 from flareiac.render.resource_text import Detail
+from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.project import Project
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present
@@ -190,7 +192,7 @@ def _records(case: Case, root: Path) -> dict[str, ResourceRecord]:
             identity=identity(address, item.attributes, given.get(address, {})),
             dependencies=item.dependencies,
             protected=item.lifecycle.prevent_destroy,
-            maintenance=runs.get(address, {}),
+            maintenance={name: decode(LastRun, run) for name, run in runs.get(address, {}).items()},
             resolved=connections_of(item.dependencies, item.attributes, known, types),
         )
         for address, item in recorded.items()

@@ -19,6 +19,17 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SmallFiles:
+    """So many data files are small of those that were looked at; None where they were not. ``at_ms``: when,
+    None: now.
+    """
+
+    small: int | None = None
+    files: int | None = None
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderPosition:
     """Where the checkpoint of a reader stands: ids of snapshots and when it moved (ms since 1970), or why
     that is not known.

@@ -15,7 +15,7 @@ from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.columns import Surroundings
 from flareiac_iceberg.maintenance.contents import Contents, Counting, Read, Table
-from flareiac_iceberg.maintenance.figures import Figures
+from flareiac_iceberg.maintenance.figures import Figures, SmallFiles
 from flareiac_iceberg.maintenance.task_builder import Case, Settings
 
 S = TypeVar("S", bound=Settings)
@@ -36,9 +36,9 @@ class Kind(Generic[S, F]):
     due. ``words`` name the numbers of a result, in the order in which they are shown, and ``complaints`` says
     what is wrong with them.
 
-    ``statistics`` adds to those of the table, whether the kind is declared or not. ``blockers`` and
-    ``warnings`` are about others that use the table, ``unused_property`` about a table property that does
-    nothing where the kind is not declared.
+    ``small_files`` counts the data files that the kind would rewrite, whether it is declared or not.
+    ``blockers`` and ``warnings`` are about others that use the table, ``unused_property`` about a table
+    property that does nothing where the kind is not declared.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Kind(Generic[S, F]):
     measure: Callable[[S, Contents], F | Counting[F] | None] | None = None
     look: Callable[[MeasureRequest, Figures, Target, Listings], F] | None = None
     complaints: Callable[[MaintenanceTask, Mapping[str, Data]], Iterable[Diagnostic]] = _no_complaints
-    statistics: Callable[[Table, Figures | None, Read], Attributes] | None = None
+    small_files: Callable[[Table, Figures | None, Read], SmallFiles] | None = None
     blockers: Callable[[S, Attributes, Iterable[Usage]], Iterator[Blocker]] | None = None
     warnings: Callable[[S, str, Iterable[Usage]], Iterator[Diagnostic]] | None = None
     unused_property: Callable[[str], Diagnostic | None] | None = None

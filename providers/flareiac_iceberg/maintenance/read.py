@@ -40,7 +40,7 @@ def figures(
     now = int(time.time() * 1000)
     beside = {
         kind.name: encode(kind.look(request, found, target, listings))
-        if not ran_lately(kind.name, settings, request.runs, now)
+        if not ran_lately(kind.name, settings, request.runs.get(kind.name), now)
         else None
         for kind, settings in declared(request.attributes)
         if kind.look is not None

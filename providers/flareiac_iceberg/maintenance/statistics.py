@@ -1,63 +1,98 @@
 """The figures of one table from its metadata, and when each kind of its maintenance ran and may run again."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import decode
+from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.statistics import StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.identity import identity_of
-from flareiac_iceberg.format.snapshots import commits, current, heads
-from flareiac_iceberg.maintenance.contents import Read, Table
+from flareiac_iceberg.format.snapshots import commits, heads
+from flareiac_iceberg.maintenance.contents import Contents, Read, Table
+from flareiac_iceberg.maintenance.figures import Figures, SmallFiles
 from flareiac_iceberg.maintenance.measure import known_figures
 from flareiac_iceberg.maintenance.registry import KINDS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindStatistics:
+    """One kind of maintenance. ``last`` and ``next`` in UTC seconds; ``next`` None: with the next apply that
+    finds it due.
+    """
+
+    name: str
+    declared: bool
+    last: float | None
+    failed: str | None
+    result: Mapping[str, Data] | None
+    next: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableStatistics:
+    """Sizes are those of the newest snapshot. ``small_files`` of ``looked_at_files``, as of ``looked_at`` (ms
+    since 1970, None: now). ``oldest_snapshot`` and ``last_commit`` in ms since 1970. ``names``: of branches
+    and tags.
+
+    A table that was never written has none of anything; None where nothing is known.
+    """
+
+    rows: int | None
+    bytes: int | None
+    files: int | None
+    delete_files: int | None
+    small_files: int | None
+    looked_at_files: int | None
+    looked_at: int | None
+    snapshots: int
+    oldest_snapshot: int | None
+    last_commit: int | None
+    names: tuple[str, ...]
+    format_version: int
+    location: str
+    maintenance: tuple[KindStatistics, ...]
+
+
 def survey(
     found: tuple[str, Attributes] | None, name: str, request: StatisticsRequest, read: Read
-) -> Attributes:
-    """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``, as of
-    ``looked_at`` (ms since 1970, None: now); ``snapshots`` (how many), ``oldest_snapshot``, ``last_commit``
-    (ms since 1970); ``names`` of branches and tags, ``format_version``, ``location``; ``maintenance``:
-    ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``, ``result`` of each kind. None
-    where nothing is known.
-
-    Sizes are those of the newest snapshot; a table that was never written has none of anything. ``found``:
-    the place of its metadata file, and what is in it. Raises ``Failure`` where the recorded table is not
-    there.
+) -> TableStatistics:
+    """``found``: the place of the table's metadata file, and what is in it. Raises ``Failure`` where the
+    recorded table is not there.
     """
     if found is None:
         raise Failure(gone_table(name))
     location, metadata = found
     if metadata["table-uuid"] != identity_of(request.recorded.identity).uuid:
         raise Failure(another_table(name))
-    head = current(metadata)
-    snapshots = metadata.get("snapshots") or ()
-    newest = next((item for item in snapshots if item["snapshot-id"] == head), None)
-    summary = (newest or {}).get("summary") or {}
     table = Table(metadata=metadata, metadata_location=location, attributes=request.recorded.attributes)
-    totals = {name: _count(summary, key) if newest else 0 for name, key in _TOTALS.items()}
+    totals = Contents(table, read, int(request.now * 1000)).totals
+    small = _small_files(table, known_figures(request.known), read)
     commit = next(commits(metadata, limit=1), None)
-    return {
-        **totals,
-        **_of_kinds(table, request, read),
-        "snapshots": len(snapshots),
-        "oldest_snapshot": min((item["timestamp-ms"] for item in snapshots), default=None),
-        "last_commit": commit.at if commit else None,
-        "names": sorted(name for name in heads(metadata) if name != "main"),
-        "format_version": metadata["format-version"],
-        "location": metadata["location"],
-        "maintenance": list(_maintenance(request.recorded.attributes, request.runs)),
-    }
+    snapshots = metadata.get("snapshots") or ()
+    return TableStatistics(
+        rows=totals.rows,
+        bytes=totals.bytes,
+        files=totals.files,
+        delete_files=totals.delete_files,
+        small_files=small.small,
+        looked_at_files=small.files,
+        looked_at=small.at_ms,
+        snapshots=len(snapshots),
+        oldest_snapshot=min((item["timestamp-ms"] for item in snapshots), default=None),
+        last_commit=commit.at if commit else None,
+        names=tuple(sorted(name for name in heads(metadata) if name != "main")),
+        format_version=metadata["format-version"],
+        location=metadata["location"],
+        maintenance=tuple(_maintenance(request.recorded.attributes, request.runs)),
+    )
 
 
-def _of_kinds(table: Table, request: StatisticsRequest, read: Read) -> Attributes:
-    known, found = known_figures(request.known), dict[str, Data]()
-    for kind in KINDS:
-        if kind.statistics is not None:
-            found |= kind.statistics(table, known, read)
-    return found
+def _small_files(table: Table, known: Figures | None, read: Read) -> SmallFiles:
+    counting = (kind.small_files for kind in KINDS if kind.small_files is not None)
+    return next((count(table, known, read) for count in counting), SmallFiles())
 
 
 def gone_table(name: str) -> Diagnostic:
@@ -73,34 +108,19 @@ def another_table(name: str) -> Diagnostic:
     )
 
 
-_TOTALS: Final = {
-    "rows": "total-records",
-    "bytes": "total-files-size",
-    "files": "total-data-files",
-    "delete_files": "total-delete-files",
-}
-
-
-def _count(summary: Mapping[str, Data], key: str) -> int | None:
-    try:
-        return int(str(summary[key]))
-    except (KeyError, ValueError):
-        return None
-
-
-def _maintenance(attributes: Attributes, runs: Mapping[str, Attributes]) -> Iterator[Attributes]:
-    """Each kind that is declared or once ran. ``next`` None: with the next apply that finds it due."""
+def _maintenance(attributes: Attributes, runs: Mapping[str, LastRun]) -> Iterator[KindStatistics]:
+    """Each kind that is declared or once ran."""
     for kind in KINDS:
-        settings, run = attributes.get(kind.name) or {}, runs.get(kind.name) or {}
-        active = bool(settings) and settings.get("enabled", True) is not False
-        if not active and not run:
+        settings, run = kind.declared(attributes), runs.get(kind.name)
+        if settings is None and run is None:
             continue
-        last, every = run.get("at"), settings.get("every")
-        yield {
-            "name": kind.name,
-            "declared": active,
-            "last": last,
-            "failed": run.get("failed"),
-            "result": run.get("result"),
-            "next": None if last is None or every is None else last + every / 1000,
-        }
+        block = attributes.get(kind.name)
+        every = None if block is None else decode(kind.settings, block).every
+        yield KindStatistics(
+            name=kind.name,
+            declared=settings is not None,
+            last=None if run is None else run.at,
+            failed=(run.failed or None) if run is not None else None,
+            result=None if run is None else run.result,
+            next=None if run is None or every is None else run.at + every / 1000,
+        )

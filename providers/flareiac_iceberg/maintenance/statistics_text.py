@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Data
+from flareiac.kernel.records import encode
 from flareiac.sdk.statistics import Statistics, StatisticsSheet
 from flareiac.sdk.text_table import Column
+from flareiac_iceberg.maintenance.statistics import KindStatistics, TableStatistics
 
 SHEET: Final = StatisticsSheet(
     name="tables",
@@ -30,95 +33,95 @@ _LEGEND: Final = (
 _UNITS: Final = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
-def statistics_of(found: Attributes, *, now: float) -> Statistics:
+def statistics_of(found: TableStatistics, *, now: float) -> Statistics:
     """The figures (see ``statistics.survey``) with their texts. ``now`` in UTC seconds."""
-    failed = (item for item in found["maintenance"] if item["failed"])
+    failed = (item for item in found.maintenance if item.failed)
     return Statistics(
-        figures=found,
+        figures=encode(found),
         cells=_cells(found, now),
         lines=tuple(_lines(found, now)),
         legend="" if _share(found) == "-" else _LEGEND,
-        trouble=tuple((f"the last {item['name']} failed", str(item["failed"])) for item in failed),
+        trouble=tuple((f"the last {item.name} failed", str(item.failed)) for item in failed),
     )
 
 
-def _lines(found: Attributes, now: float) -> Iterator[str]:
-    deletes = f", {found['delete_files']:,} delete files" if found["delete_files"] else ""
+def _lines(found: TableStatistics, now: float) -> Iterator[str]:
+    deletes = f", {found.delete_files:,} delete files" if found.delete_files else ""
     small, looked = _share(found), _looked(found, now)
     part = "" if small == "-" else f" ({small} small{looked and ', '}{looked})"
     yield (
-        f"{_number(found['rows'])} rows, {_size(found['bytes'])} in {_number(found['files'])} data "
+        f"{_number(found.rows)} rows, {_size(found.bytes)} in {_number(found.files)} data "
         f"files{part}{deletes}"
     )
-    since = "" if found["oldest_snapshot"] is None else f" since {_time(found['oldest_snapshot'])}"
-    last = "" if found["last_commit"] is None else f", the last commit {_time(found['last_commit'])}"
-    yield f"{found['snapshots']:,} snapshot{'' if found['snapshots'] == 1 else 's'}{since}{last}"
-    for item in found["maintenance"]:
-        yield f"{item['name']}: {_last(item, now) or 'never ran'}, {_next(item, now)}"
+    since = "" if found.oldest_snapshot is None else f" since {_time(found.oldest_snapshot)}"
+    last = "" if found.last_commit is None else f", the last commit {_time(found.last_commit)}"
+    yield f"{found.snapshots:,} snapshot{'' if found.snapshots == 1 else 's'}{since}{last}"
+    for item in found.maintenance:
+        yield f"{item.name}: {_last(item, now) or 'never ran'}, {_next(item, now)}"
 
 
-def _cells(found: Attributes, now: float) -> tuple[str, ...]:
-    kept = [item for item in found["maintenance"] if item["declared"]]
-    ran = max(
-        (item for item in found["maintenance"] if item["last"] is not None),
-        key=lambda item: item["last"],
-        default=None,
-    )
-    commit, looked = found["last_commit"], _looked(found, now)
+def _cells(found: TableStatistics, now: float) -> tuple[str, ...]:
+    kept = [item for item in found.maintenance if item.declared]
+    commit, looked = found.last_commit, _looked(found, now)
     return (
-        _number(found["rows"]),
-        _size(found["bytes"]),
-        _number(found["files"]),
+        _number(found.rows),
+        _size(found.bytes),
+        _number(found.files),
         _share(found) + (looked and f" ({looked})"),
-        _number(found["delete_files"]),
-        _number(found["snapshots"]),
+        _number(found.delete_files),
+        _number(found.snapshots),
         "-" if commit is None else f"{_span(now - commit / 1000)} ago",
-        "-"
-        if ran is None
-        else f"{ran['name']} {_span(now - ran['last'])} ago{' (failed)' if ran['failed'] else ''}",
+        _newest(found.maintenance, now),
         _soonest(kept, now),
     )
 
 
-def _soonest(kept: Sequence[Attributes], now: float) -> str:
+def _newest(kinds: Sequence[KindStatistics], now: float) -> str:
+    """Which maintenance ran last, and when."""
+    runs = [(item.last, item) for item in kinds if item.last is not None]
+    if not runs:
+        return "-"
+    at, item = max(runs, key=itemgetter(0))
+    return f"{item.name} {_span(now - at)} ago{' (failed)' if item.failed else ''}"
+
+
+def _soonest(kept: Sequence[KindStatistics], now: float) -> str:
     """Which maintenance may run first, and when: what has no waiting time runs with the next apply that finds
     it due.
     """
     if not kept:
         return "-"
-    waiting = [item for item in kept if item["next"] is not None and item["next"] > now]
+    waiting = [(item.next, item) for item in kept if item.next is not None and item.next > now]
     if len(waiting) < len(kept):
         return _NEXT_APPLY
-    first = min(waiting, key=lambda item: item["next"])
-    return f"{first['name']} in {_span(first['next'] - now)}"
+    at, first = min(waiting, key=itemgetter(0))
+    return f"{first.name} in {_span(at - now)}"
 
 
-def _last(item: Attributes, now: float) -> str:
+def _last(item: KindStatistics, now: float) -> str:
     return (
-        ""
-        if item["last"] is None
-        else f"ran {_span(now - item['last'])} ago{' and failed' if item['failed'] else ''}"
+        "" if item.last is None else f"ran {_span(now - item.last)} ago{' and failed' if item.failed else ''}"
     )
 
 
-def _next(item: Attributes, now: float) -> str:
-    if not item["declared"]:
+def _next(item: KindStatistics, now: float) -> str:
+    if not item.declared:
         return "no longer declared"
-    if item["next"] is None or item["next"] <= now:
+    if item.next is None or item.next <= now:
         return "next when it is due"
-    return f"not before {_span(item['next'] - now)} from now"
+    return f"not before {_span(item.next - now)} from now"
 
 
-def _share(found: Attributes) -> str:
-    small, of = found["small_files"], found["looked_at_files"]
+def _share(found: TableStatistics) -> str:
+    small, of = found.small_files, found.looked_at_files
     if small is None or of is None:
         return "-"
     return f"{round(100 * small / of)}%" if of else "0%"
 
 
-def _looked(found: Attributes, now: float) -> str:
+def _looked(found: TableStatistics, now: float) -> str:
     """How old the share of small files is, empty where it is that of now."""
-    return "" if found["looked_at"] is None else f"{_span(now - found['looked_at'] / 1000)} ago"
+    return "" if found.looked_at is None else f"{_span(now - found.looked_at / 1000)} ago"
 
 
 def _number(value: Data) -> str:

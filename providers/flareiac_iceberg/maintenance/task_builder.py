@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from flareiac.kernel.data import Attributes, Data, Reference, digest
+from flareiac.kernel.data import Data, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.records import encode
-from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest
+from flareiac.sdk.maintenance import LastRun, MaintenanceTask, TasksRequest
 from flareiac.sdk.table_tasks import Performer
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.figures import Figures
@@ -86,29 +86,24 @@ class Case:
         )
 
     @property
-    def last(self) -> Attributes | None:
+    def last(self) -> LastRun | None:
         """The last run under these very settings that did not fail: as recorded, or, where the command did
         not live to do that, as the table tells it.
         """
-        run = self.request.runs.get(self.name)
-        unrecorded = self._unrecorded(run)
-        if unrecorded is not None:
-            return unrecorded
-        same = run is not None and str(run.get("id", "")).startswith(self._prefix())
-        return run if same and run is not None and not run.get("failed") else None
+        run = self._unrecorded or self.request.runs.get(self.name)
+        return run if run is not None and _counts(run, self._prefix) else None
 
-    def _unrecorded(self, run: Attributes | None) -> Attributes | None:
-        mark = self.figures.marks.get(self.name)
+    @property
+    def _unrecorded(self) -> LastRun | None:
+        """The newest run that left a mark in the table, where it is later than what is recorded."""
+        mark, run = self.figures.marks.get(self.name), self.request.runs.get(self.name)
         # One commit of several does not tell that the others were made.
         partial = getattr(self.settings, "partial_progress", None) is not None
-        if (
-            partial
-            or mark is None
-            or not mark.id.startswith(self._prefix())
-            or (run is not None and (run["id"] == mark.id or run["at"] * 1000 > mark.at))
-        ):
+        if partial or mark is None or not mark.id.startswith(self._prefix):
             return None
-        return {"id": mark.id, "at": mark.at / 1000}
+        if run is not None and (run.id == mark.id or run.at * 1000 > mark.at):
+            return None
+        return LastRun(id=mark.id, at=mark.at / 1000)
 
     @property
     def is_early(self) -> bool:
@@ -116,37 +111,39 @@ class Case:
         return bool(self._early())
 
     def _early(self) -> str:
-        run = self.last
-        if run is None or self.settings.every is None:
+        run, every = self.last, self.settings.every
+        if run is None or every is None or not _is_recent(run, every, self.request.now_ms):
             return ""
-        ago = self.request.now_ms - int(run["at"] * 1000)
-        if ago >= self.settings.every:
-            return ""
-        return f"ran {duration(ago)} ago, at most once in {exact_duration(self.settings.every)}"
+        ago = self.request.now_ms - int(run.at * 1000)
+        return f"ran {duration(ago)} ago, at most once in {exact_duration(every)}"
 
+    @property
     def _prefix(self) -> str:
         return _prefix(self.name, self.settings)
 
     def _id(self, of: Data) -> str:
         # The last run's time: what was recorded as done is never taken for the answer to a later question
         # about the same snapshot.
-        ran = self.request.runs.get(self.name, {}).get("at")
-        return f"{self._prefix()}{digest([self.figures.uuid, of, ran])[:_SHORT]}"
+        run = self.request.runs.get(self.name)
+        ran = None if run is None else run.at
+        return f"{self._prefix}{digest([self.figures.uuid, of, ran])[:_SHORT]}"
 
 
-def ran_lately(name: str, settings: Settings, runs: Mapping[str, Attributes], now_ms: int) -> bool:
+def ran_lately(name: str, settings: Settings, run: LastRun | None, now_ms: int) -> bool:
     """Whether a maintenance task that leaves no mark in the table has been done, under these settings, so
     lately that it is not due again.
     """
-    run = runs.get(name)
-    if (
-        run is None
-        or settings.every is None
-        or run.get("failed")
-        or not str(run.get("id", "")).startswith(_prefix(name, settings))
-    ):
+    if run is None or settings.every is None or not _counts(run, _prefix(name, settings)):
         return False
-    return bool(now_ms - int(run["at"] * 1000) < settings.every)
+    return _is_recent(run, settings.every, now_ms)
+
+
+def _counts(run: LastRun, prefix: str) -> bool:
+    return not run.failed and run.id.startswith(prefix)
+
+
+def _is_recent(run: LastRun, every: int, now_ms: int) -> bool:
+    return now_ms - int(run.at * 1000) < every
 
 
 def _prefix(name: str, settings: Settings) -> str:

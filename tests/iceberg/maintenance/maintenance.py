@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.maintenance import Hold, MaintenanceTask, MeasureRequest, Measuring, Neighbour, TasksRequest
+from flareiac.sdk.maintenance import (
+    Hold,
+    LastRun,
+    MaintenanceTask,
+    MeasureRequest,
+    Measuring,
+    Neighbour,
+    TasksRequest,
+)
 from flareiac.sdk.results import Present
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import Lake, columns
@@ -48,7 +56,7 @@ def tasks(
     *,
     now: int | None = None,
     holds: tuple[Hold, ...] = (),
-    runs: Mapping[str, Attributes] | None = None,
+    runs: Mapping[str, LastRun] | None = None,
     neighbours: tuple[Neighbour, ...] = (),
 ) -> dict[str, MaintenanceTask]:
     """What is due of the table, by name."""

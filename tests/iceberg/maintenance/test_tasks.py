@@ -9,7 +9,7 @@ import pytest
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.maintenance import Hold, MaintenanceTask, Neighbour
+from flareiac.sdk.maintenance import Hold, LastRun, MaintenanceTask, Neighbour
 from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
 from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
 from flareiac_iceberg.maintenance.plan import TableMaintainer
@@ -30,8 +30,8 @@ def written(lake: Lake) -> Lake:
     return lake
 
 
-def run(task: MaintenanceTask, at_ms: int, **more: Any) -> dict[str, Attributes]:
-    return {task.name: {"at": at_ms / 1000, "id": task.id, "forecast": {}, "result": {}, **more}}
+def run(task: MaintenanceTask, at_ms: int, *, failed: str = "") -> dict[str, LastRun]:
+    return {task.name: LastRun(at=at_ms / 1000, id=task.id, failed=failed)}
 
 
 def test_only_what_is_declared_and_enabled_is_wanted(lake: Lake) -> None:

@@ -305,7 +305,7 @@ class ThingDriver:
         level, run = self.shine(request.recorded).level, request.runs.get("sweeping")
         return Statistics(
             figures={"dust": dust, "shine": level},
-            cells=(str(dust), str(level), "-" if run is None else str(run["result"]["swept"])),
+            cells=(str(dust), str(level), "-" if run is None else str(run.result["swept"])),
             lines=(f"{dust} grains of dust, shines at {level}",),
             legend="SWEPT: the grains of the last sweeping." if run is not None else "",
         )

@@ -29,5 +29,5 @@ COMPACTION: Final = Kind(
         "removed_delete_files": "delete files removed",
     },
     complaints=partial(rewritten, figure="rewritten_files", thing="data file"),
-    statistics=small_files,
+    small_files=small_files,
 )

@@ -49,9 +49,7 @@ def _remove(case: Case, settings: OrphanRemoval) -> MaintenanceTask:
     )
     what = "count" if settings.dry_run else "remove"
     done = (
-        f"last done {duration(now - int(last['at'] * 1000))} ago"
-        if last
-        else "never done with these settings"
+        f"last done {duration(now - int(last.at * 1000))} ago" if last else "never done with these settings"
     )
     text = f"{what} files that no snapshot names, written before {moment(cutoff)} ({done})"
     task = RemoveOrphans(
