@@ -28,7 +28,7 @@ CEILINGS = {
     "flareiac_spark/generation": 44,
     "flareiac_spark/maintenance": 5,
     "flareiac_spark/runtime": 12,
-    "flareiac_spark/sources": 40,
+    "flareiac_spark/sources": 27,
     "flareiac_spark/sql": 59,
     "flareiac_spark/stream": 9,
 }

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import assert_never
 
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import FilesInput, Input, JobSpec, StreamInput, TableInput, local_path
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint
@@ -99,7 +100,7 @@ def _prove_batch_in_flight(spec: JobSpec, path: Path, output: str) -> None:
     settings = {name.lower(): str(value).lower() for given in said for name, value in given.items()}
     try:
         found = [lost for source in sources if (lost := source.lost_in_flight(path, settings)) is not None]
-    except (OSError, ValueError) as failure:
+    except (Damaged, OSError) as failure:
         raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"its logs cannot be read ({failure})")) from None
     for lost in found:
         why = f"Batch {lost.batch} of output {output} was begun and is done again, and {lost.why}"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from flareiac_spark.sources import KINDS
+from flareiac_spark import sources
 from flareiac_spark.sources.offsets import CarryOver, Offsets
 from flareiac_spark.sources.source import offsets_of
 
@@ -90,7 +90,9 @@ def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
                 f"{len(old.streams)} streams"
             )
         )
-    if any(kind not in (*KINDS, stream.kind) for kind, stream in zip(on_disk, old.streams, strict=True)):
+    if any(
+        kind not in (*sources.KINDS, stream.kind) for kind, stream in zip(on_disk, old.streams, strict=True)
+    ):
         return Refusal(why="the checkpoint holds a position of a kind that is not known here")
     return _matched(old, new, old.streams, new.streams)
 
@@ -110,7 +112,7 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
         )
         new_streams = tuple(stream.name for stream in after if (stream.kind, stream.place) not in known)
         return Positions(pairs=pairs, new_streams=new_streams, alone=len(after) == 1)
-    kept = logs[0].offsets.kept_in_log(logs[0].place)
+    kept = logs[0].offsets.kept_in_log.format(logs[0].place)
     if old.stateful:
         return Refusal(
             why=(f"{kept} is kept together with the old query's state, and the state cannot come along")

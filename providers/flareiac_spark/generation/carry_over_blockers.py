@@ -65,7 +65,7 @@ def only_tables(desired: JobDefinition, start: str, kinds: Sequence[str], again:
     """A moment is no beginning for these kinds of sources."""
     place = desired.checkpoint
     carry = f"go on where the last generation stands, in {place}:\n  {line(place, 'start_from', CARRY_OVER)}"
-    read = " and ".join(offsets_of(kind).named(kind) for kind in kinds)
+    read = " and ".join(offsets_of(kind).named.format(kind) for kind in kinds)
     return blocker(
         codes.START_DOES_NOT_FIT,
         why=(

@@ -52,7 +52,7 @@ def _of_query(query: QueryFacts, start: str) -> Iterator[Step]:
     name = _named(query)
     if start in (EARLIEST, OLDEST_SNAPSHOT):
         for source in query.sources:
-            text = offsets_of(source.kind).read_again(source)
+            text = offsets_of(source.kind).read_again.format(source.folders_shown)
             yield Step(text=f"{name}: {text}", effect=Effect.NEW_GENERATION)
         return
     yield Step(text=f"{name}: {_goes_on(query, start)}", effect=Effect.NEW_GENERATION, why=_settled(query))

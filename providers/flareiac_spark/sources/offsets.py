@@ -34,6 +34,14 @@ class SourceOnDisk:
     offset: str | None
     folders: tuple[str, ...] = ()
 
+    @property
+    def folders_shown(self) -> str:
+        """The folders, for people."""
+        if not self.folders:
+            return "its folder"
+        others = len(self.folders) - 2
+        return ", ".join(self.folders[:2]) + (f" and {others} more" if others > 0 else "")
+
 
 class Offsets:
     """One kind. What is said here is true of kinds that are not known."""
@@ -41,14 +49,16 @@ class Offsets:
     carry_over: CarryOver = CarryOver.NONE
     begins_at_times: bool = False
     """Whether it knows which rows came when, so that a moment is a beginning."""
+    named: str = "a {} stream"
+    """The source in a sentence, with {} for its kind."""
+    read_again: str = "reads its source from the beginning"
+    """What a generation does that reads from the beginning, with {} for the folders that were read."""
+    kept_in_log: str = "what of {} was read"
+    """What a log keeps, with {} for the source's place."""
     no_position: str = "its source has no position"
     """Why it cannot be carried over."""
     lost: str = "what was read so far is not known"
     """What it means that its log is not whole."""
-
-    def named(self, kind: str) -> str:
-        """The source in a sentence."""
-        return f"a {kind} stream"
 
     def is_own(self, offset: Any) -> bool:
         """Whether an offset, as Spark's JSON says it, is of this kind."""
@@ -75,18 +85,9 @@ class Offsets:
         del log
         return source.offset or ""
 
-    def kept_in_log(self, place: str) -> str:
-        """What of a place is kept in its log."""
-        return f"what of {place} was read"
-
     def goes_on(self, source: SourceOnDisk) -> str:
         """Where a generation that carries over goes on."""
         return source.kind
-
-    def read_again(self, source: SourceOnDisk) -> str:
-        """What a generation does that reads from the beginning."""
-        del source
-        return "reads its source from the beginning"
 
     def unread(self, checkpoints: Sequence[Path]) -> tuple[str, ...]:
         """What no query of a job has read, or perhaps none, though its checkpoints pass over it; in words."""

@@ -96,7 +96,7 @@ class ResolvedSource(ABC):
 
     def lost_in_flight(self, checkpoint: Path, settings: Mapping[str, str]) -> LostRows | None:
         """What the batch in flight of a checkpoint would miss. ``settings``: those of the job and the options
-        of its readers, in lower case. Raises ``OSError``, ``ValueError``.
+        of its readers, in lower case. Raises ``Damaged``, ``OSError``.
         """
         del checkpoint, settings
         return None

@@ -75,8 +75,16 @@ class Source(ABC):
     @abstractmethod
     def read(
         cls, block: Attributes, columns: list[Column], around: Surroundings
-    ) -> tuple[Self, list[Column]]:
+    ) -> tuple["Source", list[Column]]:
         """The source of a block, and the columns that it has, given those that are declared."""
+
+    @classmethod
+    def of_block(cls, block: Attributes) -> Self:
+        """As it is written, with the schema's defaults."""
+        schema = cls.block.attributes
+        return cls(
+            **{name: schema[name].default if given is None else given for name, given in block.items()}
+        )
 
     @abstractmethod
     def resolve(
@@ -137,7 +145,7 @@ class UnknownSource(Source):
     @classmethod
     def read(
         cls, block: Attributes, columns: list[Column], around: Surroundings
-    ) -> tuple[Self, list[Column]]:
+    ) -> tuple[Source, list[Column]]:
         del block, around
         return cls(), columns
 

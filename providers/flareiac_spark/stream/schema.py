@@ -4,7 +4,6 @@ from typing import Final
 
 from flareiac.kernel.types import STRING, ObjectType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
-from flareiac_spark.sources import KINDS
 from flareiac_spark.sources.source import kinds
 
 COLUMN: Final = Block(
@@ -21,21 +20,26 @@ COLUMN: Final = Block(
 _BAD_RECORDS: Final = ObjectType(
     {"action": STRING, "quarantine": RefType(("table",))}, frozenset({"action", "quarantine"})
 )
-SCHEMA: Final = Block(
-    description="A source of unbounded data for the inputs of streaming jobs.",
-    attributes={
-        "watermark": Attribute(
-            type=ObjectType({"column": STRING, "delay": STRING}),
-            description='How late rows may arrive: { column = "ts", delay = "10m" }.',
-        ),
-        "bad_records": Attribute(
-            type=_BAD_RECORDS,
-            description='What happens to records that cannot be parsed: { action = "fail" }.',
-        ),
-    },
-    blocks={
-        **{name: NestedBlock(nesting=Nesting.SINGLE, block=kind.block) for name, kind in kinds()},
-        "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True),
-    },
-    exactly_one_of=(KINDS,),
-)
+
+
+def schema() -> Block:
+    """The block, with one block in it for each kind of source."""
+    sources = {name: NestedBlock(nesting=Nesting.SINGLE, block=kind.block) for name, kind in kinds()}
+    return Block(
+        description="A source of unbounded data for the inputs of streaming jobs.",
+        attributes={
+            "watermark": Attribute(
+                type=ObjectType({"column": STRING, "delay": STRING}),
+                description='How late rows may arrive: { column = "ts", delay = "10m" }.',
+            ),
+            "bad_records": Attribute(
+                type=_BAD_RECORDS,
+                description='What happens to records that cannot be parsed: { action = "fail" }.',
+            ),
+        },
+        blocks={
+            **sources,
+            "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True),
+        },
+        exactly_one_of=(tuple(sources),),
+    )

@@ -381,8 +381,11 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac.kernel.paths", "flareiac.kernel.records", "flareiac.kernel.signals"),
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
         *("flareiac.sdk.references", "flareiac.sdk.secrets", "flareiac.sdk.table_tasks"),
-        "flareiac_spark.sources",
-        *(f"flareiac_spark.sources.{part}" for part in ("reader_options", "resolved", "files.in_flight")),
+        *("flareiac_spark.checkpoint_log", "flareiac_spark.sources"),
+        *(
+            f"flareiac_spark.sources.{part}"
+            for part in ("reader_options", "resolved", "files.in_flight", "files.notes")
+        ),
         *(f"flareiac_spark.sources.{kind}{part}" for kind in KINDS for part in ("", ".resolved")),
     }
     assert set(loaded.stdout.split()) - travels == set()

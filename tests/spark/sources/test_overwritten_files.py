@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from flareiac_spark.sources.files import overwritten as module
-from flareiac_spark.sources.files.file_log import local_path, noted_files, readings
+from flareiac_spark.sources.files.batches_read import readings
+from flareiac_spark.sources.files.notes import local_path, noted_files
 from flareiac_spark.sources.files.overwritten import Overwritten, overwritten, unread
 
 COMMITTED_MS = 50_000

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from flareiac_spark.sources.files.file_log import local_path, noted_files, reached
+from flareiac_spark.sources.files.batches_read import reached
+from flareiac_spark.sources.files.notes import local_path, noted_files
 
 _PATTERN: Final = frozenset("*?[{")
 _OTHER_LISTING: Final = frozenset(

@@ -1,9 +1,9 @@
 """What a ``files`` block means. Pure, but for the count of its backlog."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Final, Literal, Self
+from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.definitions import Number, Text
@@ -12,9 +12,9 @@ from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
 from flareiac_spark.places import absolute_place
+from flareiac_spark.settings import BATCH_SIZE, all_of
 from flareiac_spark.sources.file_formats import POSITIONAL, READING, VALUE, in_order, recorded_folder
 from flareiac_spark.sources.files.backlog import files_waiting
-from flareiac_spark.sources.files.changes import HARMLESS
 from flareiac_spark.sources.files.offsets import FilesOffsets
 from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.files.schema import BLOCK
@@ -29,7 +29,7 @@ class FilesSource(Source):
     block: ClassVar = BLOCK
     offsets: ClassVar = FilesOffsets()
     meaning: ClassVar = READING
-    harmless: ClassVar = HARMLESS
+    harmless: ClassVar = all_of(BATCH_SIZE, "max_files_per_trigger")
     elsewhere: ClassVar = "source.path"
 
     kind: Literal["files"] = "files"
@@ -41,7 +41,7 @@ class FilesSource(Source):
     @classmethod
     def read(
         cls, block: Attributes, columns: list[Column], around: Surroundings
-    ) -> tuple[Self, list[Column]]:
+    ) -> tuple[Source, list[Column]]:
         diagnostics = around.diagnostics
         if not columns and block["format"] == "text":
             columns = [VALUE]
@@ -51,15 +51,10 @@ class FilesSource(Source):
                 'Spark does not look into files to find out. Write column "name" { type = "..." } for each.',
                 attribute=("files",),
             )
-        source = cls(
-            path=recorded_folder(block["path"], ("files", "path"), around.project, diagnostics),
-            format=block["format"],
-            options=checked_settings(
-                block.get("options"), ("files", "options"), around.references, diagnostics
-            ),
-            max_files_per_trigger=block.get("max_files_per_trigger"),
-        )
-        return source, columns
+        source = cls.of_block(block)
+        path = recorded_folder(source.path, ("files", "path"), around.project, diagnostics)
+        given = checked_settings(source.options, ("files", "options"), around.references, diagnostics)
+        return replace(source, path=path, options=given), columns
 
     def resolve(
         self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from flareiac_spark.checkpoint_log import Damaged, files_in, newest
-from flareiac_spark.sources.files.file_log import note_of_offset, noted_files
+from flareiac_spark.sources.files.notes import note_of_offset, noted_files
 from flareiac_spark.sources.files.overwritten import unread
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
 
@@ -18,10 +18,10 @@ class FilesOffsets(Offsets):
     """See ``Offsets``."""
 
     carry_over = CarryOver.LOG
+    named = "files"
+    read_again = "reads every file in {} again; files that are gone (clean_source) cannot be read again"
+    kept_in_log = "which files of {} were read"
     lost = "the files read so far are not known"
-
-    def named(self, kind: str) -> str:
-        return kind
 
     def is_own(self, offset: Any) -> bool:
         return note_of_offset(offset) is not None
@@ -51,17 +51,8 @@ class FilesOffsets(Offsets):
         places = ", ".join(folders[:3]) + (" and others" if len(folders) > 3 else "")
         return f"{len(noted)} files read, the last one {last} in {places}"
 
-    def kept_in_log(self, place: str) -> str:
-        return f"which files of {place} were read"
-
     def goes_on(self, source: SourceOnDisk) -> str:
-        return f"the list of files read in {_named(source.folders)} is taken over"
-
-    def read_again(self, source: SourceOnDisk) -> str:
-        return (
-            f"reads every file in {_named(source.folders)} again; files that are gone (clean_source) "
-            "cannot be read again"
-        )
+        return f"the list of files read in {source.folders_shown} is taken over"
 
     def unread(self, checkpoints: Sequence[Path]) -> tuple[str, ...]:
         return unread(checkpoints)
@@ -71,11 +62,6 @@ class FilesOffsets(Offsets):
         for name, entries in _files_up_to(old, reached) if reached is not None and reached >= 0 else ():
             lines = [json.dumps(entry, separators=(",", ":"), ensure_ascii=False) for entry in entries]
             write(new / name, "\n".join(["v1", *lines]))
-
-
-def _named(folders: tuple[str, ...]) -> str:
-    shown = ", ".join(folders[:2])
-    return shown + (f" and {len(folders) - 2} more" if len(folders) > 2 else "") if folders else "its folder"
 
 
 def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.sources.files.file_log import NotedFile, Reading, local_path, noted_files, readings
+from flareiac_spark.sources.files.batches_read import Reading, readings
+from flareiac_spark.sources.files.notes import NotedFile, local_path, noted_files
 
 NEWEST: Final = 100_000
 """Files that are looked at, the newest ones of each source: one question to the file system each."""

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, Self
+from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.definitions import Number, Text
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
-from flareiac_spark.sources.rate.changes import HARMLESS, MEANING
+from flareiac_spark.settings import PARALLELISM, all_of
+from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.rate.offsets import RateOffsets
 from flareiac_spark.sources.rate.resolved import ResolvedRate
 from flareiac_spark.sources.rate.schema import BLOCK
@@ -18,6 +19,18 @@ from flareiac_spark.sources.source import Places, Source, Surroundings, without_
 
 _COLUMNS: Final = (Column(name="timestamp", type="timestamptz"), Column(name="value", type="long"))
 
+_PACE: Final = Meaning(
+    attributes=("rows_per_second", "ramp_up"),
+    text="the rate of {}",
+    why=(
+        "A rate stream's offsets are seconds: under another rate they stand for other numbers, some lost and "
+        "some twice."
+    ),
+    undo="write the old rate again",
+    of_state=False,
+    part=("source",),
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateSource(Source):
@@ -25,8 +38,8 @@ class RateSource(Source):
 
     block: ClassVar = BLOCK
     offsets: ClassVar = RateOffsets()
-    meaning: ClassVar = MEANING
-    harmless: ClassVar = HARMLESS
+    meaning: ClassVar = _PACE
+    harmless: ClassVar = all_of(PARALLELISM, "partitions")
 
     kind: Literal["rate"] = "rate"
     rows_per_second: Number
@@ -36,20 +49,15 @@ class RateSource(Source):
     @classmethod
     def read(
         cls, block: Attributes, columns: list[Column], around: Surroundings
-    ) -> tuple[Self, list[Column]]:
+    ) -> tuple[Source, list[Column]]:
         without_columns(columns, around.diagnostics)
-        ramp_up = block.get("ramp_up")
-        if ramp_up is not None and parse_duration(ramp_up) is None:
+        source = cls.of_block(block)
+        if source.ramp_up is not None and parse_duration(source.ramp_up) is None:
             around.diagnostics.error(
                 codes.INVALID_DURATION,
-                f'{ramp_up!r} is not a duration. Write for example "10s".',
+                f'{source.ramp_up!r} is not a duration. Write for example "10s".',
                 attribute=("rate", "ramp_up"),
             )
-        source = cls(
-            rows_per_second=block.get("rows_per_second") or 1,
-            ramp_up=ramp_up,
-            partitions=block.get("partitions"),
-        )
         return source, list(_COLUMNS)
 
     def resolve(

@@ -11,6 +11,7 @@ class RateOffsets(Offsets):
     """See ``Offsets``."""
 
     carry_over = CarryOver.NONE
+    read_again = "counts from zero again"
     no_position = "a rate stream has no position: it counts from zero in each generation"
 
     def is_own(self, offset: Any) -> bool:
@@ -25,7 +26,3 @@ class RateOffsets(Offsets):
     def describe(self, source: SourceOnDisk, log: Path) -> str:
         offset = super().describe(source, log)
         return f"up to second {offset}" if isinstance(json.loads(offset), int) else offset
-
-    def read_again(self, source: SourceOnDisk) -> str:
-        del source
-        return "counts from zero again"

@@ -3,18 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Final, Literal, Self
+from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.sdk.definitions import Number, Ref, Text
+from flareiac.sdk.definitions import Flag, Number, Ref, Text
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns
+from flareiac_spark.settings import BATCH_SIZE, all_of
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings, TableRead, without_columns
-from flareiac_spark.sources.table.changes import FIRST_START, HARMLESS
 from flareiac_spark.sources.table.offsets import TableOffsets
 from flareiac_spark.sources.table.resolved import ResolvedTable
 from flareiac_spark.sources.table.schema import BLOCK
+
+_FIRST_START: Final = ("start_from",)
+_HARMLESS: Final = (
+    *all_of(BATCH_SIZE, "max_files_per_trigger"),
+    *all_of("where a first start begins", *_FIRST_START),
+    *all_of(
+        "which commits of the source end the query; the rows that it reads are the same",
+        "skip_deletes",
+        "skip_overwrites",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,23 +36,24 @@ class TableSource(Source):
 
     block: ClassVar = BLOCK
     offsets: ClassVar = TableOffsets()
-    harmless: ClassVar = HARMLESS
-    first_start: ClassVar = FIRST_START
+    harmless: ClassVar = _HARMLESS
+    first_start: ClassVar = _FIRST_START
     elsewhere: ClassVar = "source.table-other"
 
     kind: Literal["table"] = "table"
     table: Ref
     start_from: Text
     max_files_per_trigger: Number | None
-    skip_deletes: bool
-    skip_overwrites: bool
+    skip_deletes: Flag
+    skip_overwrites: Flag
 
     @classmethod
     def read(
         cls, block: Attributes, columns: list[Column], around: Surroundings
-    ) -> tuple[Self, list[Column]]:
+    ) -> tuple[Source, list[Column]]:
         without_columns(columns, around.diagnostics)
-        start = block.get("start_from") or "earliest"
+        source = cls.of_block(block)
+        start = source.start_from
         if start not in ("earliest", "oldest_snapshot", "latest") and not _is_time(start):
             around.diagnostics.error(
                 codes.INVALID_START,
@@ -49,13 +61,6 @@ class TableSource(Source):
                 'offset, such as "2026-01-31T00:00:00Z".',
                 attribute=("table", "start_from"),
             )
-        source = cls(
-            table=block["table"],
-            start_from=start,
-            max_files_per_trigger=block.get("max_files_per_trigger"),
-            skip_deletes=bool(block.get("skip_deletes")),
-            skip_overwrites=bool(block.get("skip_overwrites")),
-        )
         return source, table_columns(source.table, around.references)
 
     def resolve(

@@ -12,6 +12,9 @@ class TableOffsets(Offsets):
 
     carry_over = CarryOver.POSITION
     begins_at_times = True
+    read_again = (
+        "reads its table from the oldest snapshot that is left; rows appended by expired ones are not read"
+    )
 
     def is_own(self, offset: Any) -> bool:
         match offset:
@@ -34,13 +37,6 @@ class TableOffsets(Offsets):
             return f"table from snapshot {int(found['snapshot_id'])} on (position {int(found['position'])})"
         except (ValueError, KeyError, TypeError):
             return "a table of which nothing was read"
-
-    def read_again(self, source: SourceOnDisk) -> str:
-        del source
-        return (
-            "reads its table from the oldest snapshot that is left; rows appended by expired ones are not "
-            "read"
-        )
 
     def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
         del offset

@@ -1,32 +1,15 @@
-"""The files that a file source has noted, and the last one that committed batches reach. Touches the disk, by
-reading only.
-
-Spark notes files when it plans the batch that reads them, so that the newest notes may belong to a batch that
-is still to be committed.
-"""
+"""The last note of files that committed batches reach. Touches the disk, by reading only."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import unquote
+from typing import Final
 
-from flareiac_spark.checkpoint_log import batches, files_in, read_offsets
+from flareiac_spark.checkpoint_log import batches, read_offsets
+from flareiac_spark.sources.files.notes import note_of_offset
 from flareiac_spark.sources.on_disk import by_log
 
 NONE_YET: Final = -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotedFile:
-    """One file. ``changed_ms`` is its time when it was noted (UTC milliseconds), ``note`` the number of its
-    note.
-    """
-
-    path: str
-    changed_ms: int | None
-    note: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,37 +18,6 @@ class Reading:
 
     note: int
     committed_ms: int
-
-
-def noted_files(log: Path) -> Iterator[NotedFile]:
-    """All files of a source's log, oldest first. Every so many entries one holds all before it. Raises
-    ``Damaged``.
-    """
-    numbers = batches(log.parent, log.name)
-    compact = max((number for number in numbers if (log / f"{number}.compact").exists()), default=None)
-    names = [str(number) for number in numbers if compact is None or number > compact]
-    for name in [*([] if compact is None else [f"{compact}.compact"]), *names]:
-        for entry in files_in(log / name):
-            changed, note = entry.get("timestamp"), entry.get("batchId")
-            yield NotedFile(
-                path=str(entry.get("path", "")),
-                changed_ms=changed if isinstance(changed, int) else None,
-                note=note if isinstance(note, int) else None,
-            )
-
-
-def note_of_offset(offset: Any) -> int | None:
-    """The number of the newest note that an offset of files has read; None for another offset."""
-    match offset:
-        case {"logOffset": int(reached)}:
-            return reached
-        case _:
-            return None
-
-
-def local_path(path: str) -> str:
-    """A noted file's path in the file system."""
-    return "/" + unquote(path.removeprefix("file:")).lstrip("/")
 
 
 def reached(checkpoint: Path, index: int) -> int:
