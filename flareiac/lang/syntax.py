@@ -242,10 +242,6 @@ class BlockNode(Node):
         return tuple(label.text for label in self.label_nodes)
 
     @property
-    def label_spans(self) -> tuple[Span, ...]:
-        return tuple(label.span for label in self.label_nodes)
-
-    @property
     def type_span(self) -> Span:
         return self.origin.span(self.start, self.start + len(self.type))
 

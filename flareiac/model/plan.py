@@ -95,7 +95,6 @@ class EdgeKind(StrEnum):
     """Why one operation waits for another."""
 
     REFERENCE = "reference"
-    DECLARED = "declared"
     DESTROY_ORDER = "destroy order"
     REPLACE_ORDER = "replace order"
     STAGES = "stages"

@@ -1,4 +1,4 @@
-"""The report of ``drift``, for people and for machines."""
+"""What ``drift`` found: the report for people, and one changed attribute as JSON."""
 
 from flareiac.kernel.data import Absent, Data
 from flareiac.kernel.paths import render_path
@@ -9,8 +9,6 @@ from flareiac.render.redaction import REDACTED
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import inline
 from flareiac.sdk.changes import AttributeChange
-
-FORMAT_VERSION = "1.0"
 
 _HEADLINES = {
     DriftClass.CHANGED: "has changed",
@@ -39,26 +37,6 @@ def drift_text(report: DriftReport, *, colour: bool = False, errored: bool = Fal
     rest = "not everything could be checked: " if errored else ""
     parts.append(style.strong(f"{title}: {classes}; {rest}{_counted(report)}."))
     return "\n\n".join(parts) + "\n"
-
-
-def drift_json(report: DriftReport) -> dict[str, Data]:
-    """The report as JSON data, versioned."""
-    return {
-        "format_version": FORMAT_VERSION,
-        "drifted": report.drifted,
-        "checked": report.checked,
-        "unchecked": report.unchecked,
-        "summary": {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass},
-        "entries": [
-            {
-                "address": item.address,
-                "class": item.kind.value,
-                "texts": list(item.texts),
-                "changes": [change_json(change) for change in item.changes],
-            }
-            for item in report.entries
-        ],
-    }
 
 
 def _entry(entry: DriftEntry, style: Style) -> list[str]:

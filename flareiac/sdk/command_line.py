@@ -6,9 +6,10 @@ declared.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.diagnostics import Diagnostic, Failure
 from flareiac.sdk.actions import CustomAction
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.driver import Driver
@@ -18,6 +19,8 @@ from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Outcome, Recorded
 from flareiac.sdk.run_status import RunStatus
 from flareiac.sdk.text_table import TextTable
+
+DriverT = TypeVar("DriverT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,18 @@ class RecordedProject(Protocol):
     def earlier_states(self, address: str) -> Sequence[EarlierState]:
         """What others noted of it before they emptied it."""
         ...
+
+
+def driver_of(
+    project: RecordedProject, resource: RecordedResource, kind: type[DriverT], refused: Diagnostic
+) -> DriverT:
+    """The driver of a resource that a provider's own command is about. Raises ``Failure`` with what is
+    ``refused`` where it is of another kind.
+    """
+    driver = project.driver(resource)
+    if isinstance(driver, kind):
+        return driver
+    raise Failure(refused)
 
 
 class StateChange(RecordedProject, Protocol):

@@ -34,7 +34,8 @@ def test_spans_point_at_the_text(cache: bool) -> None:
     (block,) = body.blocks
     assert (block.type, block.labels) == ("table", ("orders", "b"))
     assert str(block.header_span) == "main.flare.hcl:4:1"
-    assert TEXT[block.label_spans[1].start.offset : block.label_spans[1].end.offset] == '"b"'
+    label = block.label_nodes[1].span
+    assert TEXT[label.start.offset : label.end.offset] == '"b"'
     catalog = block.body.attribute("catalog")
     assert catalog is not None
     assert TEXT[catalog.expr.span.start.offset : catalog.expr.span.end.offset] == "catalog.lake"

@@ -4,7 +4,7 @@ import json
 
 from flareiac.kernel.data import ABSENT, UNKNOWN
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
-from flareiac.render.drift import drift_json, drift_text
+from flareiac.render.drift import change_json, drift_text
 from flareiac.sdk.changes import Origin
 from tests.render.plans import change, secret
 
@@ -54,13 +54,9 @@ def test_no_drift_says_how_much_was_looked_at() -> None:
     assert drift_text(DriftReport(checked=1)) == "No drift. 1 resource checked.\n"
 
 
-def test_the_json_form_is_versioned_and_classifies() -> None:
-    data = drift_json(report())
-    assert json.loads(json.dumps(data)) == data
-    assert "hunter" not in json.dumps(data)
-    assert (data["format_version"], data["drifted"], data["checked"]) == ("1.0", True, 4)
-    assert data["summary"] == {"changed": 1, "missing": 1, "unmanaged": 1, "unhealthy": 0}
-    assert data["entries"][1]["changes"][0] == {
+def test_a_changed_attribute_as_json_leaves_out_what_is_sensitive_or_unknown() -> None:
+    drifted, _gone, hidden = report().entries[1].changes
+    assert change_json(drifted) == {
         "path": ["properties", "x"],
         "attribute": "properties.x",
         "recorded": "7d",
@@ -68,5 +64,5 @@ def test_the_json_form_is_versioned_and_classifies() -> None:
         "desired": "7d",
         "sensitive": False,
     }
-    entry = DriftEntry(address="t.a", kind=DriftClass.CHANGED, changes=(change(("x",), 1, UNKNOWN),))
-    assert drift_json(DriftReport(entries=(entry,)))["entries"][0]["changes"][0]["desired"] is None
+    assert "hunter" not in json.dumps(change_json(hidden))
+    assert change_json(change(("x",), 1, UNKNOWN))["desired"] is None

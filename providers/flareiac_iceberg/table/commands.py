@@ -9,7 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.records import encode
 from flareiac.sdk.actions import CustomAction
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource
+from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource, driver_of
 from flareiac.sdk.command_options import AutoApprove, Json
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Outcome
@@ -100,15 +100,11 @@ def _restored(driver: TableDriver, request: ApplyRequest[CustomAction]) -> Outco
 
 
 def _driver(project: RecordedProject, resource: RecordedResource) -> TableDriver:
-    driver = project.driver(resource)
-    if isinstance(driver, TableDriver):
-        return driver
-    raise Failure(
-        error(
-            codes.KEEPS_NO_EARLIER_STATES,
-            f"{resource.address} cannot be rolled back. Only tables can: write the address of a table.",
-        )
+    refused = error(
+        codes.KEEPS_NO_EARLIER_STATES,
+        f"{resource.address} cannot be rolled back. Only tables can: write the address of a table.",
     )
+    return driver_of(project, resource, TableDriver, refused)
 
 
 def _refuse_running(project: RecordedProject, address: str, users: Users) -> None:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource
+from flareiac.kernel.diagnostics import error
+from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource, driver_of
 from flareiac.sdk.command_options import Json
 from flareiac_spark import codes
 from flareiac_spark.checkpoint.driver import CheckpointDriver
@@ -58,13 +58,9 @@ def _checkpoints(project: RecordedProject, address: str | None) -> Sequence[Reco
 
 
 def _driver(project: RecordedProject, resource: RecordedResource) -> CheckpointDriver:
-    driver = project.driver(resource)
-    if isinstance(driver, CheckpointDriver):
-        return driver
-    raise Failure(
-        error(
-            codes.NOT_A_CHECKPOINT,
-            f"{resource.address} is not a checkpoint. Write the address of a checkpoint; the block of a job "
-            "names its own.",
-        )
+    refused = error(
+        codes.NOT_A_CHECKPOINT,
+        f"{resource.address} is not a checkpoint. Write the address of a checkpoint; the block of a job "
+        "names its own.",
     )
+    return driver_of(project, resource, CheckpointDriver, refused)

@@ -36,14 +36,6 @@ class StatefulStep:
     kind: Stateful
 
 
-def has_state(sql: str, streams: Collection[str] | None = None) -> bool | None:
-    """Whether a query over streams holds state; ``streams`` None: everything it reads is one. None: it cannot
-    be determined.
-    """
-    kinds = state_of(sql, streams)
-    return None if Stateful.UNKNOWN in kinds else bool(kinds)
-
-
 def stateful_steps(steps: Mapping[str, str], streams: Collection[str]) -> tuple[StatefulStep, ...]:
     """Why a chain of steps (in order) holds state. A step that reads a stream is one itself."""
     streaming = {name.lower() for name in streams}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from flareiac_spark.sql.compare import Query, compare_queries
 from flareiac_spark.sql.relations import columns_given, columns_read, relations, streams_in_order
-from flareiac_spark.sql.state import Stateful, has_state, stateful_steps
+from flareiac_spark.sql.state import Stateful, state_of, stateful_steps
 
 QUERIES = (
     "SELECT a, b FROM t WHERE a > 1 AND b < 2",
@@ -76,7 +76,7 @@ def test_a_step_over_a_streaming_step_is_one_too() -> None:
 
 
 def test_state_of_unreadable_sql_is_not_guessed() -> None:
-    assert has_state("SELECT FROM GROUP BY (") is None
+    assert state_of("SELECT FROM GROUP BY (", None) == (Stateful.UNKNOWN,)
 
 
 def test_relations_leave_out_ctes() -> None:

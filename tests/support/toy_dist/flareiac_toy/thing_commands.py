@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource
+from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource, driver_of
 from flareiac.sdk.command_options import AutoApprove, Json
 from flareiac.sdk.text_table import Column, TextTable
 from flareiac_toy.shine import NEVER_SHONE, NOT_A_THING
@@ -53,7 +53,5 @@ def rollback(line: CommandLine, address: Address, auto_approve: AutoApprove = Fa
 
 
 def _driver(project: RecordedProject, resource: RecordedResource) -> ThingDriver:
-    driver = project.driver(resource)
-    if not isinstance(driver, ThingDriver):
-        raise Failure(error(NOT_A_THING, f"{resource.address} does not shine."))
-    return driver
+    refused = error(NOT_A_THING, f"{resource.address} does not shine.")
+    return driver_of(project, resource, ThingDriver, refused)
