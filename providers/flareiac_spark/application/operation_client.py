@@ -86,20 +86,24 @@ def stop_application(
         raise Failure(errors.runs_elsewhere(status.application.pid, status.application.host))
     driver, jvm, cancel = driver_of(status), jvm_of(status), cancel or threading.Event()
     if liveness(status) is not Liveness.GONE and is_running(driver):
-        try:
-            os.kill(driver.pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass  # it ended by itself just now
-        except PermissionError:
-            raise Failure(errors.not_ours(driver.pid)) from None
-    deadline = time.monotonic() + timeout
-    while is_running(driver) or (jvm is not None and is_running(jvm)):
+        _terminate(driver.pid)
+    deadline, processes = time.monotonic() + timeout, [each for each in (driver, jvm) if each is not None]
+    while any(map(is_running, processes)):
         if cancel.is_set():
             return False
         if time.monotonic() > deadline:
             raise Failure(errors.does_not_end(driver.pid, timeout))
         cancel.wait(_POLL_SECONDS)
     return True
+
+
+def _terminate(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass  # it ended by itself just now
+    except PermissionError:
+        raise Failure(errors.not_ours(pid)) from None
 
 
 def _reason(control: ControlDirectory, status: Status | None) -> str:

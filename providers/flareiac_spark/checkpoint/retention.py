@@ -45,20 +45,24 @@ def delete_unused_generations(
         if number not in spare:
             continue
         name = f"generation {number} of output {item.output}" if item.output else f"generation {number}"
-        if item.number == 0:
-            yield f"kept {name}: it is the folder that was imported ({item.folder}); remove it by hand"
-        elif item.folder in stood_on:
-            yield f"kept {name}: {stood_on[item.folder]} goes on after it and has not begun"
-        elif number in held:
-            yield (
-                f"kept {name}: the snapshot that fits it is held until {held[number]}, so that its "
-                "rebuild can be undone"
-            )
+        if why := _why_kept(item, stood_on.get(item.folder), held.get(number)):
+            yield f"kept {name}: {why}"
         else:
             size = size_of(item.folder)
             if not dry_run:
                 _remove(item.folder)
             yield f"{'would remove' if dry_run else 'removed'} {name} ({size_text(size)}, {item.folder})"
+
+
+def _why_kept(item: Generation, successor: Path | None, held: str | None) -> str:
+    """Empty for what can go."""
+    if item.number == 0:
+        return f"it is the folder that was imported ({item.folder}); remove it by hand"
+    if successor is not None:
+        return f"{successor} goes on after it and has not begun"
+    if held is not None:
+        return f"the snapshot that fits it is held until {held}, so that its rebuild can be undone"
+    return ""
 
 
 def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:

@@ -65,6 +65,10 @@ def _query(query: DescribedQuery, now: float) -> Iterator[str]:
     for batch in query.last_batches:
         state = "committed" if batch.committed else "not committed"
         yield f"    batch {batch.batch:>6}  begun {_moment(batch.begun_ms, now)}  {state}"
+    yield from _contents(query)
+
+
+def _contents(query: DescribedQuery) -> Iterator[str]:
     for source in query.sources:
         yield f"  source {source.index} ({source.kind}): {source.text}"
     if not query.sources:

@@ -139,29 +139,30 @@ def _reduced(merge: Merge, rows: NewRows, keys: Sequence[_Key], checked: str) ->
     """The new rows, each key once: by choice, or by an error that says how to choose, in the place of the
     column ``checked``.
     """
-    made, alike = (
-        [item for key in keys for item in key.made],
-        ", ".join(item for key in keys for item in key.alike),
+    made = [item for key in keys for item in key.made]
+    if merge.latest_by is None:
+        return _refusing_equal(merge, rows, keys, made, checked)
+    first = [merge.latest_by, *merge.on]
+    rest = [name for name in rows.orderable if name.lower() not in {each.lower() for each in first}]
+    order = ", ".join(f"{quote(name)} DESC NULLS LAST" for name in (merge.latest_by, *rest))
+    # By the keys themselves, and what they meet by is made of the few rows that are left: Spark drops the
+    # others before any shuffle, and sorting all of them by twice as many columns took twice as long
+    # (measured).
+    names = ", ".join(key.name for key in keys)
+    ranked = (
+        f"SELECT *, row_number() OVER (PARTITION BY {names} ORDER BY {order}) AS {_RANK} FROM "
+        f"{quote(rows.view)}"
     )
-    columns = list(map(quote, rows.columns))
-    if merge.latest_by is not None:
-        rest = [
-            name
-            for name in rows.orderable
-            if name.lower() not in {merge.latest_by.lower(), *(key.lower() for key in merge.on)}
-        ]
-        order = ", ".join(f"{quote(name)} DESC NULLS LAST" for name in (merge.latest_by, *rest))
-        # By the keys themselves, and what they meet by is made of the few rows that are left: Spark drops the
-        # others before any shuffle,
-        # and sorting all of them by twice as many columns took twice as long (measured).
-        names = ", ".join(key.name for key in keys)
-        ranked = (
-            f"SELECT *, row_number() OVER (PARTITION BY {names} ORDER BY {order}) AS {_RANK} FROM "
-            f"{quote(rows.view)}"
-        )
-        return f"SELECT {', '.join([*columns, *made])} FROM ({ranked}) WHERE {_RANK} = 1"
+    return f"SELECT {', '.join([*map(quote, rows.columns), *made])} FROM ({ranked}) WHERE {_RANK} = 1"
+
+
+def _refusing_equal(
+    merge: Merge, rows: NewRows, keys: Sequence[_Key], made: Sequence[str], checked: str
+) -> str:
+    """All of them; Spark raises an error where two have equal keys."""
+    alike = ", ".join(item for key in keys for item in key.alike)
     base = f"(SELECT {', '.join(['*', *made])} FROM {quote(rows.view)})"
-    columns += [item.rpartition(" ")[2] for item in made]
+    columns = [*map(quote, rows.columns), *(item.rpartition(" ")[2] for item in made)]
     complaint = f"{NOT_UNIQUE}: a batch has several rows with equal {', '.join(merge.on)}".replace(
         "\\", ""
     ).replace("'", "")

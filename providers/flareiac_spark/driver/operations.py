@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from logging import Logger
 from pathlib import Path
 from typing import Any, Final, assert_never
@@ -57,26 +58,21 @@ class OperationContext:
 
 def serve(operation: Operation, shop: OperationContext) -> Result:
     """Does what is asked. Raises what Spark and Iceberg raise, and ``Refusal``."""
+    done = partial(Result, id=operation.id, status="done")
     match operation.work:
         case None:
             return analyse(shop.new_session, operation)
         case Marks() as work:
             session = shop.new_session()
             marked = tuple(target.output for target in work.targets if _carries(session, target, work))
-            return Result(id=operation.id, status="done", marked=marked)
+            return done(marked=marked)
         case Truncate() as work:
-            return Result(
-                id=operation.id, status="done", truncated=_truncate(shop.new_session(), work, shop.log)
-            )
+            return done(truncated=_truncate(shop.new_session(), work, shop.log))
         case Finish() as work:
             _finish(work, shop)
-            return Result(id=operation.id, status="done")
+            return done()
         case Maintain() as work:
-            return Result(
-                id=operation.id,
-                status="done",
-                maintained=maintain(shop.new_session, work, shop.locks, shop.pause, shop.log),
-            )
+            return done(maintained=maintain(shop.new_session, work, shop.locks, shop.pause, shop.log))
         case _:
             assert_never(operation.work)
 

@@ -44,29 +44,28 @@ def decide(
     """Acts that bring what runs nearer to what should; a changed job is stopped first and started when it has
     ended.
     """
-    acts: list[Act] = []
-    for address, job in running.items():
-        wanted = desired.get(address)
-        fits = (
-            wanted is not None
-            and wanted.state == "running"
-            and (wanted.digest, wanted.nonce) == (job.digest, job.nonce)
-        )
-        if not fits and not job.stopping:
-            acts.append(Stop(address))
-    acts += [
-        Forget(address)
-        for address in finished
-        if address not in running and not _still_counts(desired.get(address), finished[address])
-    ]
-    for address, wanted in desired.items():
-        if (
-            wanted.state == "running"
-            and address not in running
-            and not _still_counts(wanted, finished.get(address))
-        ):
-            acts.append(Start(address))
-    return tuple(acts)
+    answered = {address for address, last in finished.items() if _still_counts(desired.get(address), last)}
+    return (
+        *(
+            Stop(address)
+            for address, job in running.items()
+            if not job.stopping and not _fits(desired.get(address), job)
+        ),
+        *(Forget(address) for address in finished if address not in {*running, *answered}),
+        *(
+            Start(address)
+            for address, wanted in desired.items()
+            if wanted.state == "running" and address not in {*running, *answered}
+        ),
+    )
+
+
+def _fits(wanted: DesiredJob | None, job: Running) -> bool:
+    return wanted is not None and (wanted.state, wanted.digest, wanted.nonce) == (
+        "running",
+        job.digest,
+        job.nonce,
+    )
 
 
 def _still_counts(wanted: DesiredJob | None, last: JobStatus | None) -> bool:

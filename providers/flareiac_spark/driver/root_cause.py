@@ -84,7 +84,7 @@ def root_cause_of(failure: BaseException) -> ErrorSummary:
         return ErrorSummary(
             error_class=failure.error_class, message=str(failure), permanent=failure.permanent
         )
-    throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
+    throwable = _throwable(failure)
     if throwable is not None:
         return root_cause_of_java(throwable)
     condition = failure.getCondition() if hasattr(failure, "getCondition") else None
@@ -98,18 +98,29 @@ def root_cause_of_java(throwable: Any) -> ErrorSummary:
 
 def choose(chain: Sequence[Link]) -> ErrorSummary:
     """The root cause of a chain of causes, outermost first (at least one)."""
-    telling = [link for link in chain if link.condition and link.condition not in _WRAPPERS]
-    spoken = [
-        link for link in chain if link.message and _short(link.class_name) not in _WRAPPER_CLASSES
-    ] or list(chain)
-    link = telling[-1] if telling else spoken[-1]
-    error_class, message = link.condition or _short(link.class_name), link.message
-    if not telling and (inner := _IN_TEXT.search(message)) and inner.group(1) not in _WRAPPERS:
-        # A failed task's exception may survive only as text inside the message of its stage.
-        error_class, message = inner.group(1), inner.group(2)
+    error_class, message = _innermost(chain)
     lines = _first_lines(message)
     if (place := _place(chain)) and place not in lines:
         lines = f"{lines}\n{place}"
+    text = _with_way_out(error_class, message, lines)
+    return ErrorSummary(error_class=error_class, message=text, permanent=_is_permanent(chain, error_class))
+
+
+def _innermost(chain: Sequence[Link]) -> tuple[str, str]:
+    """The class and the message of the link that tells most: the last one with a condition of its own."""
+    telling = [link for link in chain if link.condition and link.condition not in _WRAPPERS]
+    if telling:
+        return str(telling[-1].condition), telling[-1].message
+    spoken = [link for link in chain if link.message and _short(link.class_name) not in _WRAPPER_CLASSES]
+    link = (spoken or chain)[-1]
+    inner = _IN_TEXT.search(link.message)
+    if inner is not None and inner.group(1) not in _WRAPPERS:
+        # A failed task's exception may survive only as text inside the message of its stage.
+        return inner.group(1), inner.group(2)
+    return link.condition or _short(link.class_name), link.message
+
+
+def _with_way_out(error_class: str, message: str, lines: str) -> str:
     if error_class.startswith(_MALFORMED) or _HINT.search(message):
         lines = f"{_HINT.sub('', lines)}\n{_WAY_ON}"
     if error_class == _FILE_GONE:
@@ -118,26 +129,31 @@ def choose(chain: Sequence[Link]) -> ErrorSummary:
         lines = conflict_text(message)
     if _LOST_STATE.search(error_class):
         lines = f"{lines}\n{_STATE_WAY_OUT}"
-    return ErrorSummary(error_class=error_class, message=lines, permanent=_is_permanent(chain, error_class))
+    return lines
 
 
 def is_refused(failure: BaseException) -> bool:
     """Whether Iceberg refused a commit for what another program had committed: nothing of it is in the
     table.
     """
-    throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
+    throwable = _throwable(failure)
     return throwable is not None and any(is_conflict(link.message) for link in _links(throwable))
 
 
 def stack_of(failure: BaseException) -> str | None:
     """The whole Java stack for the log, None if no Java is involved."""
-    throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
+    throwable = _throwable(failure)
     if throwable is None:
         return None
     from pyspark import SparkContext
 
     jvm: Any = SparkContext._jvm
     return str(jvm.org.apache.commons.lang3.exception.ExceptionUtils.getStackTrace(throwable))
+
+
+def _throwable(failure: BaseException) -> Any:
+    """The Java exception that pyspark or py4j raised it for; None where there is none."""
+    return getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
 
 
 def _place(chain: Sequence[Link]) -> str | None:
