@@ -13,20 +13,20 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.spec import CatalogSpec
-from flareiac_iceberg.format.metadata import parse_metadata
+from flareiac_iceberg.format.metadata import TableFile, parse_metadata
 from flareiac_iceberg.format.shape import Misshapen, check
 
 _VERSION: Final = re.compile(r"v?(\d+)[^/]*\.metadata\.json")
 
 
-def load_entry(pointer: Pointer, catalog: CatalogSpec) -> tuple[str, Attributes]:
+def load_entry(pointer: Pointer, catalog: CatalogSpec) -> TableFile:
     """The current metadata of a catalog's entry, and the location that it is of. Raises ``Failure`` as
     ``load`` does.
     """
     if pointer.fetch is None:
-        return pointer.location, load(pointer.location, catalog)
+        return TableFile(pointer.location, load(pointer.location, catalog))
     location, data = pointer.fetch()
-    return location, _checked(location, lambda: data)
+    return TableFile(location, _checked(location, lambda: data))
 
 
 def load(location: str, catalog: CatalogSpec | None = None) -> Attributes:

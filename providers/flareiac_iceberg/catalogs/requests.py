@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes
+from flareiac_iceberg.format.metadata import TableFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,6 @@ class TableCommit:
     ``needs`` itself.
     """
 
-    found: tuple[str, Attributes]
+    found: TableFile
     updates: Sequence[Attributes]
     needs: Sequence[Attributes]

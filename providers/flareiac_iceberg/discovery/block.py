@@ -13,9 +13,9 @@ from flareiac_iceberg.format.spec import (
     DEFAULT_PROPERTIES,
     PartitionField,
     SortField,
+    TableDefinition,
     TableSpec,
     children,
-    spec_of,
     type_at,
 )
 from flareiac_iceberg.format.transforms import partition, sort_field
@@ -36,16 +36,15 @@ def label_of(name: str) -> str:
     return plain if _LABEL.fullmatch(plain) else f"table_{plain}"
 
 
-def chosen(observed: Attributes, warehouse: str) -> Attributes:
+def chosen(spec: TableDefinition, warehouse: str) -> Attributes:
     """The decoded body of a block that says what is observed: attributes that are not chosen are left out."""
-    spec = spec_of(observed)
     body: Attributes = {
-        "catalog": observed["catalog"],
-        "namespace": observed["namespace"],
-        "name": observed["name"],
+        "catalog": spec.catalog,
+        "namespace": spec.namespace,
+        "name": spec.name,
         "comment": spec.comment or None,
         "format_version": spec.format_version,
-        "location": spec.location if _is_elsewhere(spec.location, warehouse, observed) else None,
+        "location": spec.location if _is_elsewhere(spec, warehouse) else None,
         "column": {path: _column(spec, path) for path in children(spec.columns or {}, "")},
         "identifier": list(spec.identifier or ()),
         "partition_by": [_partition(item) for item in spec.partition_by or ()],
@@ -90,17 +89,13 @@ def _is_chosen(name: str, value: Data) -> bool:
     return name not in SERVER_DEFAULTS and name not in RESERVED_PROPERTIES
 
 
-def _is_elsewhere(location: str | None, warehouse: str, observed: Attributes) -> bool:
+def _is_elsewhere(table: TableDefinition, warehouse: str) -> bool:
     """Whether a table lies where no catalog would have put it: below its namespace in the warehouse, in a
     folder of its name.
     """
-    if location is None:
+    if table.location is None:
         return False
-    place, namespace, name = (
-        plain_text(location).rstrip("/"),
-        str(observed["namespace"]),
-        str(observed["name"]),
-    )
+    place, namespace, name = plain_text(table.location).rstrip("/"), table.namespace, table.name
     base = plain_text(warehouse).rstrip("/")
     if "/" not in base:  # the warehouse of a server that chooses places itself
         return not re.search(rf"/{re.escape(name)}([-_][0-9a-f-]{{8,}})?$", place)

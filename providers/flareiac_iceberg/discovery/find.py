@@ -24,6 +24,7 @@ from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.spec import spec_of
 from flareiac_iceberg.discovery.block import chosen, label_of, written
 from flareiac_iceberg.format.identity import identity_of
+from flareiac_iceberg.format.spec import TableDefinition
 from flareiac_iceberg.format.transforms import FUNCTIONS
 from flareiac_iceberg.table.canonical import canonical
 from flareiac_iceberg.table.plan import TablePlanner
@@ -226,7 +227,8 @@ def _sayable(
     """The decoded body of the block that plans empty, with notes on what it had to leave out; None where
     there is no such block.
     """
-    body = chosen(observed.attributes, str(place.catalog.attributes["warehouse"]))
+    definition = TableDefinition.of(observed.attributes)
+    body = chosen(definition, str(place.catalog.attributes["warehouse"]))
     notes = [
         f"The column {path} is left out and not managed: a name with a dot, or none at all, cannot be "
         "written."
@@ -240,7 +242,7 @@ def _sayable(
                 f"{name} is left out and not managed: its transform {', '.join(strange)} cannot be written."
             )
     for name in _ON_COLUMNS:
-        if any(path not in observed.attributes["columns"] for path in _columns_of(body.get(name, ()))):
+        if any(path not in (definition.columns or ()) for path in _columns_of(body.get(name, ()))):
             body.pop(name)
             notes.append(f"{name} is left out and not managed: it names a column that cannot be written.")
     while True:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac_iceberg.format.default_value import same_form
@@ -27,6 +27,28 @@ from flareiac_iceberg.format.spec import (
 
 FIRST_PARTITION_ID: Final = 1000
 _TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
+
+
+class TableFile(NamedTuple):
+    """A metadata file of a table, and what is in it."""
+
+    location: str
+    metadata: Attributes
+
+    @property
+    def uuid(self) -> str:
+        """Says which table it is, whatever its name."""
+        return str(self.metadata["table-uuid"])
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """Of the table."""
+        found: Mapping[str, str] = self.metadata.get("properties") or {}
+        return found
+
+    def read(self) -> tuple[TableSpec, TableIdentity]:
+        """The table as a record, and its identity."""
+        return parse_metadata(self.metadata, self.location)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,12 @@ Nested columns are flat: ``address`` is a ``struct``, ``address.zip`` a ``string
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Final, TypeAlias, TypeVar
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.records import Form, Mismatch, decode, encode, named
+from flareiac.sdk.definitions import Plain, Ref, definition_of
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg.format.types import ColumnType, Field, build, head, parts
 
@@ -35,7 +37,7 @@ class Column:
     required: bool = False
     comment: str | None = None
     tags: tuple[str, ...] | None = None
-    default: Data = None
+    default: Plain = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +96,34 @@ class SortField:
         return f"{self.direction}({term})" if usual else f'{self.direction}({term}, "{self.nulls}")'
 
 
+_UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
+
+
+def duration_text(milliseconds: int | None) -> str | None:
+    """The shortest text of a duration, ``7d`` for ``168h``; None stays None."""
+    if milliseconds is None:
+        return None
+    return next(f"{milliseconds // size}{unit}" for unit, size in _UNITS if milliseconds % size == 0)
+
+
+def _milliseconds(text: str) -> int:
+    found = parse_duration(text)
+    if found is None:
+        raise Mismatch("", f"is {text!r:.60}, expected a duration")
+    return found
+
+
+Milliseconds: TypeAlias = Annotated[int, Form(duration_text, _milliseconds)]
+"""In attributes as a text, such as ``7d``."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
     """How long a branch and its snapshots are kept. Times in ms; None: not managed (observed: not set)."""
 
-    retain: int | None = None
+    retain: Milliseconds | None = None
     min_snapshots_to_keep: int | None = None
-    max_snapshot_age: int | None = None
+    max_snapshot_age: Milliseconds | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,144 +133,105 @@ class SnapshotTag:
     """
 
     snapshot_id: int | None = None
-    retain: int | None = None
+    retain: Milliseconds | None = None
+
+
+T = TypeVar("T")
+
+
+def _by_name(kind: type[T]) -> Form:
+    """Blocks by name; in attributes None where there is none."""
+
+    def data_of(blocks: Mapping[str, T]) -> Data:
+        return {name: encode(item) for name, item in blocks.items()} or None
+
+    def blocks_of(data: Data) -> Mapping[str, T]:
+        return {name: decode(kind, item, f".{name}") for name, item in (data or {}).items()}
+
+    return Form(data_of, blocks_of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
     """What is declared, recorded or observed of a table. None: not managed (observed: not set)."""
 
-    columns: Mapping[str, Column] | None = None
     identifier: tuple[str, ...] | None = None
+    columns: Mapping[str, Column] | None = None
     partition_by: tuple[PartitionField, ...] | None = None
     sort_by: tuple[SortField, ...] | None = None
     distribution: str | None = None
-    properties: Mapping[str, Data] | None = None
-    comment: Data = None
+    properties: Mapping[str, Plain] | None = None
+    comment: Plain = None
     format_version: int | None = None
     location: str | None = None
-    tags: Mapping[str, Data] | None = None
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    branches: Mapping[str, Branch] = field(default_factory=dict)
-    snapshot_tags: Mapping[str, SnapshotTag] = field(default_factory=dict)
-
-
-def spec_of(attributes: Attributes) -> TableSpec:
-    """The typed record of canonical attributes."""
-    columns, order = attributes["columns"], attributes["column_order"]
-    return TableSpec(
-        columns=None if columns is None else {path: _column(columns[path]) for path in order},
-        identifier=_tuple(attributes["identifier"]),
-        partition_by=None
-        if attributes["partition_by"] is None
-        else tuple(PartitionField(**item) for item in attributes["partition_by"]),
-        sort_by=None
-        if attributes["sort_by"] is None
-        else tuple(SortField(**item) for item in attributes["sort_by"]),
-        distribution=attributes["distribution"],
-        properties=attributes["properties"],
-        comment=attributes["comment"],
-        format_version=attributes["format_version"],
-        location=attributes["location"],
-        tags=attributes["tags"],
-        renamed=attributes.get("renamed") or {},
-        branches={name: _branch(item) for name, item in (attributes.get("branch") or {}).items()},
-        snapshot_tags={name: _snapshot_tag(item) for name, item in (attributes.get("tag") or {}).items()},
+    tags: Mapping[str, Plain] | None = None
+    branches: Annotated[Mapping[str, Branch], _by_name(Branch)] = field(
+        default_factory=dict, metadata=named("branch")
     )
+    snapshot_tags: Annotated[Mapping[str, SnapshotTag], _by_name(SnapshotTag)] = field(
+        default_factory=dict, metadata=named("tag")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDefinition(TableSpec):
+    """A table block, as it is declared or was recorded: also where the table is and what becomes of it.
+
+    Settings of maintenance are read by its own package.
+    """
+
+    catalog: Ref
+    namespace: str
+    name: str
+    on_destroy: str
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    engine: Plain = None
+    reader: Plain = None
+    retention: Plain = None
+    compaction: Plain = None
+    delete_rewrite: Plain = None
+    manifest_rewrite: Plain = None
+    snapshot_expiry: Plain = None
+    orphan_removal: Plain = None
+
+    @classmethod
+    def of(cls, attributes: Attributes) -> "TableDefinition":
+        """The definition that canonical attributes say, also those of an earlier version. Raises ``Mismatch``
+        for others.
+        """
+        parts = dict(attributes)
+        order = parts.pop("column_order")
+        found = definition_of(cls, parts)
+        if found.columns is None:
+            return found
+        return replace(found, columns={path: found.columns[path] for path in order})
+
+    @property
+    def full_name(self) -> str:
+        """``NAMESPACE.NAME``."""
+        return f"{self.namespace}.{self.name}"
+
+    @property
+    def import_id(self) -> str:
+        """``CATALOG.NAMESPACE.NAME``: the catalog by its block's label."""
+        return f"{self.catalog.address.rpartition('.')[2]}.{self.full_name}"
+
+    @property
+    def place(self) -> tuple[Reference, str, str]:
+        """Where it is."""
+        return (self.catalog, self.namespace, self.name)
+
+
+_LAYOUT: Final = tuple(item.metadata.get("json", item.name) for item in fields(TableSpec))
 
 
 def layout_of(spec: TableSpec) -> Attributes:
     """The part of canonical attributes that describes the table itself (not where it is, nor what becomes of
-    it).
+    it). Beside the columns stands their order, which JSON objects have none of.
     """
-    columns = spec.columns
-    return {
-        "identifier": None if spec.identifier is None else list(spec.identifier),
-        "columns": None
-        if columns is None
-        else {path: column_data(column) for path, column in columns.items()},
-        "column_order": None if columns is None else list(columns),
-        "partition_by": None
-        if spec.partition_by is None
-        else [partition_data(item) for item in spec.partition_by],
-        "sort_by": None if spec.sort_by is None else [sort_data(item) for item in spec.sort_by],
-        "distribution": spec.distribution,
-        "properties": None if spec.properties is None else dict(spec.properties),
-        "comment": spec.comment,
-        "format_version": spec.format_version,
-        "location": spec.location,
-        "tags": None if spec.tags is None else dict(spec.tags),
-        "branch": {name: branch_data(item) for name, item in spec.branches.items()} or None,
-        "tag": {name: snapshot_tag_data(item) for name, item in spec.snapshot_tags.items()} or None,
-    }
-
-
-def column_data(column: Column) -> Attributes:
-    """A column as plain data."""
-    tags = None if column.tags is None else list(column.tags)
-    return {
-        "type": column.type,
-        "required": column.required,
-        "comment": column.comment,
-        "tags": tags,
-        "default": column.default,
-    }
-
-
-def partition_data(item: PartitionField) -> Attributes:
-    """A partition field as plain data."""
-    return {"transform": item.transform, "column": item.column, "param": item.param, "name": item.name}
-
-
-def sort_data(item: SortField) -> Attributes:
-    """A sort field as plain data."""
-    return {
-        "transform": item.transform,
-        "column": item.column,
-        "param": item.param,
-        "direction": item.direction,
-        "nulls": item.nulls,
-    }
-
-
-def branch_data(item: Branch) -> Attributes:
-    """A branch as plain data, times as texts."""
-    return {
-        "retain": duration_text(item.retain),
-        "min_snapshots_to_keep": item.min_snapshots_to_keep,
-        "max_snapshot_age": duration_text(item.max_snapshot_age),
-    }
-
-
-def snapshot_tag_data(item: SnapshotTag) -> Attributes:
-    """A tag as plain data, times as texts."""
-    return {"snapshot_id": item.snapshot_id, "retain": duration_text(item.retain)}
-
-
-def _branch(data: Attributes) -> Branch:
-    return Branch(
-        retain=_milliseconds(data["retain"]),
-        min_snapshots_to_keep=data["min_snapshots_to_keep"],
-        max_snapshot_age=_milliseconds(data["max_snapshot_age"]),
-    )
-
-
-def _snapshot_tag(data: Attributes) -> SnapshotTag:
-    return SnapshotTag(snapshot_id=data["snapshot_id"], retain=_milliseconds(data["retain"]))
-
-
-def _milliseconds(text: str | None) -> int | None:
-    return None if text is None else parse_duration(text)
-
-
-_UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
-
-
-def duration_text(milliseconds: int | None) -> str | None:
-    """The shortest text of a duration, ``7d`` for ``168h``; None stays None."""
-    if milliseconds is None:
-        return None
-    return next(f"{milliseconds // size}{unit}" for unit, size in _UNITS if milliseconds % size == 0)
+    data = encode(spec)
+    order = None if spec.columns is None else list(spec.columns)
+    return {name: data[name] for name in _LAYOUT} | {"column_order": order}
 
 
 def flatten(name: str, kind: ColumnType, required: bool, *, known: bool = False) -> dict[str, Column]:
@@ -288,17 +272,3 @@ def leaf(path: str) -> str:
 def is_inside(path: str, ancestor: str) -> bool:
     """Whether a path is another one or stands inside it."""
     return path == ancestor or path.startswith(f"{ancestor}.")
-
-
-def _column(data: Attributes) -> Column:
-    return Column(
-        type=data["type"],
-        required=data["required"],
-        comment=data["comment"],
-        tags=_tuple(data["tags"]),
-        default=data.get("default"),
-    )
-
-
-def _tuple(value: list[str] | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(value)

@@ -2,8 +2,8 @@
 block. Pure.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flareiac.kernel.data import ABSENT, Attributes, Data
@@ -13,9 +13,9 @@ from flareiac.sdk.changes import AttributeChange, Effect, Origin
 from flareiac.sdk.classify import classify
 from flareiac_iceberg.format.spec import (
     DEFAULT_PROPERTIES,
-    Column,
     PartitionField,
     SortField,
+    TableDefinition,
     TableSpec,
     layout_of,
     type_at,
@@ -35,22 +35,22 @@ MAINTENANCE = ("engine", "reader", *NAMES)
 
 
 def attribute_changes(
-    desired: Attributes, recorded: Attributes | None, wanted: TableSpec, found: Difference, root: Path
+    desired: TableDefinition, recorded: TableDefinition | None, found: Difference, root: Path
 ) -> tuple[AttributeChange, ...]:
     """Every declared attribute that is not the same in all three records, columns as ``("column", path,
     ...)``.
     """
-    new = _shape(desired, wanted, wanted)
-    old = None if recorded is None else _aligned(_shape(recorded, found.recorded, wanted), new, root)
-    live = _aligned(_shape(recorded or desired, found.observed, wanted), new, root)
-    if old is not None and old["partition_by"] and live["partition_by"]:
-        old["partition_by"] = _live_names(
-            old["partition_by"], live["partition_by"], new["partition_by"] or []
-        )
-    _order(new, old, live)
-    changes = classify(new, old, live)
-    named = named_changes(desired, recorded, layout_of(found.observed), found.ended)
-    return (*_renamed(found), *_folded(changes, new, old or {}, live), *_lost_defaults(wanted, found), *named)
+    live = _aligned(found.observed, desired, root)
+    was = None if recorded is None else _named_as(_aligned(found.recorded, desired, root), live, desired)
+    ordered = _in_all([item for item in (desired, was, live) if item is not None])
+    new, there = _shape(desired, desired, ordered), _shape(recorded or desired, live, ordered)
+    old = None if recorded is None or was is None else _shape(recorded, was, ordered)
+    return (
+        *_renamed(found),
+        *_folded(classify(new, old, there), Records(new=desired, old=was, live=live), new, old or {}),
+        *_lost_defaults(desired, found),
+        *named_changes(desired, recorded, found.observed, found.ended),
+    )
 
 
 def settled(change: AttributeChange) -> bool:
@@ -62,10 +62,14 @@ def settled(change: AttributeChange) -> bool:
     )
 
 
-def created(desired: Attributes, wanted: TableSpec) -> tuple[AttributeChange, ...]:
+def created(desired: TableDefinition) -> tuple[AttributeChange, ...]:
     """The attributes of a table that is to be created."""
-    new = _shape(desired, wanted, wanted)
-    return (*_folded(classify(new, None, None), new, {}, {}), *named_changes(desired, None, {}))
+    new = _shape(desired, desired, _in_all([desired]))
+    nothing = TableSpec()
+    return (
+        *_folded(classify(new, None, None), Records(new=desired, old=None, live=nothing), new, {}),
+        *named_changes(desired, None, nothing),
+    )
 
 
 def drift_texts(changes: Iterable[AttributeChange]) -> tuple[str, ...]:
@@ -73,115 +77,140 @@ def drift_texts(changes: Iterable[AttributeChange]) -> tuple[str, ...]:
     return tuple(_drift(change) for change in changes if change.origin in (Origin.DRIFT, Origin.BOTH))
 
 
-def _shape(attributes: Attributes, spec: TableSpec, wanted: TableSpec) -> Attributes:
-    """A record as the block is written: one entry for each column that is managed now or was."""
-    layout = layout_of(spec)
-    columns = None if wanted.columns is None else layout["columns"]
-    shaped = {name: attributes.get(name) for name in STATE_ONLY}
-    shaped |= {
-        name: value
-        for name, value in layout.items()
-        if name not in ("columns", "column_order", "branch", "tag")
-    }
-    maintenance = {name: attributes.get(name) for name in MAINTENANCE}
-    shaped |= {
-        name: shown(item) if isinstance(item, dict) else item
-        for name, item in maintenance.items()
-        if item is not None
-    }
-    shaped["column"] = columns
-    shaped["column_order"] = None if columns is None else layout["column_order"]
-    return shaped
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """What is compared. ``old`` None: nothing is recorded."""
+
+    new: TableSpec
+    old: TableSpec | None
+    live: TableSpec
+
+    def column_texts(self, path: str) -> tuple[Data, Data, Data]:
+        """The type of a column that is desired, recorded and there."""
+        new, old, live = (_column_text(item, path) for item in (self.new, self.old, self.live))
+        return new, old, live
+
+    def topmost(self, path: str) -> str | None:
+        """The topmost part of a path that is missing in the desired or the observed columns, if any is."""
+        steps = path.split(".")
+        for count in range(1, len(steps) + 1):
+            part = ".".join(steps[:count])
+            if part not in (self.new.columns or {}) or part not in (self.live.columns or {}):
+                return part
+        return None
 
 
-def _aligned(record: Attributes, new: Attributes, root: Path) -> Attributes:
-    """A record with differences taken out that mean nothing: order of sets, default names, the form of a
-    location.
+def _shape(table: TableDefinition, spec: TableSpec, ordered: Collection[str]) -> Attributes:
+    """A record as the block is written, its layout that of ``spec``: one entry for each column that is
+    managed now or was, and the order of those that all records have.
     """
-    found = dict(record)
-    if (
-        new["identifier"] is not None
-        and record["identifier"] is not None
-        and set(new["identifier"]) == set(record["identifier"])
-    ):
-        found["identifier"] = new["identifier"]
-    if new["partition_by"] is not None and record["partition_by"] is not None:
-        found["partition_by"] = _partitions(record["partition_by"], new["partition_by"])
-    if (
-        new["location"] is not None
-        and record["location"] is not None
-        and same_location(new["location"], record["location"], root)
-    ):
-        found["location"] = new["location"]
-    return found
+    layout = layout_of(spec)
+    columns = layout.pop("columns")
+    for apart in ("column_order", "branch", "tag"):
+        del layout[apart]
+    settings = {name: getattr(table, name) for name in MAINTENANCE}
+    return {
+        **{name: getattr(table, name) for name in STATE_ONLY},
+        **layout,
+        **{
+            name: shown(item) if isinstance(item, dict) else item
+            for name, item in settings.items()
+            if item is not None
+        },
+        "column": columns,
+        "column_order": None if columns is None else [path for path in columns if path in ordered],
+    }
 
 
-def _partitions(record: list[Attributes], new: list[Attributes]) -> list[Attributes]:
-    names = {_term(item): item["name"] for item in new}
-    rows = [{**item, "name": item["name"] if names.get(_term(item)) else None} for item in record]
-    rank = {_term(item): index for index, item in enumerate(new)}
-    return sorted(rows, key=lambda item: rank.get(_term(item), len(rank)))
+def _aligned(spec: TableSpec, new: TableSpec, root: Path) -> TableSpec:
+    """A record with differences taken out that mean nothing: order of sets, default names, the form of a
+    location, and columns where none are declared.
+    """
+    same_set = (
+        new.identifier is not None
+        and spec.identifier is not None
+        and set(new.identifier) == set(spec.identifier)
+    )
+    same_place = (
+        new.location is not None
+        and spec.location is not None
+        and same_location(new.location, spec.location, root)
+    )
+    return replace(
+        spec,
+        columns=None if new.columns is None else spec.columns,
+        identifier=new.identifier if same_set else spec.identifier,
+        partition_by=_partitions(spec.partition_by, new.partition_by),
+        location=new.location if same_place else spec.location,
+    )
 
 
-def _live_names(old: list[Attributes], live: list[Attributes], new: list[Attributes]) -> list[Attributes]:
+def _partitions(
+    there: tuple[PartitionField, ...] | None, new: tuple[PartitionField, ...] | None
+) -> tuple[PartitionField, ...] | None:
+    """In the desired order, named where a name is desired."""
+    if there is None or new is None:
+        return there
+    named = {item.term for item in new if item.name}
+    rank = {item.term: index for index, item in enumerate(new)}
+    rows = [item if item.term in named else replace(item, name=None) for item in there]
+    return tuple(sorted(rows, key=lambda item: rank.get(item.term, len(rank))))
+
+
+def _named_as(old: TableSpec, live: TableSpec, new: TableSpec) -> TableSpec:
     """Names that were left to the default, as they are, where a name is declared now: no one changed those
     elsewhere.
     """
-    named = {_term(item) for item in new if item["name"]}
-    names = {_term(item): item["name"] for item in live}
-    return [
-        {**item, "name": item["name"] or (names.get(_term(item)) if _term(item) in named else None)}
-        for item in old
-    ]
+    if not old.partition_by or not live.partition_by:
+        return old
+    named = {item.term for item in new.partition_by or () if item.name}
+    names = {item.term: item.name for item in live.partition_by if item.term in named}
+    fields = tuple(replace(item, name=item.name or names.get(item.term)) for item in old.partition_by)
+    return replace(old, partition_by=fields)
 
 
-def _term(item: Attributes) -> tuple[Data, ...]:
-    return (item["column"], item["transform"], item["param"])
-
-
-def _order(new: Attributes, old: Attributes | None, live: Attributes) -> None:
-    """Compares the order of those columns only that all records have."""
-    records = [
-        record for record in (new, old, live) if record is not None and record["column_order"] is not None
-    ]
-    shared = set.intersection(*(set(record["column_order"]) for record in records)) if records else set()
-    for record in records:
-        record["column_order"] = [path for path in record["column_order"] if path in shared]
+def _in_all(specs: Sequence[TableSpec]) -> set[str]:
+    """The columns that all records have that manage columns."""
+    managed = [set(item.columns) for item in specs if item.columns is not None]
+    return set.intersection(*managed) if managed else set()
 
 
 def _folded(
-    changes: Iterable[AttributeChange], new: Attributes, old: Attributes, live: Attributes
+    changes: Iterable[AttributeChange], records: Records, new: Attributes, old: Attributes
 ) -> Iterable[AttributeChange]:
-    """One change for a column that comes or goes as a whole, and none for its parts."""
+    """One change for a column that comes or goes as a whole, and none for its parts; the same for a block of
+    maintenance.
+    """
     done: set[str] = set()
     for change in changes:
-        if change.path[0] != "column":
-            if len(change.path) == 1 or change.path[0] not in MAINTENANCE or _both(change, new, old):
-                yield replace(change, note=_note(change))
-            elif change.path[0] not in done:
-                name = str(change.path[0])
-                done.add(name)
-                yield _whole_block(name, new, old)
-            continue
-        whole = _whole(str(change.path[1]), new, live)
-        if whole is None:
+        kind = str(change.path[0])
+        if kind == "column":
+            whole = records.topmost(str(change.path[1]))
+            folded = None if whole is None else _whole_column(whole, records)
+        else:
+            whole = (
+                kind if len(change.path) > 1 and kind in MAINTENANCE and not _both(kind, new, old) else None
+            )
+            folded = None if whole is None else _whole_block(whole, new, old)
+        if whole is None or folded is None:
             yield replace(change, note=_note(change))
         elif whole not in done:
             done.add(whole)
-            texts = [_column_text(record, whole) for record in (new, old, live)]
-            origin = (
-                Origin.DRIFT if texts[0] == texts[1] else Origin.BOTH if _drifted(texts) else Origin.CONFIG
-            )
-            returns = texts[2] is ABSENT and texts[1] is not ABSENT
-            note = Effect.LOSES_DATA if texts[0] is ABSENT or returns else Effect.METADATA
-            yield AttributeChange(
-                path=("column", whole), origin=origin, old=texts[1], new=texts[0], live=texts[2], note=note
-            )
+            yield folded
 
 
-def _both(change: AttributeChange, new: Attributes, old: Attributes) -> bool:
-    """Whether a setting stands in a block that was there before and still is."""
-    return change.path[0] in new and change.path[0] in old
+def _whole_column(path: str, records: Records) -> AttributeChange:
+    new, old, live = records.column_texts(path)
+    drifted = old is not ABSENT and old != live
+    origin = Origin.DRIFT if new == old else Origin.BOTH if drifted else Origin.CONFIG
+    returns = live is ABSENT and old is not ABSENT
+    note = Effect.LOSES_DATA if new is ABSENT or returns else Effect.METADATA
+    return AttributeChange(path=("column", path), origin=origin, old=old, new=new, live=live, note=note)
+
+
+def _both(block: str, new: Attributes, old: Attributes) -> bool:
+    """Whether a block was there before and still is."""
+    return block in new and block in old
 
 
 def _whole_block(name: str, new: Attributes, old: Attributes) -> AttributeChange:
@@ -193,26 +222,11 @@ def _whole_block(name: str, new: Attributes, old: Attributes) -> AttributeChange
     return replace(change, note=_note(change))
 
 
-def _drifted(texts: list[Data]) -> bool:
-    return texts[1] is not ABSENT and texts[1] != texts[2]
-
-
-def _whole(path: str, new: Attributes, live: Attributes) -> str | None:
-    """The topmost part of a path that is missing in the desired or the observed columns, if any is."""
-    steps = path.split(".")
-    for count in range(1, len(steps) + 1):
-        part = ".".join(steps[:count])
-        if part not in (new.get("column") or {}) or part not in (live.get("column") or {}):
-            return part
-    return None
-
-
-def _column_text(record: Attributes, path: str) -> Data:
-    columns = record.get("column") or {}
+def _column_text(spec: TableSpec | None, path: str) -> Data:
+    columns = (spec.columns if spec is not None else None) or {}
     if path not in columns:
         return ABSENT
-    typed = {name: Column(type=item["type"], required=item["required"]) for name, item in columns.items()}
-    return render(type_at(typed, path)) + (" not null" if columns[path]["required"] else "")
+    return render(type_at(columns, path)) + (" not null" if columns[path].required else "")
 
 
 def _note(change: AttributeChange) -> str:

@@ -8,11 +8,12 @@ from typing import Final
 
 from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.records import encode
 from flareiac.sdk.changes import AttributeChange, Effect, Origin
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.snapshots import MAIN
-from flareiac_iceberg.format.spec import duration_text
+from flareiac_iceberg.format.spec import TableSpec, duration_text
 from flareiac_iceberg.table.branches import OWN_TAGS
 
 _NAME: Final = re.compile(r"[^\x00-\x1f`]+")
@@ -74,7 +75,7 @@ def _part(value: Data, path: tuple[str, str, str], diagnostics: Diagnostics) -> 
 
 
 def named_changes(
-    desired: Attributes, recorded: Attributes | None, live: Attributes, ended: Collection[str] = ()
+    desired: TableSpec, recorded: TableSpec | None, live: TableSpec, ended: Collection[str] = ()
 ) -> Iterator[AttributeChange]:
     """Every declared branch and tag that is not the same in all three records: as a whole where it comes or
     goes, else part by part.
@@ -82,12 +83,19 @@ def named_changes(
     ``ended``: tags whose time ran out.
     """
     for kind, parts in _PARTS.items():
-        new, old, there = ({} if item is None else item.get(kind) or {} for item in (desired, recorded, live))
+        new, old, there = (_blocks(kind, item) for item in (desired, recorded, live))
         for name in dict.fromkeys([*new, *old]):
             if name in new and name in there:
                 yield from _part_changes((kind, name), parts, new[name], old.get(name), there[name])
             elif name not in ended:
                 yield _whole((kind, name), *(_shown(item.get(name)) for item in (new, old, there)))
+
+
+def _blocks(kind: str, spec: TableSpec | None) -> dict[str, Attributes]:
+    if spec is None:
+        return {}
+    blocks = spec.branches if kind == "branch" else spec.snapshot_tags
+    return {name: encode(item) for name, item in blocks.items()}
 
 
 def _shown(item: Attributes | None) -> Data:

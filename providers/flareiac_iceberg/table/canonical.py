@@ -8,6 +8,7 @@ from typing import Final
 from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Relation, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -30,11 +31,8 @@ from flareiac_iceberg.format.spec import (
     Column,
     PartitionField,
     SortField,
-    column_data,
     flatten,
     parent_of,
-    partition_data,
-    sort_data,
 )
 from flareiac_iceberg.format.transforms import partition, sort_field
 from flareiac_iceberg.format.types import NOT_IN_SPARK, Primitive, TypeTextError, parse
@@ -104,12 +102,10 @@ def canonical(
     return {
         **place,
         "identifier": _identifier(wanted.get("identifier"), columns, diagnostics),
-        "columns": None
-        if columns is None
-        else {path: column_data(column) for path, column in columns.items()},
+        "columns": encode(columns),
         "column_order": None if columns is None else list(columns),
-        "partition_by": fields,
-        "sort_by": _sorting(wanted.get("sort_by"), columns, diagnostics),
+        "partition_by": encode(fields),
+        "sort_by": encode(_sorting(wanted.get("sort_by"), columns, diagnostics)),
         "distribution": wanted.get("distribution"),
         "properties": _properties(wanted, diagnostics),
         "comment": wanted.get("comment"),
@@ -357,7 +353,7 @@ def _existing(
 
 def _partitions(
     value: Data, columns: Mapping[str, Column] | None, diagnostics: Diagnostics
-) -> list[Attributes] | None:
+) -> list[PartitionField] | None:
     if value is None:
         return None
     found: list[PartitionField] = []
@@ -378,7 +374,7 @@ def _partitions(
             continue
         _check_field_name(field, found, columns, diagnostics)
         found.append(field)
-    return [partition_data(item) for item in found]
+    return found
 
 
 def _is_redundant(field: PartitionField, other: PartitionField) -> bool:
@@ -418,10 +414,10 @@ def _check_field_name(
 
 def _sorting(
     value: Data, columns: Mapping[str, Column] | None, diagnostics: Diagnostics
-) -> list[Attributes] | None:
+) -> list[SortField] | None:
     if value is None:
         return None
-    found: list[Attributes] = []
+    found: list[SortField] = []
     for item in _list("sort_by", value, diagnostics):
         term = sort_field("asc", item) if isinstance(item, str) else item
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "direction", "nulls"}:
@@ -431,7 +427,7 @@ def _sorting(
             continue
         field = SortField(**term)
         _check_transform(field.transform, field.column, columns, "sort_by", diagnostics)
-        found.append(sort_data(field))
+        found.append(field)
     return found
 
 
@@ -489,14 +485,14 @@ def _check_transform(
 
 
 def _surroundings(
-    wanted: Attributes, columns: Mapping[str, Column] | None, fields: list[Attributes] | None
+    wanted: Attributes, columns: Mapping[str, Column] | None, fields: list[PartitionField] | None
 ) -> Surroundings:
     order = wanted.get("sort_by")
     return Surroundings(
         columns=columns,
         properties=wanted.get("properties") or {},
         sorted=None if order is None else bool(order),
-        identities=[item["column"] for item in fields or () if item["transform"] == "identity"],
+        identities=[item.column for item in fields or () if item.transform == "identity"],
     )
 
 

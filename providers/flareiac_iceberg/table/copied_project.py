@@ -7,21 +7,18 @@ here would be done to that project's tables.
 
 from pathlib import PurePosixPath
 
-from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.data import Reference
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.spec import spec_of
 from flareiac_iceberg.format.locations import absolute_location, plain_text
 from flareiac_iceberg.table.observed import ObservedTable
 
 
-def in_another_copy(
-    request: PlanRequest, attributes: Attributes, observed: ObservedTable
-) -> tuple[Blocker, ...]:
-    """A blocker where the table lies in a warehouse like this project's, below another root. ``attributes``:
-    declared or recorded.
-    """
-    warehouse = _warehouse(request, attributes)
+def in_another_copy(request: PlanRequest, catalog: Reference, observed: ObservedTable) -> tuple[Blocker, ...]:
+    """A blocker where the table lies in a warehouse like this project's, below another root."""
+    warehouse = _warehouse(request, catalog)
     location = plain_text(observed.identity.location or "")
     root = str(request.project.root)
     if (
@@ -56,10 +53,9 @@ def in_another_copy(
     )
 
 
-def _warehouse(request: PlanRequest, attributes: Attributes) -> str | None:
+def _warehouse(request: PlanRequest, reference: Reference) -> str | None:
     """The absolute local warehouse of the table's catalog; None for one that is elsewhere or not known."""
-    reference = attributes.get("catalog")
-    catalog = request.references.get(reference.address) if isinstance(reference, Reference) else None
-    declared = catalog.attributes.get("warehouse") if catalog is not None else None
-    text = plain_text(absolute_location(str(declared), request.project.root) or "") if declared else ""
+    catalog = request.references.get(reference.address)
+    declared = spec_of(catalog.address, catalog.attributes).warehouse if catalog is not None else ""
+    text = plain_text(absolute_location(declared, request.project.root) or "") if declared else ""
     return text.rstrip("/") if text.startswith("/") else None

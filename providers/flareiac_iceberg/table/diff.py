@@ -9,16 +9,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from flareiac.kernel.data import Data
-from flareiac.sdk.results import Recorded
-from flareiac_iceberg.format.identity import TableIdentity, identity_of
+from flareiac_iceberg.format.identity import TableIdentity
 from flareiac_iceberg.format.spec import (
     DEFAULT_PROPERTIES,
     Column,
+    TableDefinition,
     TableSpec,
     children,
     is_inside,
     parent_of,
-    spec_of,
     type_at,
 )
 from flareiac_iceberg.format.types import render
@@ -62,20 +61,21 @@ class Known:
     field_ids: Mapping[str, int]
     defaults: Mapping[str, str]
     tags: Mapping[str, int] = field(default_factory=dict)
-    gone: frozenset[int] = frozenset()
+    gone: AbstractSet[int] = frozenset()
 
 
 NOTHING = Known(spec=TableSpec(), field_ids={}, defaults={})
 
 
-def known_of(spec: TableSpec, identity: TableIdentity) -> Known:
+def known_of(spec: TableSpec, identity: TableIdentity, gone: AbstractSet[int] = frozenset()) -> Known:
     """A table as it is, or was, of this identity."""
-    return Known(spec=spec, field_ids=identity.field_ids, defaults=identity.defaults, tags=identity.tags)
-
-
-def recorded_known(recorded: Recorded) -> Known:
-    """A table as it is recorded."""
-    return known_of(spec_of(recorded.attributes), identity_of(recorded.identity))
+    return Known(
+        spec=spec,
+        field_ids=identity.field_ids,
+        defaults=identity.defaults,
+        tags=identity.tags,
+        gone=gone,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class Difference:
     """Declared columns that are there under another field id than recorded."""
 
 
-def difference(desired: TableSpec, recorded: Known, observed: Known) -> Difference:
+def difference(desired: TableDefinition, recorded: Known, observed: Known) -> Difference:
     """What makes ``observed`` satisfy ``desired``. ``recorded`` tells what was declared before and is to be
     removed now.
     """
@@ -121,7 +121,7 @@ def difference(desired: TableSpec, recorded: Known, observed: Known) -> Differen
     )
 
 
-def _reborn(desired: TableSpec, recorded: Known, observed: Known, renames: Renames) -> tuple[str, ...]:
+def _reborn(desired: TableDefinition, recorded: Known, observed: Known, renames: Renames) -> tuple[str, ...]:
     before = {
         path_after(path, declared_steps(desired.renamed)): field_id
         for path, field_id in recorded.field_ids.items()

@@ -6,12 +6,13 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import decode as decode_record
 from flareiac.kernel.records import encode as encode_record
 from flareiac.sdk.actions import Adopt, Create, CustomAction, Delete, Revive, Settleable, Update
 from flareiac.sdk.command_line import RecordedResource
@@ -30,11 +31,11 @@ from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import Target, target_of
-from flareiac_iceberg.format.identity import TableIdentity, identity_of
+from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import absolute_location
-from flareiac_iceberg.format.metadata import created_by, parse_metadata
+from flareiac_iceberg.format.metadata import TableFile, created_by
 from flareiac_iceberg.format.snapshots import commits
-from flareiac_iceberg.format.spec import TableSpec, layout_of, spec_of
+from flareiac_iceberg.format.spec import TableDefinition, layout_of
 from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.read import figures, reader_of
 from flareiac_iceberg.maintenance.statistics import another_table, gone_table, survey
@@ -50,9 +51,10 @@ from flareiac_iceberg.table.changes import (
     decode,
 )
 from flareiac_iceberg.table.create import definition
-from flareiac_iceberg.table.diff import NOTHING, Known, difference, known_of, recorded_known
+from flareiac_iceberg.table.diff import NOTHING, Known, difference, known_of
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
-from flareiac_iceberg.table.expected import expected, expected_of
+from flareiac_iceberg.table.observed import recorded_table
+from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expected_of
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import Entries, entries_of, group, key_of, observe, observe_moving, requested
 from flareiac_iceberg.table.requirements import requirements
@@ -83,6 +85,17 @@ _FOLLOWS: Final = ("format_version", "branch", "tag")
 """What a new table may get only in a second commit."""
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be made of a table, read once."""
+
+    request: ApplyRequest[Settleable] | ChangeRequest
+    change: Create | Adopt | Update
+    target: Target
+    planned: TableDefinition
+    payload: UpdatePayload
 
 
 class TableDriver:
@@ -136,22 +149,20 @@ class TableDriver:
 
         Raises ``Failure`` where only ``settle`` can tell what was done.
         """
-        change = request.action
         try:
-            target, creates = target_of(change.planned, request.references), isinstance(change, Create)
-            self._connections.get(target.catalog, make=creates)
+            order = _order(request, request.action)
+            creates = isinstance(order.change, Create)
+            self._connections.get(order.target.catalog, make=creates)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
-        if isinstance(change, Create):
-            return self._create(request, target, change.planned)
-        return self._update(request, change, target)
+        return self._create(order) if creates else self._update(order)
 
     def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply``
         does.
         """
         recorded = request.action.recorded
-        purge = request.action.payload["mode"] == "purge"
+        purge = decode_record(DeletePayload, request.action.payload).mode == "purge"
         try:
             target = target_of(recorded.attributes, request.references)
             found = self._metadata(target)
@@ -159,7 +170,7 @@ class TableDriver:
                 return Applied(
                     attributes=recorded.attributes, identity=recorded.identity, revivable=not purge
                 )
-            if found[1]["table-uuid"] != identity_of(recorded.identity).uuid:
+            if found.uuid != identity_of(recorded.identity).uuid:
                 return NotApplied(diagnostics=(_moved(target, "its uuid is another one"),))
             delete_files = self._deletion(target, found) if purge else None
         except Failure as failure:
@@ -170,24 +181,23 @@ class TableDriver:
             if not self._is_gone(target, recorded):
                 raise
         known = identity_of(recorded.identity)
-        identity = encode_record(replace(known, metadata_location=found[0], last_is_known=True))
+        identity = encode_record(replace(known, metadata_location=found.location, last_is_known=True))
         gone = f"dropped {target.full_name}"
-        way = (
-            f"{gone}; its last metadata file is {found[0]}; flareiac undrop {request.address} brings it back"
-        )
+        back = f"flareiac undrop {request.address} brings it back"
+        way = f"{gone}; its last metadata file is {found.location}; {back}"
         texts = (way,) if delete_files is None else (gone, *delete_files())
         return Applied(attributes=recorded.attributes, identity=identity, messages=texts, revivable=not purge)
 
-    def _deletion(self, target: Target, found: tuple[str, Attributes]) -> Callable[[], Sequence[str]]:
+    def _deletion(self, target: Target, found: TableFile) -> Callable[[], Sequence[str]]:
         """What deletes the files of a table that is out of its catalog, and tells of those that stay. Raises
         ``Failure`` if none may be.
         """
-        if shares_files(found[1].get("properties") or {}):
+        if shares_files(found.properties):
             raise Failure(not_purged(target.full_name))
         writer = self._writer(target)
         if target.catalog.is_server:
             return tuple  # the server does it
-        return partial(delete, writer.file_io(found[1], found[0]), files_of(target, *found))
+        return partial(delete, writer.file_io(found.metadata, found.location), files_of(target, *found))
 
     def _writer(self, target: Target) -> "CatalogWriter[Any, Any]":
         return self._connections.get(target.catalog)
@@ -198,7 +208,7 @@ class TableDriver:
             found = self._metadata(target)
         except Failure:
             return False
-        return found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
+        return found is None or found.uuid != identity_of(recorded.identity).uuid
 
     def revive(self, request: ApplyRequest[Revive]) -> Outcome:
         """Enters a table that is gone in its catalog again, as its last metadata file says; never over
@@ -225,7 +235,7 @@ class TableDriver:
             last = last_metadata(target, uuid, known.metadata_location, exact=known.last_is_known)
             self._writer(target).register(target, last.location, key)
             there, notes = self._metadata(target), (*last.notes, *hidden)
-        if there is None or there[1]["table-uuid"] != uuid:
+        if there is None or there.uuid != uuid:
             return NotApplied(diagnostics=(name_taken(target),))
         return _revived(recorded, there, target, *notes)
 
@@ -239,7 +249,7 @@ class TableDriver:
     def history(self, recorded: Recorded, references: References) -> Sequence[HistoryRow]:
         """The snapshots of the recorded table, newest first (see ``rows``). Raises ``Failure``."""
         target = target_of(recorded.attributes, references)
-        return rows(self._own(target, recorded)[1])
+        return rows(self._own(target, recorded).metadata)
 
     def statistics(self, request: StatisticsRequest) -> Statistics:
         """The figures of the recorded table. Raises ``Failure``."""
@@ -255,7 +265,7 @@ class TableDriver:
         ``Failure``.
         """
         target = target_of(table.recorded.attributes, table.references)
-        metadata = self._own(target, table.recorded)[1]
+        metadata = self._own(target, table.recorded).metadata
         way = way_back(metadata, target.full_name, to, known)
         if way.head == way.target.id:
             return RollbackPreview(
@@ -272,20 +282,20 @@ class TableDriver:
         try:
             target = target_of(recorded.attributes, request.references)
             found = self._own(target, recorded)
-            way = decode_way(found[1], target.full_name, request.action.payload)
-            if stands(found[1], way):
+            way = decode_way(found.metadata, target.full_name, request.action.payload)
+            if stands(found.metadata, way):
                 return _applied(
                     recorded.attributes,
                     found,
                     f"{request.address} stands at snapshot {way.target.id} already",
                 )
-            made = restore_updates(found[1], way, now=time.time())
+            made = restore_updates(found.metadata, way, now=time.time())
         except Failure as failure:
             return NotApplied(
                 diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics)
             )
         try:
-            needs = restore_requirements(found[1], way)
+            needs = restore_requirements(found.metadata, way)
             self._writer(target).commit(target, TableCommit(found=found, updates=made, needs=needs))
         except Conflict:
             return NotApplied(diagnostics=(_written_meanwhile(target),))
@@ -297,12 +307,12 @@ class TableDriver:
                 )
         return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
 
-    def _own(self, target: Target, recorded: Recorded) -> tuple[str, Attributes]:
+    def _own(self, target: Target, recorded: Recorded) -> TableFile:
         """The recorded table's metadata. Raises ``Failure`` if it is gone or another one."""
         found = self._metadata(target)
         if found is None:
             raise Failure(gone_table(target.full_name))
-        if found[1]["table-uuid"] != recorded.identity.get("uuid"):
+        if found.uuid != identity_of(recorded.identity).uuid:
             raise Failure(another_table(target.full_name))
         return found
 
@@ -315,129 +325,118 @@ class TableDriver:
         change.
         """
         match request.action:
-            case Create(planned=planned):
+            case Create() as change:
+                order = _order(request, change)
                 try:
-                    found = self._metadata(target_of(planned, request.references))
+                    found = self._metadata(order.target)
                 except NoCatalog:
                     return None  # to create the table would have made the catalog
-                made = found is not None and created_by(found[1]) == request.key
-                return _as_created(planned, found) if found is not None and made else None
+                made = found is not None and created_by(found.metadata) == request.key
+                return _as_created(change.planned, found) if found is not None and made else None
             case Adopt() | Update() as change:
-                found = self._metadata(target_of(change.planned, request.references))
-                done = found is not None and _nothing_left(change, found)
+                order = _order(request, change)
+                found = self._metadata(order.target)
+                done = found is not None and _nothing_left(order, found)
                 return _applied(change.planned, found) if found is not None and done else None
             case Delete(recorded=recorded, payload=payload):
-                return self._gone(recorded, payload, request.references)
+                return self._gone(recorded, decode_record(DeletePayload, payload), request.references)
             case Revive(recorded=recorded):
                 target = target_of(recorded.attributes, request.references)
                 found = self._still(target, recorded)
                 return _revived(recorded, found, target) if found is not None else None
             case CustomAction(recorded=recorded, payload=way):
                 found = self._still(target_of(recorded.attributes, request.references), recorded)
-                back = found is not None and is_back(found[1], way)
+                back = found is not None and is_back(found.metadata, way)
                 return _applied(recorded.attributes, found) if found is not None and back else None
             case other:
                 assert_never(other)
 
-    def _gone(self, recorded: Recorded, payload: Data, references: References) -> Outcome | None:
+    def _gone(self, recorded: Recorded, payload: DeletePayload, references: References) -> Outcome | None:
         if self._still(target_of(recorded.attributes, references), recorded) is not None:
             return None
         known = identity_of(recorded.identity)
         # What was committed since it was recorded is in the metadata file that the plan saw.
-        last = payload.get("metadata_location") or known.metadata_location
-        identity = encode_record(replace(known, metadata_location=last))
+        last = payload.metadata_location or known.metadata_location
         return Applied(
-            attributes=recorded.attributes, identity=identity, revivable=payload["mode"] != "purge"
+            attributes=recorded.attributes,
+            identity=encode_record(replace(known, metadata_location=last)),
+            revivable=payload.mode != "purge",
         )
 
-    def _still(self, target: Target, recorded: Recorded) -> tuple[str, Attributes] | None:
+    def _still(self, target: Target, recorded: Recorded) -> TableFile | None:
         """The metadata of the recorded table; None where it is gone, or another one has its name."""
         found = self._metadata(target)
-        same = found is not None and found[1]["table-uuid"] == identity_of(recorded.identity).uuid
+        same = found is not None and found.uuid == identity_of(recorded.identity).uuid
         return found if same else None
 
-    def _create(self, request: ChangeRequest, target: Target, planned: Attributes) -> Outcome:
-        spec = spec_of(planned)
-        location = (
-            None
-            if spec.location is None
-            else absolute_location(spec.location, self._project.root) or spec.location
-        )
+    def _create(self, order: Order) -> Outcome:
+        target, key, location = order.target, order.request.key, order.planned.location
+        place = None if location is None else absolute_location(location, self._project.root) or location
         try:
-            what, missing = definition(spec, request.key), partial(self._missing, target, planned)
-            self._writer(target).create(target, what, location, request.key, missing)
+            what, missing = definition(order.planned, key), partial(self._missing, order)
+            self._writer(target).create(target, what, place, key, missing)
             message = f"created {target.full_name}"
         except Exists:
             message = f"{target.full_name} had been created by this operation before"
         found = self._metadata(target)
-        if found is None or created_by(found[1]) != request.key:
+        if found is None or created_by(found.metadata) != key:
             return NotApplied(diagnostics=(_moved(target, "a table of this name has appeared"),))
-        return self._completed(request, target, planned, message)
+        # What a server did not take together with a new table follows in a commit of its own
+        missing_yet = partial(_lacking, order.planned)
+        return self._in_one_commit(order, missing_yet, lambda _found: None, message, sent=True)
 
-    def _completed(
-        self, request: ChangeRequest, target: Target, planned: Attributes, message: str
-    ) -> Outcome:
-        """What a server did not take together with a new table follows in a commit of its own."""
-
-        def missing(found: tuple[str, Attributes]) -> tuple[Change, ...]:
-            return _lacking(planned, found[1], found[0])
-
-        return self._in_one_commit(request, target, planned, missing, lambda _found: None, message, sent=True)
-
-    def _missing(self, target: Target, planned: Attributes, metadata: Attributes) -> list[Attributes]:
+    def _missing(self, order: Order, metadata: Attributes) -> list[Attributes]:
         """The updates that make a new table with this metadata the planned one."""
-        return self._updates(target, metadata, _lacking(planned, metadata, ""), planned)
+        return self._updates(order, metadata, _lacking(order.planned, TableFile("", metadata)))
 
-    def _update(self, request: ChangeRequest, change: Adopt | Update, target: Target) -> Outcome:
-        planned = change.planned
-        steps = tuple(_filled(decode(item), planned) for item in change.payload["changes"])
+    def _update(self, order: Order) -> Outcome:
+        target = order.target
+        steps = tuple(_filled(decode(item), order.planned) for item in order.payload.changes)
         changes = tuple(item for item in steps if not isinstance(item, MoveTable))
         old = None
-        if isinstance(change, Update) and len(changes) != len(steps):
+        if isinstance(order.change, Update) and len(changes) != len(steps):
+            recorded = order.change.recorded
             try:
-                old = self._old_name(change, request.references, target)
+                old = self._old_name(order, recorded)
             except Failure as failure:
                 return NotApplied(diagnostics=failure.diagnostics)
             if old is not None:
                 try:
-                    self._writer(old).rename(old, target, request.key)
+                    self._writer(old).rename(old, target, order.request.key)
                 except Exists:
-                    self._old_name(change, request.references, target)
+                    self._old_name(order, recorded)
 
-        def needed(found: tuple[str, Attributes]) -> tuple[Change, ...]:
-            return () if _nothing_left(change, found) else changes
+        def needed(found: TableFile) -> tuple[Change, ...]:
+            return () if _nothing_left(order, found) else changes
 
-        def trouble(found: tuple[str, Attributes]) -> Diagnostic | None:
-            return _requirements(change, target, found, changes)
+        def trouble(found: TableFile) -> Diagnostic | None:
+            return _requirements(order, found, changes)
 
         message = f"changed {target.full_name} in one commit"
-        return self._in_one_commit(request, target, planned, needed, trouble, message, sent=old is not None)
+        return self._in_one_commit(order, needed, trouble, message, sent=old is not None)
 
-    def _old_name(self, change: Update, references: References, target: Target) -> Target | None:
+    def _old_name(self, order: Order, recorded: Recorded) -> Target | None:
         """The name that the recorded table is to be moved from; None where it has the new one. Raises
         ``Failure`` if it has neither.
         """
-        old = target_of(change.recorded.attributes, references)
-        wanted = expected(change.payload)
+        wanted = order.payload.requirements
         assert wanted is not None, "a table that is updated was there"
-        uuid = wanted.uuid
-        there = self._metadata(target)
+        there = self._metadata(order.target)
         if there is not None:
-            if there[1]["table-uuid"] != uuid:
-                raise Failure(_name_taken(target))
+            if there.uuid != wanted.uuid:
+                raise Failure(_name_taken(order.target))
             return None
+        old = target_of(recorded.attributes, order.request.references)
         found = self._metadata(old)
-        if found is None or found[1]["table-uuid"] != uuid:
+        if found is None or found.uuid != wanted.uuid:
             raise Failure(_moved(old, "it is gone" if found is None else "its uuid is another one"))
         return old
 
     def _in_one_commit(
         self,
-        request: ChangeRequest,
-        target: Target,
-        planned: Attributes,
-        needed: Callable[[tuple[str, Attributes]], tuple[Change, ...]],
-        trouble: Callable[[tuple[str, Attributes]], Diagnostic | None],
+        order: Order,
+        needed: Callable[[TableFile], tuple[Change, ...]],
+        trouble: Callable[[TableFile], Diagnostic | None],
         message: str,
         *,
         sent: bool,
@@ -447,7 +446,7 @@ class TableDriver:
         ``sent``: something of the request was done already. Raises ``Failure`` only then, or once a commit
         was tried.
         """
-        pause = _FIRST_PAUSE
+        request, target, pause = order.request, order.target, _FIRST_PAUSE
         for attempt in range(ATTEMPTS):
             try:
                 found = self._metadata(target)
@@ -459,56 +458,43 @@ class TableDriver:
                 return NotApplied(diagnostics=(_moved(target, "it is gone"),))
             changes = needed(found)
             if not changes:
-                return _applied(
-                    planned,
-                    found,
-                    *([message] if attempt == 0 and isinstance(request.action, Create) else []),
-                )
+                created = attempt == 0 and isinstance(order.change, Create)
+                return _applied(order.change.planned, found, *([message] if created else []))
             problem = trouble(found)
             if problem is not None:
                 return NotApplied(diagnostics=(problem,))
             try:
-                self._commit(target, found, changes, planned, empty=request.action.payload["empty"])
+                self._commit(order, found, changes)
             except Conflict:
                 request.progress(
                     f"{target.full_name}: another writer committed first, trying again ({attempt + 1})"
                 )
             else:
-                return self._committed(target, planned, message)
+                return self._committed(order, message)
             if request.cancel.wait(pause * random.uniform(0.5, 1.0)):  # noqa: S311  # spreads retries, guards nothing
                 break
             pause = min(pause * 2, _LONGEST_PAUSE)
         return NotApplied(diagnostics=(_starved(target),))
 
-    def _commit(
-        self,
-        target: Target,
-        found: tuple[str, Attributes],
-        changes: tuple[Change, ...],
-        planned: Attributes,
-        *,
-        empty: bool,
-    ) -> None:
-        made = self._updates(target, found[1], changes, planned)
-        needs = requirements(found[1], made, empty=empty)
-        self._writer(target).commit(target, TableCommit(found=found, updates=made, needs=needs))
+    def _commit(self, order: Order, found: TableFile, changes: tuple[Change, ...]) -> None:
+        made = self._updates(order, found.metadata, changes)
+        needs = requirements(found.metadata, made, empty=order.payload.empty)
+        self._writer(order.target).commit(order.target, TableCommit(found=found, updates=made, needs=needs))
 
-    def _updates(
-        self, target: Target, metadata: Attributes, changes: tuple[Change, ...], planned: Attributes
-    ) -> list[Attributes]:
-        start = self._start(target, metadata, changes) if needs_start(changes, metadata) else None
-        return updates(metadata, changes, start, planned["properties"] or ())
+    def _updates(self, order: Order, metadata: Attributes, changes: tuple[Change, ...]) -> list[Attributes]:
+        start = None
+        if needs_start(changes, metadata):
+            version = version_after(metadata, changes)
+            start = empty_snapshot(self._connections, order.target, metadata, version)
+        return updates(metadata, changes, start, order.planned.properties or ())
 
-    def _start(self, target: Target, metadata: Attributes, changes: tuple[Change, ...]) -> Attributes:
-        return empty_snapshot(self._connections, target, metadata, version_after(metadata, changes))
-
-    def _committed(self, target: Target, planned: Attributes, message: str) -> Outcome:
-        found = self._metadata(target)
+    def _committed(self, order: Order, message: str) -> Outcome:
+        found = self._metadata(order.target)
         if found is None:
-            return NotApplied(diagnostics=(_moved(target, "it was dropped right after the change"),))
-        return _applied(planned, found, message)
+            return NotApplied(diagnostics=(_moved(order.target, "it was dropped right after the change"),))
+        return _applied(order.change.planned, found, message)
 
-    def _metadata(self, target: Target) -> tuple[str, Attributes] | None:
+    def _metadata(self, target: Target) -> TableFile | None:
         """The location and content of the current metadata, or None if there is no such table. Raises
         ``Failure``, ``NoCatalog`` where there is no catalog.
         """
@@ -516,68 +502,68 @@ class TableDriver:
         return None if pointer is None else load_entry(pointer, target.catalog)
 
 
-def _applied(planned: Attributes, found: tuple[str, Attributes], *messages: str) -> Applied:
-    _, identity = parse_metadata(found[1], found[0])
-    return Applied(attributes=planned, identity=encode_record(identity), messages=messages)
+def _order(request: ApplyRequest[Settleable] | ChangeRequest, change: Create | Adopt | Update) -> Order:
+    """Raises ``Failure`` where the catalog is no longer known."""
+    return Order(
+        request=request,
+        change=change,
+        target=target_of(change.planned, request.references),
+        planned=TableDefinition.of(change.planned),
+        payload=decode_record(UpdatePayload, change.payload),
+    )
 
 
-def _as_created(planned: Attributes, found: tuple[str, Attributes]) -> Applied:
+def _applied(planned: Attributes, found: TableFile, *messages: str) -> Applied:
+    return Applied(attributes=planned, identity=encode_record(found.read()[1]), messages=messages)
+
+
+def _as_created(planned: Attributes, found: TableFile) -> Applied:
     """What is to be recorded of a table that this operation created, perhaps without what was to follow in a
     second commit.
     """
-    there = layout_of(parse_metadata(found[1], found[0])[0])
+    there = layout_of(found.read()[0])
     behind = [name for name in _FOLLOWS if planned[name] is not None and there[name] != planned[name]]
     return _applied(planned | {name: there[name] for name in behind}, found)
 
 
-def _lacking(planned: Attributes, metadata: Attributes, location: str) -> tuple[Change, ...]:
-    spec, identity = parse_metadata(metadata, location)
-    observed = _known(spec, identity, metadata, planned, {})
-    return difference(spec_of(planned), NOTHING, observed).changes
+def _lacking(planned: TableDefinition, found: TableFile) -> tuple[Change, ...]:
+    return difference(planned, NOTHING, _known(planned, found, {})).changes
 
 
-def _nothing_left(change: Adopt | Update, found: tuple[str, Attributes]) -> bool:
+def _nothing_left(order: Order, found: TableFile) -> bool:
     """Whether the table is the one that was planned for and satisfies what was planned already."""
-    planned, wanted = change.planned, expected(change.payload)
-    if wanted is None or found[1]["table-uuid"] != wanted.uuid:
+    wanted, recorded = order.payload.requirements, NOTHING
+    if wanted is None or found.uuid != wanted.uuid:
         return False
-    spec, identity = parse_metadata(found[1], found[0])
-    same = change.recorded is not None and identity_of(change.recorded.identity).uuid == wanted.uuid
-    recorded = recorded_known(change.recorded) if same and change.recorded else NOTHING
-    observed = _known(spec, identity, found[1], planned, recorded.tags)
-    return not difference(spec_of(planned), recorded, observed).changes
+    if order.change.recorded is not None:
+        known = recorded_table(order.change.recorded)
+        if known.identity.uuid == wanted.uuid:
+            recorded = known_of(known.definition, known.identity)
+    return not difference(order.planned, recorded, _known(order.planned, found, recorded.tags)).changes
 
 
-def _known(
-    spec: TableSpec,
-    identity: TableIdentity,
-    metadata: Attributes,
-    planned: Attributes,
-    tags: Mapping[str, int],
-) -> Known:
-    gone = frozenset(lost(wanted_snapshots(spec_of(planned), tags), metadata))
-    return replace(known_of(spec, identity), gone=gone)
+def _known(planned: TableDefinition, found: TableFile, tags: Mapping[str, int]) -> Known:
+    gone = frozenset(lost(wanted_snapshots(planned, tags), found.metadata))
+    return known_of(*found.read(), gone)
 
 
-def _requirements(
-    change: Adopt | Update, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...]
-) -> Diagnostic | None:
-    _, identity = parse_metadata(found[1], found[0])
-    now, wanted = expected_of(identity), expected(change.payload)
+def _requirements(order: Order, found: TableFile, changes: tuple[Change, ...]) -> Diagnostic | None:
+    target, identity = order.target, found.read()[1]
+    now, wanted = expected_of(identity), order.payload.requirements
     names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
     moved = [text for name, text in names.items() if getattr(now, name) != getattr(wanted, name)]
     if moved:
         return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
-    if change.payload["empty"] and identity.written:
+    if order.payload.empty and identity.written:
         return _moved(
             target,
             "rows were written since the plan was made, and a not null column needs a table without rows",
         )
-    against = contradiction(found[1], changes) or _overtaken(found[1].get("properties") or {}, changes)
+    against = contradiction(found.metadata, changes) or _overtaken(found.properties, changes)
     return None if against is None else _moved(target, against)
 
 
-def _overtaken(properties: Attributes, changes: tuple[Change, ...]) -> str | None:
+def _overtaken(properties: Mapping[str, str], changes: tuple[Change, ...]) -> str | None:
     """A property that someone else has set to a third value since the plan was made: setting it would undo
     that unseen.
     """
@@ -592,15 +578,15 @@ def _overtaken(properties: Attributes, changes: tuple[Change, ...]) -> str | Non
     return None
 
 
-def _filled(change: Change, planned: Attributes) -> Change:
+def _filled(change: Change, planned: TableDefinition) -> Change:
     """A change with a value that was unknown at plan time filled in."""
     match change:
         case SetProperty(name=name, new=new) if new is UNKNOWN:
-            return replace(change, new=planned["properties"][name])
+            return replace(change, new=(planned.properties or {})[name])
         case SetTag(name=name, new=new) if new is UNKNOWN:
-            return replace(change, new=planned["tags"][name])
+            return replace(change, new=(planned.tags or {})[name])
         case SetTableComment(new=new) if new is UNKNOWN:
-            return replace(change, new=planned["comment"])
+            return replace(change, new=planned.comment)
         case _:
             return change
 
@@ -629,9 +615,9 @@ def _as_then(request: ApplyRequest[Revive]) -> dict[str, Resolved]:
     return {**request.references, **then}
 
 
-def _revived(recorded: Recorded, found: tuple[str, Attributes], target: Target, *notes: str) -> Applied:
+def _revived(recorded: Recorded, found: TableFile, target: Target, *notes: str) -> Applied:
     """It stays when its block is not written again: the apply after this must not drop it once more."""
-    total = next((item.total for item in commits(found[1], 1)), 0)
+    total = next((item.total for item in commits(found.metadata, 1)), 0)
     rows_text = "" if total is None else f", with {total} rows"
     said = (
         f"{target.full_name} is back{rows_text}",

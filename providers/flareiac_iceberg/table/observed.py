@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from flareiac.kernel.data import Attributes
 from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
+from flareiac_iceberg.format.spec import TableDefinition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,20 +20,38 @@ class TableFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedTable:
-    """A table that is there."""
+class RecordedTable:
+    """A table as the state has it."""
 
-    attributes: Attributes
+    definition: TableDefinition
     identity: TableIdentity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedTable(RecordedTable):
+    """A table that is there. ``definition``: what only FlareIaC knows of is in it as recorded, or else
+    declared.
+    """
+
     facts: TableFacts
+
+
+def recorded_table(recorded: Recorded) -> RecordedTable:
+    """A table that is recorded."""
+    return RecordedTable(
+        definition=TableDefinition.of(recorded.attributes), identity=identity_of(recorded.identity)
+    )
 
 
 def observed_table(there: Present) -> ObservedTable:
     """A table that is there, as it was read."""
-    facts = there.facts if isinstance(there.facts, TableFacts) else TableFacts()
-    return ObservedTable(attributes=there.attributes, identity=identity_of(there.identity), facts=facts)
+    return ObservedTable(
+        definition=TableDefinition.of(there.attributes),
+        identity=identity_of(there.identity),
+        facts=there.facts if isinstance(there.facts, TableFacts) else TableFacts(),
+    )
 
 
-def is_another(recorded: Recorded, observed: ObservedTable) -> bool:
+def is_another(recorded: RecordedTable, observed: ObservedTable) -> bool:
     """Whether another table than the recorded one has its name."""
-    return identity_of(recorded.identity).uuid != observed.identity.uuid
+    return recorded.identity.uuid != observed.identity.uuid

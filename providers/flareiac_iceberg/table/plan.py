@@ -1,19 +1,28 @@
 """What apply would do with a table: action, typed changes, blockers, drift. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac.kernel import records
 from flareiac.kernel.data import Attributes, Data
-from flareiac.sdk.changes import Action, Blocker, Effect, Proposal, Relation, Step, Usage, blocker
+from flareiac.sdk.changes import (
+    Action,
+    AttributeChange,
+    Blocker,
+    Effect,
+    Proposal,
+    Relation,
+    Step,
+    Usage,
+    blocker,
+)
 from flareiac.sdk.lakehouse import TableWriters
 from flareiac.sdk.requests import PlanRequest
-from flareiac.sdk.results import Missing, Present, Recorded
+from flareiac.sdk.results import Missing, Present
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import absence
-from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.recent_writers import unacknowledged
-from flareiac_iceberg.format.spec import TableSpec, parent_of, spec_of, type_at
+from flareiac_iceberg.format.spec import TableDefinition, TableSpec, parent_of, type_at
 from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.plan import usage_blockers, usage_warnings
 from flareiac_iceberg.table import branches
@@ -35,11 +44,17 @@ from flareiac_iceberg.table.column_changes import (
 )
 from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
-from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference, known_of, recorded_known
+from flareiac_iceberg.table.diff import NOTHING, Difference, difference, known_of
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances
-from flareiac_iceberg.table.expected import expected_of
-from flareiac_iceberg.table.move import PLACE, import_id, move_blockers, move_of, moved_already
-from flareiac_iceberg.table.observed import ObservedTable, is_another, observed_table
+from flareiac_iceberg.table.move import is_elsewhere, move_blockers, move_of
+from flareiac_iceberg.table.observed import (
+    ObservedTable,
+    RecordedTable,
+    is_another,
+    observed_table,
+    recorded_table,
+)
+from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expected_of
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.shared_files import shares_files, unpurgeable
 
@@ -50,24 +65,26 @@ class TablePlanner:
 
     def plan(self, request: PlanRequest) -> Proposal:
         """The proposal; what cannot be done as written is a blocker in it."""
-        recorded = request.recorded
+        recorded = None if request.recorded is None else recorded_table(request.recorded)
         if request.desired is None:
             assert recorded is not None, "a table that is not declared is recorded"
             return _removal(request, recorded)
+        case = Case(request=request, desired=TableDefinition.of(request.desired), recorded=recorded)
         if not isinstance(request.observed, Present):
-            return _creation(request, request.desired)
+            return _creation(case)
         observed = observed_table(request.observed)
         if recorded is not None and is_another(recorded, observed):
-            return _of_another_table(request, request.desired, observed)
+            return _of_another_table(case, observed)
         if request.replace and recorded is not None:
-            return _replacement(request, request.desired, observed)
-        return _update(request, request.desired, observed)
+            return _replacement(case, observed)
+        return _update(case, observed)
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """Of a table that goes or is replaced only which one it is; of one that stays what an update relies
         on.
         """
-        recorded, there = request.recorded, request.observed
+        recorded = None if request.recorded is None else recorded_table(request.recorded)
+        there = request.observed
         if request.desired is None:
             drops = recorded is not None and not _keeps(request, recorded)
             return _which(observed_table(there)) if drops and isinstance(there, Present) else None
@@ -78,14 +95,28 @@ class TablePlanner:
             recorded = None
         elif request.replace and recorded is not None:
             return _which(observed)
-        return _relied_on(spec_of(request.desired), recorded, observed)
+        return _relied_on(TableDefinition.of(request.desired), recorded, observed)
 
 
-def _keeps(request: PlanRequest, recorded: Recorded) -> bool:
-    return recorded.attributes["on_destroy"] == "retain" and not request.destroy_object
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A declared table, with what is recorded of it."""
+
+    request: PlanRequest
+    desired: TableDefinition
+    recorded: RecordedTable | None
+
+    @property
+    def usages(self) -> tuple[Usage, ...]:
+        """What others do with this very table."""
+        return tuple(usage for usage in self.request.usages if usage.subject == self.request.address)
 
 
-def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
+def _keeps(request: PlanRequest, recorded: RecordedTable) -> bool:
+    return recorded.definition.on_destroy == "retain" and not request.destroy_object
+
+
+def _removal(request: PlanRequest, recorded: RecordedTable) -> Proposal:
     if isinstance(request.observed, Missing):
         return Proposal(
             action=Action.FORGET, planned=None, drift=("the table was dropped outside of FlareIaC",)
@@ -93,10 +124,14 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
     if _keeps(request, recorded) or not isinstance(request.observed, Present):
         why = "on_destroy is retain: the table and its data stay, FlareIaC only forgets them"
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
-    mode = "purge" if recorded.attributes["on_destroy"] == "purge" else "drop"
+    mode = "purge" if recorded.definition.on_destroy == "purge" else "drop"
     observed = observed_table(request.observed)
-    blockers = (*_ownership(request, observed), *in_another_copy(request, recorded.attributes, observed))
-    if mode == "purge" and shares_files(observed.attributes["properties"] or {}):
+    another = (_another_table(request, recorded.definition, observed),)
+    blockers: tuple[Blocker, ...] = (
+        *(another if is_another(recorded, observed) else ()),
+        *in_another_copy(request, recorded.definition.catalog, observed),
+    )
+    if mode == "purge" and shares_files(observed.definition.properties or {}):
         blockers = (*blockers, unpurgeable())
     return Proposal(
         action=Action.DELETE,
@@ -110,7 +145,9 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
 
 def _leaving(mode: str, observed: ObservedTable) -> dict[str, Data]:
     """What deleting it takes; the location leads back to it when no one could record another."""
-    return {"mode": mode, "metadata_location": observed.identity.metadata_location}
+    location = observed.identity.metadata_location
+    leaving: Attributes = records.encode(DeletePayload(mode=mode, metadata_location=location))
+    return leaving
 
 
 def _dropping(mode: str) -> Step:
@@ -122,24 +159,20 @@ def _dropping(mode: str) -> Step:
     return Step(text="drop the table from its catalog", effect=Effect.LOSES_DATA, why=why)
 
 
-def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
-    wanted = spec_of(desired)
-    again = request.recorded is not None
+def _creation(case: Case) -> Proposal:
+    request, desired = case.request, case.request.desired or {}
+    again = case.recorded is not None
     return Proposal(
         action=Action.CREATE,
         planned=desired,
-        changes=created(desired, wanted),
+        changes=created(case.desired),
         steps=(CreateTable().step(),),
-        blockers=(
-            *_uncreatable(wanted),
-            *_moved(request, desired),
-            *usage_blockers(desired, _usages(request)),
-        ),
+        blockers=(*_uncreatable(case.desired), *_moved(case), *usage_blockers(desired, case.usages)),
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
         reasons=(_again(request.address),) if again else (),
         payload=_payload((CreateTable(),), None),
-        diagnostics=tuple(usage_warnings(request.address, desired, _usages(request))),
+        diagnostics=tuple(usage_warnings(request.address, desired, case.usages)),
     )
 
 
@@ -150,7 +183,7 @@ def _again(address: str) -> str:
     )
 
 
-def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
+def _uncreatable(wanted: TableDefinition) -> tuple[Blocker, ...]:
     changes = tuple(branches.changes(wanted, TableSpec(), TableSpec(), {}, frozenset()))
     nameless = tuple(branches.refusals(wanted, TableSpec(), changes, _declared_snapshots(wanted), empty=True))
     if wanted.columns:
@@ -171,18 +204,16 @@ def _declared_snapshots(wanted: TableSpec) -> frozenset[int]:
     )
 
 
-def _replacement(request: PlanRequest, desired: Attributes, observed: ObservedTable) -> Proposal:
-    wanted = spec_of(desired)
+def _replacement(case: Case, observed: ObservedTable) -> Proposal:
     return Proposal(
         action=Action.REPLACE,
-        planned=desired,
-        changes=created(desired, wanted),
+        planned=case.request.desired,
+        changes=created(case.desired),
         steps=(_dropping("drop"), CreateTable().step()),
         blockers=(
-            *_uncreatable(wanted),
-            *_moved(request, desired),
-            *_ownership(request, observed),
-            *in_another_copy(request, desired, observed),
+            *_uncreatable(case.desired),
+            *_moved(case),
+            *in_another_copy(case.request, case.desired.catalog, observed),
         ),
         disturbs=ANOTHER_TABLE,
         reasons=("asked for with -replace",),
@@ -190,146 +221,141 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: ObservedTa
     )
 
 
-def _of_another_table(request: PlanRequest, desired: Attributes, observed: ObservedTable) -> Proposal:
+def _of_another_table(case: Case, observed: ObservedTable) -> Proposal:
     """Blocked until someone says which table is meant: an import block that names the new one's uuid adopts
     it.
     """
-    proposal = _update(replace(request, recorded=None, importing=True), desired, observed)
+    request = replace(case.request, recorded=None, importing=True)
+    proposal = _update(replace(case, request=request, recorded=None), observed)
     text = f"the table was dropped and created again outside of FlareIaC (uuid {observed.identity.uuid})"
-    if request.import_id == f"{import_id(desired)}@{observed.identity.uuid}":
+    if request.import_id == f"{case.desired.import_id}@{observed.identity.uuid}":
         return replace(proposal, disturbs=ANOTHER_TABLE, drift=(text,))
-    blockers = (_another_table(request, observed), *_moved(request, desired))
+    blockers = (_another_table(request, case.desired, observed), *_moved(case))
     return replace(proposal, action=Action.UPDATE, steps=(), changes=(), blockers=blockers, drift=(text,))
 
 
-def _update(request: PlanRequest, desired: Attributes, observed: ObservedTable) -> Proposal:
-    recorded, wanted = request.recorded, spec_of(desired)
-    found = difference(wanted, recorded_known(recorded) if recorded else NOTHING, _known(observed))
-    move = move_of(recorded, desired, observed)
-    if move is not None:
-        found = replace(found, changes=(move, *found.changes))
+def _update(case: Case, observed: ObservedTable) -> Proposal:
+    request, recorded, desired = case.request, case.recorded, case.desired
+    found = _difference(case, observed)
     changes = attribute_changes(
-        desired, recorded.attributes if recorded else None, wanted, found, request.project.root
+        desired, None if recorded is None else recorded.definition, found, request.project.root
     )
-    blockers = (
-        *_ownership(request, observed),
-        *in_another_copy(request, desired, observed),
-        *move_blockers(request, desired, observed, move),
-        *refusals(wanted, found, _past(observed, found)),
-        *contradictions(found.changes, _usages(request), wanted.columns or found.observed.columns or {}),
+    blockers = _blockers(case, observed, found)
+    retained = any(change.path == ("on_destroy",) for change in changes)
+    disturbed = [item for path in found.reborn for item in another_field(path).all()]
+    return Proposal(
+        action=_action(case, observed, found, changes, blocked=bool(blockers)),
+        planned=request.desired,
+        changes=changes,
+        steps=(
+            *map(another_field_step, found.reborn),
+            *(change.step() for change in found.changes),
+            *((_retained(desired.on_destroy),) if retained and recorded is not None else ()),
+        ),
+        reasons=(*_suggestions(found), *_ended(found)),
+        blockers=blockers,
+        disturbs=tuple(
+            dict.fromkeys([*disturbed, *disturbances(change.verdict() for change in found.changes)])
+        ),
+        drift=(*map(_other_field, found.reborn), *drift_texts(changes)) if recorded else (),
+        payload=_payload(found.changes, observed, empty=_needs_empty(found)),
+        diagnostics=tuple(usage_warnings(request.address, request.desired or {}, case.usages)),
+    )
+
+
+def _difference(case: Case, observed: ObservedTable) -> Difference:
+    recorded = case.recorded
+    was = NOTHING if recorded is None else known_of(recorded.definition, recorded.identity)
+    there = known_of(observed.definition, observed.identity, observed.facts.gone)
+    found = difference(case.desired, was, there)
+    move = move_of(recorded, case.desired, observed)
+    return found if move is None else replace(found, changes=(move, *found.changes))
+
+
+def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[Blocker, ...]:
+    """All that stands in the way of an update or of adopting the table."""
+    request, desired, usages = case.request, case.desired, case.usages
+    foreign = case.recorded is None and not request.importing
+    elsewhere = moved_location(desired.location, found.observed.location, request.project.root)
+    return (
+        *((_foreign(case, observed),) if foreign else ()),
+        *in_another_copy(request, desired.catalog, observed),
+        *move_blockers(case.recorded, desired, observed, request.references),
+        *refusals(desired, found, _past(observed, found)),
+        *contradictions(found.changes, usages, desired.columns or found.observed.columns or {}),
         *branches.refusals(
-            wanted,
+            desired,
             found.observed,
             found.changes,
             observed.facts.gone,
             empty=observed.identity.snapshot_id is None,
         ),
-        *branches.still_written(found.changes, _usages(request)),
-        *usage_blockers(desired, _usages(request)),
-        *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
-    )
-    state_only = any(change.path == ("on_destroy",) for change in changes)
-    maintenance = any(change.path[0] in MAINTENANCE for change in changes)
-    renamed = recorded is not None and recorded.attributes.get("renamed") != desired["renamed"]
-    return Proposal(
-        action=_action(
-            request,
-            found,
-            worth=state_only or maintenance or bool(blockers) or bool(found.reborn),
-            record=renamed
-            or any(map(settled, changes))
-            or _written_by_others(request, observed)
-            or moved_already(recorded, desired, move),
-        ),
-        planned=desired,
-        changes=changes,
-        steps=(
-            *map(another_field_step, found.reborn),
-            *(change.step() for change in found.changes),
-            *_state_steps(desired, state_only=state_only and recorded is not None),
-        ),
-        reasons=(*_suggestions(found), *_ended(found)),
-        blockers=blockers,
-        disturbs=tuple(
-            dict.fromkeys(
-                (
-                    *(item for path in found.reborn for item in another_field(path).all()),
-                    *disturbances(change.verdict() for change in found.changes),
-                )
-            )
-        ),
-        drift=(*map(_other_field, found.reborn), *drift_texts(changes)) if recorded else (),
-        payload=_payload(found.changes, observed, empty=_needs_empty(found)),
-        diagnostics=tuple(usage_warnings(request.address, desired, _usages(request))),
+        *branches.still_written(found.changes, usages),
+        *usage_blockers(request.desired or {}, usages),
+        *((elsewhere,) if elsewhere is not None else ()),
     )
 
 
-def _usages(request: PlanRequest) -> tuple[Usage, ...]:
-    return tuple(usage for usage in request.usages if usage.subject == request.address)
+def _action(
+    case: Case,
+    observed: ObservedTable,
+    found: Difference,
+    changes: tuple[AttributeChange, ...],
+    *,
+    blocked: bool,
+) -> Action:
+    """What is only recorded again: what the world has already, and what others wrote."""
+    recorded = case.recorded
+    if recorded is None:
+        return Action.ADOPT
+    kept_by_state = any(change.path[0] in ("on_destroy", *MAINTENANCE) for change in changes)
+    if found.changes or found.reborn or kept_by_state or blocked:
+        return Action.UPDATE
+    behind = (
+        recorded.definition.renamed != case.desired.renamed
+        or is_elsewhere(recorded, case.desired)
+        or any(map(settled, changes))
+        or _written_by_others(case, recorded, observed)
+    )
+    return Action.RECORD if behind else Action.NO_OP
 
 
-def _written_by_others(request: PlanRequest, observed: ObservedTable) -> bool:
+def _written_by_others(case: Case, recorded: RecordedTable, observed: ObservedTable) -> bool:
     """Then the table is recorded again, so that an apply acknowledges what they did. A table without declared
     writers is fed by others.
     """
-    writers = [usage for usage in _usages(request) if usage.relation is Relation.WRITES]
-    if request.recorded is None or not writers:
+    writers = [usage for usage in case.usages if usage.relation is Relation.WRITES]
+    if not writers:
         return False
     declared = {query for usage in writers for query in usage.queries or ()}
     without = len({usage.holder for usage in writers if usage.queries is None})
-    recorded = identity_of(request.recorded.identity).writers or TableWriters()
-    return unacknowledged(observed.identity.writers or TableWriters(), recorded, declared, without)
+    before, now = (item.identity.writers or TableWriters() for item in (recorded, observed))
+    return unacknowledged(now, before, declared, without)
 
 
-def _action(request: PlanRequest, found: Difference, *, worth: bool, record: bool) -> Action:
-    if request.recorded is None:
-        return Action.ADOPT
-    if found.changes or worth:
-        return Action.UPDATE
-    return Action.RECORD if record else Action.NO_OP
-
-
-def _state_steps(desired: Attributes, *, state_only: bool) -> tuple[Step, ...]:
-    if not state_only:
-        return ()
-    mode = desired["on_destroy"]
-    return (
-        Step(
-            text=f"removing the block will {mode} the table from now on",
-            effect=Effect.METADATA,
-            why="Kept in the state only.",
-        ),
+def _retained(mode: str) -> Step:
+    return Step(
+        text=f"removing the block will {mode} the table from now on",
+        effect=Effect.METADATA,
+        why="Kept in the state only.",
     )
 
 
-def _known(observed: ObservedTable) -> Known:
-    known = known_of(spec_of(observed.attributes), observed.identity)
-    return replace(known, gone=observed.facts.gone)
-
-
-def _ownership(request: PlanRequest, observed: ObservedTable) -> tuple[Blocker, ...]:
-    if request.recorded is None:
-        return () if request.importing else (_foreign(request, observed),)
-    return () if not is_another(request.recorded, observed) else (_another_table(request, observed),)
-
-
-def _foreign(request: PlanRequest, observed: ObservedTable) -> Blocker:
-    assert request.desired is not None, "only a declared table can be foreign"
-    name = import_id(request.desired)
+def _foreign(case: Case, observed: ObservedTable) -> Blocker:
+    name = case.desired.import_id
     return blocker(
         codes.NOT_ADOPTED,
         f"The table {name} exists (uuid {observed.identity.uuid}), and FlareIaC changes only what it "
         "created or was asked to adopt.",
         (
-            f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',
+            f'adopt it:\nimport {{\n  to = {case.request.address}\n  id = "{name}"\n}}',
             "give the block another name or namespace",
         ),
     )
 
 
-def _another_table(request: PlanRequest, observed: ObservedTable) -> Blocker:
-    attributes = request.desired or (request.recorded.attributes if request.recorded else {})
-    name = import_id(attributes)
+def _another_table(request: PlanRequest, table: TableDefinition, observed: ObservedTable) -> Blocker:
+    name = table.import_id
     return blocker(
         codes.RECREATED_ELSEWHERE,
         f"{name} has another uuid than recorded: it is another table under the same name, and FlareIaC was "
@@ -351,11 +377,10 @@ def _another_table(request: PlanRequest, observed: ObservedTable) -> Blocker:
     )
 
 
-def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
-    recorded = request.recorded
-    if recorded is None or all(recorded.attributes[name] == desired[name] for name in PLACE):
+def _moved(case: Case) -> tuple[Blocker, ...]:
+    if case.recorded is None or not is_elsewhere(case.recorded, case.desired):
         return ()
-    was, now = import_id(recorded.attributes), import_id(desired)
+    was, now = case.recorded.definition.import_id, case.desired.import_id
     moved = blocker(
         codes.RENAMED_AND_REMADE,
         f"{was} cannot become {now}: the old table is gone or is to be created again, and a new name beside "
@@ -437,32 +462,42 @@ def _which(observed: ObservedTable) -> Attributes:
     return {"uuid": observed.identity.uuid, "location": observed.identity.location}
 
 
-def _relied_on(wanted: TableSpec, recorded: Recorded | None, observed: ObservedTable) -> Data:
-    """Only what an update relies on; never the snapshot, which moves beside a live stream."""
-    declared = {*(wanted.properties or {}), *((recorded.attributes["properties"] or {}) if recorded else {})}
-    live = observed.attributes["properties"] or {}
-    return {
-        **_which(observed),
-        "schema_id": observed.identity.schema_id,
-        "spec_id": observed.identity.spec_id,
-        "sort_id": observed.identity.sort_id,
-        "properties": {name: live.get(name) for name in sorted(declared)},
-        **{kind: _declared_refs(kind, wanted, recorded, observed) for kind in ("branch", "tag")},
-    }
-
-
-def _declared_refs(kind: str, wanted: TableSpec, recorded: Recorded | None, observed: ObservedTable) -> Data:
-    """How the declared branches (or tags) are; never where a branch stands, which moves beside a live
+def _relied_on(
+    desired: TableDefinition, recorded: RecordedTable | None, observed: ObservedTable
+) -> Attributes:
+    """Only what an update relies on; never the snapshot, nor where a branch stands, which move beside a live
     stream.
     """
-    desired = wanted.branches if kind == "branch" else wanted.snapshot_tags
-    declared = {*desired, *((recorded.attributes.get(kind) or {}) if recorded else {})}
-    live = observed.attributes.get(kind) or {}
-    return {name: live.get(name) for name in sorted(declared)}
+    identity, live = observed.identity, observed.definition
+    was = TableSpec() if recorded is None else recorded.definition
+
+    def declared(now: Mapping[str, Data] | None, before: Mapping[str, Data] | None) -> list[str]:
+        return sorted({*(now or ()), *(before or ())})
+
+    properties, branch, tag = live.properties or {}, live.branches, live.snapshot_tags
+    return {
+        **_which(observed),
+        "schema_id": identity.schema_id,
+        "spec_id": identity.spec_id,
+        "sort_id": identity.sort_id,
+        "properties": {name: properties.get(name) for name in declared(desired.properties, was.properties)},
+        "branch": {
+            name: records.encode(branch.get(name)) for name in declared(desired.branches, was.branches)
+        },
+        "tag": {
+            name: records.encode(tag.get(name)) for name in declared(desired.snapshot_tags, was.snapshot_tags)
+        },
+    }
 
 
 def _payload(
     changes: tuple[Change, ...], observed: ObservedTable | None, *, empty: bool = False
 ) -> Attributes:
-    requirements = None if observed is None else records.encode(expected_of(observed.identity))
-    return {"changes": [encode(change) for change in changes], "requirements": requirements, "empty": empty}
+    payload: Attributes = records.encode(
+        UpdatePayload(
+            changes=tuple(map(encode, changes)),
+            requirements=None if observed is None else expected_of(observed.identity),
+            empty=empty,
+        )
+    )
+    return payload

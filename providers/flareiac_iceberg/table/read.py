@@ -18,13 +18,13 @@ from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
-from flareiac_iceberg.format.metadata import parse_metadata
+from flareiac_iceberg.format.metadata import TableFile
 from flareiac_iceberg.format.recent_writers import since
 from flareiac_iceberg.format.snapshots import live
-from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, TableSpec, layout_of, spec_of
+from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, TableDefinition, TableSpec, layout_of
 from flareiac_iceberg.table.branches import OWN_TAGS, lost, wanted_snapshots
 from flareiac_iceberg.table.move import is_elsewhere
-from flareiac_iceberg.table.observed import TableFacts, is_another, observed_table
+from flareiac_iceberg.table.observed import TableFacts, is_another, observed_table, recorded_table
 
 
 def requested(request: ReadRequest) -> Target:
@@ -99,7 +99,7 @@ def observe(request: ReadRequest, target: Target, entries: Entries) -> Observati
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
         known = identity_of(recorded.identity)
         identity = _with_news(known, known)
-        history = live(load_entry(pointer, target.catalog)[1]) if request.history else None
+        history = live(load_entry(pointer, target.catalog).metadata) if request.history else None
         return Present(
             attributes=recorded.attributes,
             identity=encode(identity),
@@ -107,22 +107,25 @@ def observe(request: ReadRequest, target: Target, entries: Entries) -> Observati
             unmanaged=_unmanaged(identity, request),
             history=history,
         )
-    return present(request, *load_entry(pointer, target.catalog))
+    return present(request, load_entry(pointer, target.catalog))
 
 
 def observe_moving(request: ReadRequest, found: Observation) -> Observation:
     """The same for a table that is to get another name, or has got it already. Raises ``Failure``."""
     recorded, desired = request.recorded, request.desired
-    if recorded is None or desired is None or not is_elsewhere(recorded, desired):
+    if recorded is None or desired is None:
+        return found
+    table = recorded_table(recorded)
+    if not is_elsewhere(table, TableDefinition.of(desired)):
         return found
     target = target_of(desired, request.references)
     pointer = tables_in(target.catalog, target.namespace).get(target.name)
     if isinstance(found, Present):
         return replace(found, facts=replace(observed_table(found).facts, taken=pointer is not None))
     if isinstance(found, Missing) and pointer is not None and not pointer.is_view:
-        there = present(request, *load_entry(pointer, target.catalog))
+        there = present(request, load_entry(pointer, target.catalog))
         seen = observed_table(there)
-        if not is_another(recorded, seen):
+        if not is_another(table, seen):
             return replace(there, facts=replace(seen.facts, found_at=(target.namespace, target.name)))
     return found
 
@@ -140,7 +143,7 @@ def _unchanged(request: ReadRequest, location: str) -> bool:
     if request.desired is None:
         # What is recorded does not tell of properties that no one manages, and one of them may forbid to
         # delete the files.
-        return bool(recorded.attributes["on_destroy"] != "purge")
+        return TableDefinition.of(recorded.attributes).on_destroy != "purge"
     # What a state of an earlier version does not mention was not managed then.
     return _said(request.desired) == _said(recorded.attributes)
 
@@ -149,20 +152,22 @@ def _said(attributes: Attributes) -> Attributes:
     return {name: value for name, value in attributes.items() if value is not None}
 
 
-def present(request: ReadRequest, location: str, metadata: Attributes) -> Present:
+def present(request: ReadRequest, found: TableFile) -> Present:
     """The table in a metadata file."""
-    spec, identity = parse_metadata(metadata, location)
+    spec, identity = found.read()
     frame = request.recorded.attributes if request.recorded else request.desired
     assert frame is not None, "a table is declared or recorded"
     recorded = identity_of(request.recorded.identity) if request.recorded else None
     tags = recorded.tags if recorded is not None else {}
-    gone = frozenset(lost(wanted_snapshots(spec_of(request.desired or frame), tags), metadata))
+    gone = frozenset(
+        lost(wanted_snapshots(TableDefinition.of(request.desired or frame), tags), found.metadata)
+    )
     return Present(
         attributes=observed_attributes(frame, spec),
         identity=encode(_with_news(identity, recorded)),
         facts=TableFacts(gone=gone),
         unmanaged=_unmanaged(identity, request),
-        history=live(metadata) if request.history else None,
+        history=live(found.metadata) if request.history else None,
     )
 
 

@@ -5,7 +5,7 @@ id, never by guess.
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from flareiac_iceberg.format.spec import TableSpec, is_inside, leaf, parent_of
+from flareiac_iceberg.format.spec import TableDefinition, TableSpec, is_inside, leaf, parent_of
 from flareiac_iceberg.table.column_changes import RenameColumn
 
 
@@ -22,7 +22,7 @@ class Renames:
 
 
 def find(
-    desired: TableSpec,
+    desired: TableDefinition,
     observed: Iterable[str],
     recorded_ids: Mapping[str, int],
     observed_ids: Mapping[str, int],

@@ -1,8 +1,9 @@
 """Decides whether a table's files may be deleted with it. Pure."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_iceberg import codes
@@ -14,7 +15,7 @@ _WHY: Final = (
 )
 
 
-def shares_files(properties: Attributes) -> bool:
+def shares_files(properties: Mapping[str, Data]) -> bool:
     """Whether the table says that its files are not to be deleted; Iceberg takes any text but ``true`` for
     that.
     """

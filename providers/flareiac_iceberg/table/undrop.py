@@ -98,7 +98,7 @@ def refuse_elsewhere(connections: Connections, target: Target, uuid: str, locati
         for name, pointer in _entries(target.catalog, namespace, hidden):
             if pointer.is_view or not _bare(pointer.location).startswith(f"{_bare(location)}/"):
                 continue
-            if load_entry(pointer, target.catalog)[1]["table-uuid"] == uuid:
+            if load_entry(pointer, target.catalog).uuid == uuid:
                 raise Failure(
                     _elsewhere(target, f"{target.catalog.name}.{namespace}.{name}", target.catalog.label)
                 )

@@ -9,6 +9,7 @@ import pytest
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.importing import Importable, Importing, ImportRequest, LeftOut
 from flareiac_iceberg.discovery.block import chosen
+from flareiac_iceberg.format.spec import TableDefinition
 from tests.iceberg.discovery.shapes import add_unsayable, add_unsayable_columns, catalog_of, make_lake
 from tests.iceberg.lake import Lake
 from tests.support.command_line import flareiac
@@ -88,8 +89,8 @@ def test_a_table_that_can_not_be_looked_at_does_not_end_the_import_of_the_others
     for name in ("odd", "plain"):
         lake.apply(f"table.{name}", {"namespace": "n", "column": {"id": {"type": "long"}}})
 
-    def fail(observed: Attributes, warehouse: str) -> Attributes:
-        if observed["name"] == "odd":
+    def fail(observed: TableDefinition, warehouse: str) -> Attributes:
+        if observed.name == "odd":
             raise RecursionError("nobody foresaw this")
         return chosen(observed, warehouse)
 

@@ -19,6 +19,7 @@ from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import target_of
+from flareiac_iceberg.format.metadata import TableFile
 from flareiac_iceberg.table.changes import Change
 from flareiac_iceberg.table.column_changes import AddColumn, SetIdentifier
 from flareiac_iceberg.table.schema_updates import updates
@@ -108,7 +109,7 @@ def test_what_nobody_could_load_is_not_committed(adopted: Lake, change: Change, 
     metadata = load(location)
     target = target_of(adopted.state["table.t"].attributes, adopted.references)
     connections = Connections()
-    commit = TableCommit(found=(location, metadata), updates=updates(metadata, [change]), needs=())
+    commit = TableCommit(found=TableFile(location, metadata), updates=updates(metadata, [change]), needs=())
     with pytest.raises(Failure) as failure:
         connections.get(target.catalog).commit(target, commit)
     connections.close()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import MeasureRequest
+from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.identity import identity_of
@@ -42,13 +43,22 @@ def _under(request: MeasureRequest, found: Figures, target: Target, listings: Li
     ``Failure``.
     """
     own = (target.catalog.name, target.namespace, target.name), found.metadata_location
-    declared = [
-        spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"
-    ]
+    declared = {
+        spec_of(item.address, item.attributes): item.in_use
+        for item in request.declared.values()
+        if item.type == "catalog"
+    }
     others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
+    in_use = {catalog.place for catalog, used in declared.items() if used}
     under = listings.sharing(found.location, target.catalog, own)
     for catalog in others.values():
-        under += [f"{name} of {catalog.address}" for name in listings.sharing(found.location, catalog, None)]
+        try:
+            names = listings.sharing(found.location, catalog, None)
+        except NoCatalog:
+            if catalog.place in in_use:
+                raise
+            continue  # it is not made yet
+        under += [f"{name} of {catalog.address}" for name in names]
     return under
 
 
