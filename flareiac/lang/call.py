@@ -2,18 +2,21 @@
 something does not fit.
 """
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
 
 from flareiac.kernel import codes
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
-from flareiac.kernel.types import AnyType
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.functions.signature import LONGEST_TEXT, MOST_ELEMENTS, Builtin, FunctionError, Parameter
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import Call, Expression, Node
 from flareiac.lang.values import Symbols, Value, boolean, contains_sensitive, unknown, unmark
+
+_ATTEMPTS: Final = ("try", "can")
+"""Functions that take expressions, not values: errors in these are what they are about."""
 
 
 class Evaluating(Protocol):
@@ -30,22 +33,15 @@ class Evaluating(Protocol):
 
 def call_function(evaluator: Evaluating, expr: Call) -> Value:
     """The value of a call."""
-    match expr.name.removeprefix("core::"):
-        case "try" | "can" as name:
-            return _attempt(evaluator, expr, name)
-        case name:
-            function = evaluator.scope.functions.get(name)
+    name = expr.name.removeprefix("core::")
+    if name in _ATTEMPTS:
+        return _attempt(evaluator, expr, name)
+    function = evaluator.scope.functions.get(name)
     if function is None:
-        known = [*evaluator.scope.functions, "try", "can"]
-        return evaluator.fail(
-            expr,
-            codes.UNKNOWN_FUNCTION,
-            f'There is no function "{expr.name}".{did_you_mean(expr.name, known)}',
-        )
+        hint = did_you_mean(expr.name, [*evaluator.scope.functions, *_ATTEMPTS])
+        return evaluator.fail(expr, codes.UNKNOWN_FUNCTION, f'There is no function "{expr.name}".{hint}')
     arguments = _arguments(evaluator, expr)
-    if arguments is None:
-        return unknown()
-    return _called(evaluator, expr, function, arguments)
+    return unknown() if arguments is None else _Invocation(evaluator, expr, function).value(arguments)
 
 
 def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
@@ -58,11 +54,10 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
     trouble: list[str] = []
     for argument in expr.arguments:
         value, diagnostics = evaluator.silently(argument)
+        good = not diagnostics.has_errors
         if name == "can":
-            return boolean(not diagnostics.has_errors).with_sensitive(
-                not diagnostics.has_errors and contains_sensitive(value)
-            )
-        if not diagnostics.has_errors:
+            return boolean(good).with_sensitive(good and contains_sensitive(value))
+        if good:
             return value
         trouble.extend(item.line for item in diagnostics)
     return evaluator.fail(expr, codes.NOTHING_TO_TRY, " ".join(trouble[:4]))
@@ -74,66 +69,89 @@ def _arguments(evaluator: Evaluating, expr: Call) -> list[tuple[Value, Node]] | 
     if not expr.expand or not found:
         return found
     last, node = found.pop()
-    if last.raw is UNKNOWN:
+    if isinstance(last.raw, tuple):
+        return [*found, *((item.with_sensitive(last.sensitive), node) for item in last.raw)]
+    if last.raw is not UNKNOWN:
+        detail = "Only a list, set or tuple can be expanded with ... into arguments."
+        evaluator.fail(node, codes.INVALID_ARGUMENT, detail, expr)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Invocation:
+    """One call of one function, where it is written."""
+
+    evaluator: Evaluating
+    expr: Call
+    function: Builtin
+
+    def value(self, arguments: list[tuple[Value, Node]]) -> Value:
+        parameters = self.function.parameters_of(len(arguments))
+        if parameters is None:
+            detail = f"{self.function.signature} was given {len(arguments)}."
+            return self.evaluator.fail(self.expr, codes.WRONG_ARGUMENT_COUNT, detail)
+        seen: list[_Seen] = []
+        for (value, node), parameter in zip(arguments, parameters, strict=True):
+            taken = self.taken(value, node, parameter)
+            if taken is None:
+                return unknown()
+            seen.append(_seen(taken, parameter))
+        marked = any(item.marked for item in seen)
+        values = tuple(item.value for item in seen)
+        if not all(item.is_known for item in seen):
+            return unknown(self.function.returns(values), sensitive=marked)
+        return self.result(values, [node for _, node in arguments], marked)
+
+    def taken(self, value: Value, node: Node, parameter: Parameter) -> Value | None:
+        """The argument as its parameter takes it, or None after complaining."""
+        wrong = f'"{parameter.name}" of {self.function.signature}'
+        try:
+            if value.raw is not None or parameter.null:
+                return convert(_whole(value), parameter.type)
+            wrong = f"{wrong} must not be null."
+        except ConversionError as error:
+            wrong = f"Unsuitable {wrong}: {error}."
+        self.evaluator.fail(node, codes.INVALID_ARGUMENT, wrong, self.expr)
         return None
-    if not isinstance(last.raw, tuple):
-        evaluator.fail(
-            node,
-            codes.INVALID_ARGUMENT,
-            "Only a list, set or tuple can be expanded with ... into arguments.",
-            expr,
-        )
-        return None
-    return [*found, *((item.with_sensitive(last.sensitive), node) for item in last.raw)]
+
+    def result(self, values: tuple[Value, ...], nodes: list[Node], marked: bool) -> Value:
+        try:
+            return _bounded(self.function.call(*values)).with_sensitive(marked)
+        except ArithmeticError:
+            detail = f"{self.function.name}(): The result is too large for a number."
+            return self.evaluator.fail(self.expr, codes.FUNCTION_FAILED, detail)
+        except (FunctionError, ConversionError) as error:
+            at = getattr(error, "argument", None)
+            node = nodes[at] if at is not None and at < len(nodes) else self.expr
+            reason = error.message[:1].upper() + error.message[1:].rstrip(".")
+            if marked:
+                reason = "One of the arguments is sensitive, so that the reason is not shown"
+            detail = f"{self.function.name}(): {reason}."
+            return self.evaluator.fail(node, codes.FUNCTION_FAILED, detail, self.expr)
 
 
-def _parameters(function: Builtin, count: int) -> list[Parameter] | None:
-    """The parameter of each argument, or None where the number does not fit."""
-    least = len(function.parameters) if function.required < 0 else function.required
-    if count < least or (count > len(function.parameters) and function.variadic is None):
-        return None
-    listed = list(function.parameters[:count])
-    if function.variadic is not None:
-        listed.extend([function.variadic] * (count - len(listed)))
-    return listed
+class _Seen(NamedTuple):
+    """What a function gets to see of an argument, and what that makes of the result."""
+
+    value: Value
+    is_known: bool
+    marked: bool
 
 
-def _called(
-    evaluator: Evaluating, expr: Call, function: Builtin, arguments: list[tuple[Value, Node]]
-) -> Value:
-    parameters = _parameters(function, len(arguments))
-    if parameters is None:
-        return evaluator.fail(
-            expr, codes.WRONG_ARGUMENT_COUNT, f"{function.signature} was given {len(arguments)}."
-        )
-    ready: list[Value] = []
-    is_known, marked = True, False
-    for (value, node), parameter in zip(arguments, parameters, strict=True):
-        prepared = _prepared(evaluator, expr, function, value, node, parameter)
-        if prepared is None:
-            return unknown()
-        if not parameter.raw:
-            if parameter.parts:
-                marked = marked or prepared.sensitive
-            elif contains_sensitive(prepared):
-                prepared, marked = unmark(prepared), True
-            is_known = is_known and (not prepared.is_unknown if parameter.parts else prepared.is_known)
-        ready.append(prepared)
-    if not is_known:
-        return unknown(function.returns(tuple(ready)), sensitive=marked)
-    try:
-        return _bounded(function.call(*ready)).with_sensitive(marked)
-    except ArithmeticError:
-        return evaluator.fail(
-            expr, codes.FUNCTION_FAILED, f"{function.name}(): The result is too large for a number."
-        )
-    except (FunctionError, ConversionError) as error:
-        at = getattr(error, "argument", None)
-        node = arguments[at][1] if at is not None and at < len(arguments) else expr
-        message = error.message[:1].upper() + error.message[1:]
-        if marked:
-            message = "One of the arguments is sensitive, so that the reason is not shown."
-        return evaluator.fail(node, codes.FUNCTION_FAILED, f"{function.name}(): {message.rstrip('.')}.", expr)
+def _seen(value: Value, parameter: Parameter) -> _Seen:
+    if parameter.raw:
+        return _Seen(value, True, False)
+    if parameter.parts:
+        return _Seen(value, not value.is_unknown, value.sensitive)
+    return _Seen(unmark(value), value.is_known, contains_sensitive(value))
+
+
+def _whole(value: Value) -> Value:
+    """A root symbol with all of its members, so that a function can take it for an object."""
+    if not isinstance(value.raw, Symbols):
+        return value
+    members = value.raw.members
+    return Value(value.type, {name: members[name] for name in members})
 
 
 def _bounded(result: Value) -> Value:
@@ -143,30 +161,3 @@ def _bounded(result: Value) -> Value:
     if isinstance(result.raw, tuple) and len(result.raw) > MOST_ELEMENTS:
         raise FunctionError(f"the result has more than {MOST_ELEMENTS:,} elements")
     return result
-
-
-def _prepared(
-    evaluator: Evaluating, expr: Call, function: Builtin, value: Value, node: Node, parameter: Parameter
-) -> Value | None:
-    """The argument as its parameter takes it, or None after complaining."""
-    if value.raw is None and not parameter.null:
-        evaluator.fail(
-            node,
-            codes.INVALID_ARGUMENT,
-            f'"{parameter.name}" of {function.signature} must not be null.',
-            expr,
-        )
-        return None
-    if isinstance(value.raw, Symbols):
-        members = value.raw.members
-        value = Value(value.type, {name: members[name] for name in members})
-    try:
-        return value if isinstance(parameter.type, AnyType) else convert(value, parameter.type)
-    except ConversionError as error:
-        evaluator.fail(
-            node,
-            codes.INVALID_ARGUMENT,
-            f'Unsuitable "{parameter.name}" of {function.signature}: {error}.',
-            expr,
-        )
-        return None

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-from flareiac.kernel.sources import Span
-from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import (
     BlockNode,
     ForObject,
@@ -21,36 +19,32 @@ from flareiac.lang.syntax import (
     TemplateFor,
     Variable,
     children,
-    literal_text,
 )
 
 TraversalStep: TypeAlias = str | int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traversal:
+class Traversal(Node):
     """A root symbol and the steps from it; a step is None where only evaluation can tell (an index by an
     expression, a splat).
     """
 
     root: str
     steps: tuple[TraversalStep, ...]
-    origin: Origin
-    start: int
-    end: int
-
-    @property
-    def span(self) -> Span:
-        return self.origin.span(self.start, self.end)
 
     def __str__(self) -> str:
-        shown = [self.root]
-        for step in self.steps:
-            if isinstance(step, int):
-                shown.append(f"[{step}]")
-            else:
-                shown.append("[...]" if step is None else f".{step}")
-        return "".join(shown)
+        return self.root + "".join(map(_step_text, self.steps))
+
+
+def _step_text(step: TraversalStep) -> str:
+    match step:
+        case None:
+            return "[...]"
+        case int():
+            return f"[{step}]"
+        case str():
+            return f".{step}"
 
 
 def references(node: Node) -> list[Traversal]:
@@ -97,42 +91,36 @@ def _traversal(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:
     """The traversal that ends at this node, and those inside its indexes."""
     steps: list[TraversalStep] = []
     at: Node = node
-    while True:
+    while not isinstance(at, Variable):
         match at:
             case GetAttribute(source=source, name=name):
                 steps.append(name)
-                at = source
             case Index(source=source, key=key):
                 steps.append(_known_key(key))
                 if steps[-1] is None:
                     yield from _walk(key, bound)
-                at = source
             case Splat(source=source, steps=inner):
-                for step in inner:
-                    if not isinstance(step, str):
-                        yield from _walk(step, bound)
                 steps.append(None)
-                at = source
+                for step in inner:
+                    if isinstance(step, Node):
+                        yield from _walk(step, bound)
             case Parentheses(inner=source):
-                at = source
-            case Variable(name=name):
-                if name not in bound:
-                    yield Traversal(
-                        root=name,
-                        steps=tuple(reversed(steps)),
-                        origin=at.origin,
-                        start=at.start,
-                        end=node.end,
-                    )
-                return
+                pass
             case _:
                 yield from _walk(at, bound)
                 return
+        at = source
+    if at.name not in bound:
+        yield Traversal(
+            origin=at.origin, start=at.start, end=node.end, root=at.name, steps=tuple(reversed(steps))
+        )
 
 
 def _known_key(key: Node) -> TraversalStep:
-    if isinstance(key, Literal):
-        if isinstance(key.value, Decimal):
-            return int(key.value) if key.value == key.value.to_integral_value() else None
-        return literal_text(key)
-    return None
+    match key:
+        case Literal(value=str(text)):
+            return text
+        case Literal(value=Decimal() as number) if number == number.to_integral_value():
+            return int(number)
+        case _:
+            return None

@@ -51,11 +51,26 @@ class Builtin:
     """How many parameters must be given (-1: all)."""
 
     @property
+    def least(self) -> int:
+        """How many arguments there are at least."""
+        return len(self.parameters) if self.required < 0 else self.required
+
+    def parameters_of(self, count: int) -> tuple[Parameter, ...] | None:
+        """The parameter of each of so many arguments, or None where the number does not fit."""
+        further = count - len(self.parameters)
+        if count < self.least or (further > 0 and self.variadic is None):
+            return None
+        return (
+            self.parameters[:count]
+            if self.variadic is None
+            else (*self.parameters[:count], *[self.variadic] * further)
+        )
+
+    @property
     def signature(self) -> str:
         """``format(spec, values...)``."""
-        least = len(self.parameters) if self.required < 0 else self.required
         names = [
-            item.name if index < least else f"{item.name}?" for index, item in enumerate(self.parameters)
+            item.name if index < self.least else f"{item.name}?" for index, item in enumerate(self.parameters)
         ]
         if self.variadic is not None:
             names.append(f"{self.variadic.name}...")
