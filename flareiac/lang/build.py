@@ -2,10 +2,10 @@
 it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from flareiac.kernel import codes
@@ -35,21 +35,25 @@ from flareiac.lang.syntax import (
     TupleConstructor,
     Unary,
     Variable,
+    literal_text,
 )
 from flareiac.lang.syntax_errors import SyntaxTrouble
-from flareiac.lang.template_parts import Mark, Piece, Text, assemble
+from flareiac.lang.template_parts import Mark, Text, assemble
 from flareiac.lang.tokens import Token
 from flareiac.lang.values import written_number
 
 Part: TypeAlias = Any
-"""What a symbol of the grammar is worth: a token, a node, a list to be spliced, or None for newlines."""
+"""What a symbol of the grammar is worth: a token, a node, a list to be spliced, or None for newlines. Which,
+the grammar knows and types cannot say: handlers are called with what their rule holds.
+"""
+_CONSTANTS: Final = {"true": True, "false": False, "null": None}
+_LONGEST_CHAIN: Final = 200
 
 
 class Step(NamedTuple):
-    """One step after an expression: an attribute's name or an index."""
+    """One step after an expression: an attribute's name, or the key of an index."""
 
-    name: str | None
-    key: Expression | None
+    take: Expression | str
     start: int
     end: int
     bracketed: bool = False
@@ -58,37 +62,32 @@ class Step(NamedTuple):
 class Tail(NamedTuple):
     """A splat operator with the steps that the grammar gives to it."""
 
-    full: bool
-    steps: list[Step]
-    start: int
-    end: int
-
-
-_LONGEST_CHAIN: Final = 200
+    operator: Token
+    steps: tuple[Step, ...]
 
 
 class Builder:
-    """Handlers by rule name for one piece of text. ``troubles`` collects what is wrong without stopping the
-    reading.
+    """Handlers by rule name for one piece of text, each called with the values of its symbols. ``troubles``
+    collects what is wrong without stopping the reading.
     """
 
     def __init__(self, text: str, origin: Origin) -> None:
         self.text, self.origin = text, origin
         self.troubles: list[SyntaxTrouble] = []
         self.chains: dict[int, int] = {}
-        self.handlers: dict[str, Callable[[list[Part]], Part]] = {
-            "start": lambda values: self.body(values, 0, len(text)),
-            "body": list,
+        self.handlers: dict[str, Callable[..., Part]] = {
+            "start": lambda *items: self.body(items, 0, len(text)),
+            "body": _list,
             "attribute": self.attribute,
             "block": self.block,
-            "new_line_or_comment": lambda _values: None,
+            "new_line_or_comment": lambda *_newlines: None,
             "identifier": self.word,
             "keyword": self.word,
             "literal_value": self.constant,
             "int_lit": self.number,
             "float_lit": self.number,
             "string": self.string,
-            "string_part": lambda values: values[0],
+            "string_part": _first,
             "interpolation": self.mark,
             "template_if_start": self.mark,
             "template_else": self.mark,
@@ -97,175 +96,130 @@ class Builder:
             "template_endfor": self.mark,
             "conditional": self.conditional,
             "binary_op": self.binary,
-            "binary_term": list,
-            "binary_operator": lambda values: values[0],
+            "binary_term": _list,
+            "binary_operator": _first,
             "unary_op": self.unary,
             "expr_term": self.parentheses,
             "tuple": self.tuple_constructor,
             "object": self.object_constructor,
             "object_elem": self.object_item,
             "function_call": self.call,
-            "arguments": list,
-            "index_expr_term": lambda values: self.step(values[0], values[1]),
-            "get_attr_expr_term": lambda values: self.step(values[0], values[1]),
+            "arguments": _list,
+            "index_expr_term": self.step,
+            "get_attr_expr_term": self.step,
             "attr_splat_expr_term": self.splat,
             "full_splat_expr_term": self.splat,
-            "braces_index": lambda values: Step(None, values[1], values[0].start, values[-1].end, True),
-            "short_index": lambda values: Step(
-                None, self.number(values[1:]), values[0].start, values[-1].end
-            ),
-            "get_attr": lambda values: Step(self.written(values[1]), None, values[0].start, values[1].end),
-            "attr_splat": lambda values: Tail(False, values[1:], values[0].start, values[-1].end),
-            "full_splat": lambda values: Tail(True, values[1:], values[0].start, values[-1].end),
+            "braces_index": lambda opened, key, closed: Step(key, opened.start, closed.end, True),
+            "short_index": lambda dot, key: Step(self.number(key), dot.start, key.end),
+            "get_attr": lambda dot, name: Step(self.written(name), dot.start, name.end),
+            "attr_splat": lambda operator, *steps: Tail(operator, steps),
+            "full_splat": lambda operator, *steps: Tail(operator, steps),
             "for_tuple_expr": self.for_tuple,
             "for_object_expr": self.for_object,
-            "for_intro": list,
-            "for_cond": list,
+            "for_intro": _list,
+            "for_cond": _list,
         }
 
     def written(self, part: Part) -> str:
         return self.text[part.start : part.end]
 
-    def word(self, values: list[Part]) -> Variable:
-        token = values[0]
-        return Variable(origin=self.origin, start=token.start, end=token.end, name=token.text)
-
-    def constant(self, values: list[Part]) -> Literal:
-        token = values[0]
-        return Literal(
-            origin=self.origin,
-            start=token.start,
-            end=token.end,
-            value={"true": True, "false": False, "null": None}[token.text],
-        )
-
-    def number(self, values: list[Part]) -> Literal:
-        token = values[0]
-        try:
-            value = written_number(token.text)
-        except ValueError as error:
-            self.complain(
-                codes.NUMBER_OUT_OF_RANGE, f"This number cannot be used: {error}.", token.start, token.end
-            )
-            value = Decimal(0)
-        return Literal(origin=self.origin, start=token.start, end=token.end, value=value)
-
     def complain(self, code: Code, detail: str, start: int, end: int) -> None:
         self.troubles.append(SyntaxTrouble(code, detail, start, end))
 
+    def word(self, token: Token) -> Variable:
+        return Variable(self.origin, token.start, token.end, name=token.text)
+
+    def constant(self, token: Token) -> Literal:
+        return Literal(self.origin, token.start, token.end, value=_CONSTANTS[token.text])
+
+    def number(self, token: Token) -> Literal:
+        try:
+            value = written_number(token.text)
+        except ValueError as error:
+            detail = f"This number cannot be used: {error}."
+            self.complain(codes.NUMBER_OUT_OF_RANGE, detail, token.start, token.end)
+            value = Decimal(0)
+        return Literal(self.origin, token.start, token.end, value=value)
+
     # Bodies
 
-    def attribute(self, values: list[Part]) -> AttributeNode:
-        name, _, expr = values
-        return AttributeNode(
-            origin=self.origin, start=name.start, end=expr.end, name=self.written(name), expr=expr
-        )
+    def attribute(self, name: Variable, _equals: Token, expr: Expression) -> AttributeNode:
+        return AttributeNode(self.origin, name.start, expr.end, name=self.written(name), expr=expr)
 
-    def block(self, values: list[Part]) -> BlockNode:
-        brace = next(
-            index for index, part in enumerate(values) if isinstance(part, Token) and part.kind == "LBRACE"
-        )
-        name, labels, items, opened, closed = (
-            values[0],
-            values[1:brace],
-            values[brace + 1 : -1],
-            values[brace],
-            values[-1],
-        )
+    def block(self, *values: Part) -> BlockNode:
+        brace = _kinds(values).index("LBRACE")
+        name, *labels = values[:brace]
+        opened, *items, closed = values[brace:]
         if "\n" in self.text[values[brace - 1].end : opened.start]:
-            self.complain(
-                codes.INVALID_BLOCK,
-                "The opening brace stands on the line of the block's header.",
-                opened.start,
-                opened.end,
-            )
+            detail = "The opening brace stands on the line of the block's header."
+            self.complain(codes.INVALID_BLOCK, detail, opened.start, opened.end)
         self.check_braces(items, opened, closed)
-        body = self.body(items, opened.start, closed.end)
         return BlockNode(
-            origin=self.origin,
-            start=name.start,
-            end=closed.end,
+            self.origin,
+            name.start,
+            closed.end,
             type=self.written(name),
             label_nodes=tuple(self.label(part) for part in labels),
-            body=body,
+            body=self.body(items, opened.start, closed.end),
         )
 
-    def label(self, part: Part) -> Label:
-        if isinstance(part, Template) or (
-            isinstance(part, Literal) and self.text.startswith("<<", part.start)
-        ):
-            self.complain(
-                codes.INVALID_BLOCK,
-                "A block's label is a plain string or a name, without interpolation.",
-                part.start,
-                part.end,
-            )
-            return Label(origin=self.origin, start=part.start, end=part.end, text="")
-        text = part.value if isinstance(part, Literal) and isinstance(part.value, str) else self.written(part)
-        return Label(origin=self.origin, start=part.start, end=part.end, text=text)
+    def label(self, part: Variable | Literal | Template) -> Label:
+        text = literal_text(part)
+        if isinstance(part, Template) or self.text.startswith("<<", part.start):
+            detail = "A block's label is a plain string or a name, without interpolation."
+            self.complain(codes.INVALID_BLOCK, detail, part.start, part.end)
+            text = ""
+        return Label(self.origin, part.start, part.end, text=self.written(part) if text is None else text)
 
-    def check_braces(self, items: list[Part], opened: Token, closed: Token) -> None:
+    def check_braces(self, items: list[AttributeNode | BlockNode], opened: Token, closed: Token) -> None:
         """A block of one line holds one attribute at most; in any other, every item stands on lines of its
         own.
         """
         if not items:
             return
-        if "\n" in self.text[opened.end : items[0].start]:
-            if "\n" not in self.text[items[-1].end : closed.start]:
-                self.missing_newline(items[-1], closed.start)
-            return
-        if len(items) > 1 or isinstance(items[0], BlockNode):
-            self.complain(
-                codes.INVALID_BLOCK,
-                "A block written on one line may hold one attribute only. Begin a new line after the "
-                "opening brace.",
-                items[0].start,
-                items[-1].end,
+        first, last = items[0], items[-1]
+        ends_line = "\n" in self.text[last.end : closed.start]
+        if "\n" in self.text[opened.end : first.start]:
+            if not ends_line:
+                self.missing_newline(last, closed.start)
+        elif len(items) > 1 or isinstance(first, BlockNode):
+            detail = (
+                "A block written on one line may hold one attribute only. Begin a new line after the opening "
+                "brace."
             )
-        elif "\n" in self.text[items[0].end : closed.start]:
-            self.complain(
-                codes.INVALID_BLOCK,
-                "A block that begins with an attribute on its first line ends on that line. Begin a new "
-                "line after the opening brace.",
-                closed.start,
-                closed.end,
+            self.complain(codes.INVALID_BLOCK, detail, first.start, last.end)
+        elif ends_line:
+            detail = (
+                "A block that begins with an attribute on its first line ends on that line. Begin a new line "
+                "after the opening brace."
             )
+            self.complain(codes.INVALID_BLOCK, detail, closed.start, closed.end)
 
     def missing_newline(self, item: AttributeNode | BlockNode, start: int) -> None:
-        self.complain(
-            codes.MISSING_NEWLINE,
-            "An attribute ends with its line."
-            if isinstance(item, AttributeNode)
-            else "A block ends with its line.",
+        what = "An attribute" if isinstance(item, AttributeNode) else "A block"
+        self.complain(codes.MISSING_NEWLINE, f"{what} ends with its line.", start, start + 1)
+
+    def body(self, items: Sequence[AttributeNode | BlockNode], start: int, end: int) -> Body:
+        attributes: dict[str, AttributeNode] = {}
+        for before, item in pairwise(items):
+            if "\n" not in self.text[before.end : item.start]:
+                self.missing_newline(before, item.start)
+        for item in items:
+            if (
+                isinstance(item, AttributeNode)
+                and (first := attributes.setdefault(item.name, item)) is not item
+            ):
+                detail = f'"{item.name}" was already set on line {first.span.start.line}.'
+                self.complain(codes.ATTRIBUTE_SET_TWICE, detail, item.start, item.start + len(item.name))
+        return Body(
+            self.origin,
             start,
-            start + 1,
+            end,
+            attributes=tuple(attributes.values()),
+            blocks=tuple(item for item in items if isinstance(item, BlockNode)),
         )
 
-    def body(self, items: list[Part], start: int, end: int) -> Body:
-        attributes: dict[str, AttributeNode] = {}
-        blocks: list[BlockNode] = []
-        before: AttributeNode | BlockNode | None = None
-        for item in items:
-            if before is not None and "\n" not in self.text[before.end : item.start]:
-                self.missing_newline(before, item.start)
-            before = item
-            if isinstance(item, BlockNode):
-                blocks.append(item)
-            elif (first := attributes.setdefault(item.name, item)) is not item:
-                line = first.span.start.line
-                self.complain(
-                    codes.ATTRIBUTE_SET_TWICE,
-                    f'"{item.name}" was already set on line {line}.',
-                    item.start,
-                    item.start + len(item.name),
-                )
-        return Body(
-            origin=self.origin,
-            start=start,
-            end=end,
-            attributes=tuple(attributes.values()),
-            blocks=tuple(blocks),
-        )
+    # Expressions
 
     def lengthen(self, left: Expression, end: int) -> None:
         """Counts a chain such as ``a + b + c``, whose tree is as deep as the chain is long. Raises where that
@@ -273,201 +227,171 @@ class Builder:
         """
         count = self.chains[left.start] = self.chains.get(left.start, 0) + 1
         if count > _LONGEST_CHAIN:
-            raise SyntaxTrouble(
-                codes.TOO_DEEP,
-                f"More than {_LONGEST_CHAIN} steps in a row; split it with local values.",
-                left.start,
-                end,
-            )
+            detail = f"More than {_LONGEST_CHAIN} steps in a row; split it with local values."
+            raise SyntaxTrouble(codes.TOO_DEEP, detail, left.start, end)
 
-    # Expressions
+    def parentheses(self, opened: Token, inner: Expression, closed: Token) -> Parentheses:
+        return Parentheses(self.origin, opened.start, closed.end, inner=inner)
 
-    def parentheses(self, values: list[Part]) -> Parentheses:
-        opened, inner, closed = values
-        return Parentheses(origin=self.origin, start=opened.start, end=closed.end, inner=inner)
+    def unary(self, token: Token, operand: Expression) -> Unary:
+        return Unary(self.origin, token.start, operand.end, operator=token.text, operand=operand)
 
-    def unary(self, values: list[Part]) -> Unary:
-        token, operand = values
-        return Unary(
-            origin=self.origin, start=token.start, end=operand.end, operator=token.text, operand=operand
-        )
-
-    def binary(self, values: list[Part]) -> Binary:
-        left, token, right = values
+    def binary(self, left: Expression, token: Token, right: Expression) -> Binary:
         self.lengthen(left, right.end)
-        return Binary(
-            origin=self.origin, start=left.start, end=right.end, operator=token.text, left=left, right=right
-        )
+        return Binary(self.origin, left.start, right.end, operator=token.text, left=left, right=right)
 
-    def conditional(self, values: list[Part]) -> Conditional:
-        condition, then, otherwise = (part for part in values if not isinstance(part, Token))
+    def conditional(self, *values: Part) -> Conditional:
+        condition, then, otherwise = _nodes(values)
         return Conditional(
-            origin=self.origin,
-            start=condition.start,
-            end=otherwise.end,
-            condition=condition,
-            then=then,
-            otherwise=otherwise,
+            self.origin, condition.start, otherwise.end, condition=condition, then=then, otherwise=otherwise
         )
 
     def step(self, source: Expression, step: Step) -> GetAttribute | Index:
         self.lengthen(source, step.end)
-        if step.name is not None:
-            return GetAttribute(
-                origin=self.origin, start=source.start, end=step.end, source=source, name=step.name
-            )
-        assert step.key is not None
-        return Index(origin=self.origin, start=source.start, end=step.end, source=source, key=step.key)
+        if isinstance(step.take, str):
+            return GetAttribute(self.origin, source.start, step.end, source=source, name=step.take)
+        return Index(self.origin, source.start, step.end, source=source, key=step.take)
 
-    def splat(self, values: list[Part]) -> Expression:
+    def splat(self, source: Expression, tail: Tail) -> Expression:
         """``.*`` takes attributes and legacy indexes only; what follows an index in brackets applies to the
         whole result.
         """
-        source, tail = values
-        self.lengthen(source, tail.end)
-        inside = tail.steps
-        if not tail.full:
+        operator, steps = tail
+        inside, is_full = steps, operator.text == "[*]"
+        end = steps[-1].end if steps else operator.end
+        self.lengthen(source, end)
+        if not is_full:
             if isinstance(source, Splat) and self.text.startswith(".", source.source.end):
-                self.complain(
-                    codes.UNSUPPORTED_INDEX,
-                    "A splat inside of .* is not possible; use [*].",
-                    tail.start,
-                    tail.end,
-                )
-            inside = inside[
-                : next((index for index, step in enumerate(inside) if step.bracketed), len(inside))
-            ]
-        steps = tuple(step.key if step.name is None else step.name for step in inside)
-        end = inside[-1].end if inside else (tail.end if not tail.steps else tail.steps[0].start)
-        if tail.full and isinstance(source, Splat) and self.text.startswith("[", source.source.end):
-            result: Expression = self.splat_inside(
-                source, SplatStep(origin=self.origin, start=tail.start, end=end, steps=steps), end
-            )
+                detail = "A splat inside of .* is not possible; use [*]."
+                self.complain(codes.UNSUPPORTED_INDEX, detail, operator.start, end)
+            inside = tuple(takewhile(lambda step: not step.bracketed, steps))
+        last: Step | Token = inside[-1] if inside else operator
+        taken = tuple(step.take for step in inside)
+        if is_full and isinstance(source, Splat) and self.text.startswith("[", source.source.end):
+            inner = SplatStep(self.origin, operator.start, last.end, steps=taken)
+            result: Expression = replace(source, end=last.end, steps=_deepened(source.steps, inner))
         else:
-            result = Splat(origin=self.origin, start=source.start, end=end, source=source, steps=steps)
-        for step in tail.steps[len(inside) :]:
+            result = Splat(self.origin, source.start, last.end, source=source, steps=taken)
+        for step in steps[len(inside) :]:
             result = self.step(result, step)
         return result
 
-    def splat_inside(self, outer: Splat, step: SplatStep, end: int) -> Splat:
-        """The outer splat with one more inside the last of those that it holds."""
-        return replace(outer, end=end, steps=_deepened(outer.steps, step))
+    def tuple_constructor(self, *values: Part) -> TupleConstructor:
+        return TupleConstructor(self.origin, values[0].start, values[-1].end, items=tuple(_nodes(values)))
 
-    def tuple_constructor(self, values: list[Part]) -> TupleConstructor:
-        items = tuple(part for part in values if not isinstance(part, Token))
-        return TupleConstructor(origin=self.origin, start=values[0].start, end=values[-1].end, items=items)
-
-    def object_constructor(self, values: list[Part]) -> ObjectConstructor:
-        items: list[ObjectItem] = [part for part in values if isinstance(part, ObjectItem)]
+    def object_constructor(self, *values: Part) -> ObjectConstructor:
+        items = [part for part in values if isinstance(part, ObjectItem)]
         for before, item in pairwise(items):
             gap = self.text[before.end : item.start]
             if "\n" not in gap and "," not in gap:
-                self.complain(
-                    codes.MISSING_NEWLINE,
-                    "Items of an object are separated by a comma or a newline.",
-                    item.start,
-                    item.start + 1,
-                )
-        return ObjectConstructor(
-            origin=self.origin, start=values[0].start, end=values[-1].end, items=tuple(items)
-        )
+                detail = "Items of an object are separated by a comma or a newline."
+                self.complain(codes.MISSING_NEWLINE, detail, item.start, item.start + 1)
+        return ObjectConstructor(self.origin, values[0].start, values[-1].end, items=tuple(items))
 
-    def object_item(self, values: list[Part]) -> ObjectItem:
-        key, _, value = values
+    def object_item(self, key: Expression, _equals: Token, value: Expression) -> ObjectItem:
         if isinstance(key, GetAttribute | Index | Splat):
-            self.complain(
-                codes.AMBIGUOUS_KEY,
-                "To use the value of this expression as the key, put it in parentheses; to use its text, "
-                "in quotes.",
-                key.start,
-                key.end,
+            detail = (
+                "To use the value of this expression as the key, put it in parentheses; to use its text, in "
+                "quotes."
             )
+            self.complain(codes.AMBIGUOUS_KEY, detail, key.start, key.end)
         if isinstance(key, Literal) and not isinstance(key.value, str | Decimal):
-            key = Variable(origin=self.origin, start=key.start, end=key.end, name=self.written(key))
-        return ObjectItem(origin=self.origin, start=key.start, end=value.end, key=key, value=value)
+            key = Variable(self.origin, key.start, key.end, name=self.written(key))
+        return ObjectItem(self.origin, key.start, value.end, key=key, value=value)
 
-    def call(self, values: list[Part]) -> Call:
-        opened = next(
-            index for index, part in enumerate(values) if isinstance(part, Token) and part.kind == "LPAR"
-        )
-        name = "::".join(part.name for part in values[:opened] if isinstance(part, Variable))
-        arguments = tuple(part for part in values[opened + 1 :] if not isinstance(part, Token))
-        expand = any(isinstance(part, Token) and part.kind == "ELLIPSIS" for part in values[opened + 1 :])
+    def call(self, *values: Part) -> Call:
+        kinds = _kinds(values)
+        opened = kinds.index("LPAR")
         return Call(
-            origin=self.origin,
-            start=values[0].start,
-            end=values[-1].end,
-            name=name,
-            arguments=arguments,
-            expand=expand,
+            self.origin,
+            values[0].start,
+            values[-1].end,
+            name="::".join(part.name for part in _nodes(values[:opened])),
+            arguments=tuple(_nodes(values[opened:])),
+            expand="ELLIPSIS" in kinds,
         )
 
-    def for_tuple(self, values: list[Part]) -> ForTuple:
-        names, rest, _ = self.loop(values)
+    def for_tuple(self, *values: Part) -> ForTuple:
+        key_name, value_name, (collection, result, *condition) = self.loop(values)
         return ForTuple(
-            origin=self.origin,
-            start=values[0].start,
-            end=values[-1].end,
-            key_name=names[0] if len(names) == 2 else None,
-            value_name=names[-1],
-            collection=rest[0],
-            result=rest[1],
-            condition=rest[2] if len(rest) > 2 else None,
+            self.origin,
+            values[0].start,
+            values[-1].end,
+            key_name=key_name,
+            value_name=value_name,
+            collection=collection,
+            result=result,
+            condition=next(iter(condition), None),
         )
 
-    def for_object(self, values: list[Part]) -> ForObject:
-        names, rest, kinds = self.loop(values)
+    def for_object(self, *values: Part) -> ForObject:
+        key_name, value_name, (collection, result_key, result, *condition) = self.loop(values)
         return ForObject(
-            origin=self.origin,
-            start=values[0].start,
-            end=values[-1].end,
-            key_name=names[0] if len(names) == 2 else None,
-            value_name=names[-1],
-            collection=rest[0],
-            result_key=rest[1],
-            result=rest[2],
-            condition=rest[3] if len(rest) > 3 else None,
-            group="ELLIPSIS" in kinds,
+            self.origin,
+            values[0].start,
+            values[-1].end,
+            key_name=key_name,
+            value_name=value_name,
+            collection=collection,
+            result_key=result_key,
+            result=result,
+            condition=next(iter(condition), None),
+            group="ELLIPSIS" in _kinds(values),
         )
 
-    def loop(self, values: list[Part]) -> tuple[list[str], list[Expression], list[str]]:
-        """The names, the expressions and the kinds of tokens of a ``for`` expression."""
-        kinds = [part.kind for part in values if isinstance(part, Token)]
-        nodes = [part for part in values if not isinstance(part, Token)]
-        count = 2 if "COMMA" in kinds else 1
-        return [self.written(node) for node in nodes[:count]], nodes[count:], kinds
+    def loop(self, values: Sequence[Part]) -> tuple[str | None, str, list[Part]]:
+        """The names and the expressions of a ``for`` expression."""
+        first, *nodes = _nodes(values)
+        if "COMMA" in _kinds(values):
+            return self.written(first), self.written(nodes[0]), nodes[1:]
+        return None, self.written(first), nodes
 
     # Templates
 
-    def mark(self, values: list[Part]) -> Mark:
-        words = [part.kind for part in values if isinstance(part, Token)]
-        nodes = [part for part in values if not isinstance(part, Token)]
-        word = next((word for word in ("IF", "ELSE", "ENDIF", "FOR", "ENDFOR") if word in words), "").lower()
-        names = nodes[:-1] if word == "for" else []
+    def mark(self, *values: Part) -> Mark:
+        nodes, kinds = _nodes(values), _kinds(values)
+        word = next((word for word in ("IF", "ELSE", "ENDIF", "FOR", "ENDFOR") if word in kinds), "").lower()
         return Mark(
             word=word,
             expr=nodes[-1] if nodes else None,
-            names=tuple(self.written(node) for node in names),
+            names=tuple(self.written(node) for node in nodes[:-1]),
             trim_before=values[0].text.endswith("~"),
             trim_after=values[-1].text.startswith("~"),
             start=values[0].start,
             end=values[-1].end,
         )
 
-    def string(self, values: list[Part]) -> Literal | Template:
-        opened, closed = values[0], values[-1]
-        pieces: list[Piece] = [
-            Text(text=part.text) if isinstance(part, Token) else part for part in values[1:-1]
-        ]
-        parts = assemble(pieces, opened.text, self.origin) if pieces else ()
-        if not parts:
-            return Literal(origin=self.origin, start=opened.start, end=closed.end, value="")
-        if len(parts) == 1 and isinstance(parts[0], str):
-            return Literal(origin=self.origin, start=opened.start, end=closed.end, value=parts[0])
-        return Template(origin=self.origin, start=opened.start, end=closed.end, parts=parts)
+    def string(self, opened: Token, *values: Part) -> Literal | Template:
+        *inside, closed = values
+        pieces = [Text(text=part.text) if isinstance(part, Token) else part for part in inside]
+        match assemble(pieces, opened.text, self.origin):
+            case ():
+                return Literal(self.origin, opened.start, closed.end, value="")
+            case (str() as text,):
+                return Literal(self.origin, opened.start, closed.end, value=text)
+            case parts:
+                return Template(self.origin, opened.start, closed.end, parts=parts)
+
+
+def _first(value: Part) -> Part:
+    return value
+
+
+def _list(*values: Part) -> list[Part]:
+    return list(values)
+
+
+def _nodes(values: Sequence[Part]) -> list[Part]:
+    return [part for part in values if not isinstance(part, Token)]
+
+
+def _kinds(values: Sequence[Part]) -> list[str]:
+    """The name of each terminal; empty for a node."""
+    return [part.kind if isinstance(part, Token) else "" for part in values]
 
 
 def _deepened(steps: SplatSteps, step: SplatStep) -> SplatSteps:
+    """The steps of a splat with one more splat inside the last of those that it holds."""
     if steps and isinstance(last := steps[-1], SplatStep):
         return (*steps[:-1], replace(last, end=step.end, steps=_deepened(last.steps, step)))
     return (*steps, step)

@@ -143,7 +143,8 @@ def _seen(value: Value, parameter: Parameter) -> _Seen:
         return _Seen(value, True, False)
     if parameter.parts:
         return _Seen(value, not value.is_unknown, value.sensitive)
-    return _Seen(unmark(value), value.is_known, contains_sensitive(value))
+    marked = contains_sensitive(value)
+    return _Seen(unmark(value) if marked else value, value.is_known, marked)
 
 
 def _whole(value: Value) -> Value:

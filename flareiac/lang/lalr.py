@@ -1,9 +1,9 @@
 """Runs the grammar's table over terminals; each reduction makes a node at once, so that no second tree is
-built.
+built. lark's own loop knows neither transparent rules nor words that are keywords in some places only.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
 
 from flareiac.kernel import codes
 from flareiac.lang.build import Builder, Part
@@ -12,58 +12,46 @@ from flareiac.lang.syntax import Body
 from flareiac.lang.syntax_errors import SyntaxTrouble
 from flareiac.lang.tokens import Token
 
-KEYWORDS: Final[Mapping[str, str]] = {
-    "if": "IF",
-    "in": "IN",
-    "for": "FOR",
-    "else": "ELSE",
-    "endif": "ENDIF",
-    "endfor": "ENDFOR",
-    "null": "NULL",
-    "true": "TRUE",
-    "false": "FALSE",
-}
-
-
-DEPTH_LIMIT: Final = 400
+_KEYWORDS: Final = frozenset({"if", "in", "for", "else", "endif", "endfor", "null", "true", "false"})
+_DEPTH_LIMIT: Final = 400
 """Symbols that may be open at once: some hundred levels of nesting, far below what would exhaust Python's
 stack later.
 """
 
-TOO_DEEP: Final = "Split this with local values."
-
 
 def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
-    """The body that terminals spell. Raises ``SyntaxTrouble``."""
-    states, rules, jumps, end_state = table.states, table.rules, table.jumps, table.end
+    """The body that terminals spell. Raises ``SyntaxTrouble``.
+
+    The one hot loop of the front end: what it needs is in local names, and nothing in it is a function.
+    """
+    states, rules, jumps, accepted = table.states, table.rules, table.jumps, table.end
+    handlers = builder.handlers
     state_stack = [table.start]
     value_stack: list[Part] = []
-    handlers = builder.handlers
     end = len(builder.text)
-    tokens.append(Token("$END", "", end, end))
-    for token in tokens:
-        kind, is_word = token.kind, token.text in KEYWORDS
-        while True:
-            actions = states[state_stack[-1]]
-            if is_word and token.kind == "NAME":
-                keyword = KEYWORDS[token.text]
-                kind = keyword if keyword in actions else "NAME"
+    for token in [*tokens, Token("$END", "", end, end)]:
+        own = token.kind
+        keyword = token.text.upper() if own == "NAME" and token.text in _KEYWORDS else None
+        while (below := state_stack[-1]) != accepted:
+            actions = states[below]
+            # A word is a keyword where the grammar takes one, and a name anywhere else
+            kind = own if keyword is None or keyword not in actions else keyword
             action = actions.get(kind)
             if action is None:
-                raise unexpected(token, actions, builder.text)
+                raise unexpected(token, actions.keys(), builder.text)
             if action >= 0:
                 state_stack.append(action)
-                value_stack.append(token if kind == token.kind else token._replace(kind=kind))
-                if len(state_stack) > DEPTH_LIMIT:
-                    raise SyntaxTrouble(codes.TOO_DEEP, TOO_DEEP, token.start, token.end)
+                value_stack.append(token if kind is own else token._replace(kind=kind))
+                if len(state_stack) > _DEPTH_LIMIT:
+                    detail = "Split this with local values."
+                    raise SyntaxTrouble(codes.TOO_DEEP, detail, token.start, token.end)
                 break
             rule = rules[-1 - action]
-            size = rule.size
             if rule.transparent:
                 state_stack.pop()
             else:
                 values: list[Part] = []
-                if size:
+                if size := rule.size:
                     for part in value_stack[-size:]:
                         if part.__class__ is list:
                             values.extend(part)
@@ -71,76 +59,64 @@ def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
                             values.append(part)
                     del state_stack[-size:]
                     del value_stack[-size:]
-                value_stack.append(values if rule.spliced else handlers[rule.name](values))
+                value_stack.append(values if rule.spliced else handlers[rule.name](*values))
+            # What a word is may change from state to state, so that it jumps over none
             below = state_stack[-1]
-            if is_word:
-                state_stack.append(states[below][rule.origin])
-            else:
-                step = (below, rule.origin, kind)
-                reached = jumps.get(step)
-                if reached is None:
-                    reached = jumps[step] = _reached(table, below, rule.origin, kind)
-                state_stack.append(reached)
-            if kind == "$END" and state_stack[-1] == end_state:
-                result = value_stack[-1]
-                assert isinstance(result, Body)
-                return result
-    raise AssertionError("the table accepts or refuses the end of the text")
-
-
-def _reached(table: Table, below: int, origin: str, kind: str) -> int:
-    """The state after a reduction and all the transparent ones (the ladder of precedence) that follow it
-    before ``kind``.
-    """
-    while True:
-        state = table.states[below][origin]
-        action = table.states[state].get(kind)
-        if action is None or action >= 0 or not table.rules[-1 - action].transparent:
-            return state
-        origin = table.rules[-1 - action].origin
-
-
-_EXPRESSION_STARTS: Final = frozenset({"LPAR", "LSQB", "DBLQUOTE", "INT_LITERAL"})
-
-
-_APART: Final = (
-    "Each attribute stands on a line of its own, without a comma; a block on one line takes one attribute."
-)
-
-
-def unexpected(token: Token, actions: Mapping[str, int], text: str) -> SyntaxTrouble:
-    """The sentence for a terminal that fits nowhere."""
-    wants_value = actions.keys() >= _EXPRESSION_STARTS
-    if token.kind in {"NL_OR_COMMENT", "$END"}:
-        if wants_value:
-            return _trouble(token, "The line ends where an expression should follow.")
-        if "EQ" in actions and "LBRACE" in actions:
-            return _trouble(
-                token,
-                'A name alone means nothing: write name = value for an attribute, or name "label" { for a '
-                "block.",
+            state_stack.append(
+                jumps[below, rule.origin, kind] if keyword is None else states[below][rule.origin]
             )
-        if "LBRACE" in actions:
-            return _trouble(token, "The opening brace of a block stands on the line of its header.")
-        return _trouble(token, "The line ends before the expression does." + _wanted(actions))
-    shown = text[token.start : token.end]
-    if wants_value:
-        return _trouble(token, f"An expression should stand here, not {shown}.")
-    if token.kind in {"EQ", "COLON"} and "LBRACE" in actions and "EQ" not in actions:
-        return _trouble(token, "An attribute's name is one word without quotes, followed by =.")
-    if token.kind == "COLON" and "EQ" in actions:
-        return _trouble(token, "Unexpected :. Attributes are written name = value.")
-    if token.kind == "EQ" and "DOUBLE_EQ" in actions:
-        return _trouble(
-            token, "Unexpected =. To compare two values, write ==. To set an attribute, begin a new line."
-        )
-    if token.kind == "COMMA" and "RBRACE" in actions and "COMMA" not in actions:
-        return _trouble(token, f"Unexpected comma. {_APART}")
-    if token.kind == "LBRACE" and "EQ" not in actions and "COMMA" not in actions:
-        return _trouble(token, "A block or an object cannot begin here.")
-    return _trouble(token, f"Unexpected {shown}.{_wanted(actions)}")
+    result = value_stack[0]
+    assert isinstance(result, Body)
+    return result
 
 
+class _Case(NamedTuple):
+    """What is said of some terminals, where certain others could stand and certain others could not."""
+
+    found: AbstractSet[str]
+    possible: AbstractSet[str]
+    impossible: AbstractSet[str]
+    sentence: str
+
+
+_ENDS: Final = frozenset({"NL_OR_COMMENT", "$END"})
+_VALUE: Final = frozenset({"LPAR", "LSQB", "DBLQUOTE", "INT_LITERAL"})
+_NONE: Final = frozenset[str]()
+_CASES: Final = (
+    _Case(_ENDS, _VALUE, _NONE, "The line ends where an expression should follow."),
+    _Case(
+        _ENDS,
+        {"EQ", "LBRACE"},
+        _NONE,
+        'A name alone means nothing: write name = value for an attribute, or name "label" {{ for a block.',
+    ),
+    _Case(_ENDS, {"LBRACE"}, _NONE, "The opening brace of a block stands on the line of its header."),
+    _Case(_ENDS, _NONE, _NONE, "The line ends before the expression does.{wanted}"),
+    _Case(_NONE, _VALUE, _NONE, "An expression should stand here, not {shown}."),
+    _Case(
+        {"EQ", "COLON"},
+        {"LBRACE"},
+        {"EQ"},
+        "An attribute's name is one word without quotes, followed by =.",
+    ),
+    _Case({"COLON"}, {"EQ"}, _NONE, "Unexpected :. Attributes are written name = value."),
+    _Case(
+        {"EQ"},
+        {"DOUBLE_EQ"},
+        _NONE,
+        "Unexpected =. To compare two values, write ==. To set an attribute, begin a new line.",
+    ),
+    _Case(
+        {"COMMA"},
+        {"RBRACE"},
+        {"COMMA"},
+        "Unexpected comma. Each attribute stands on a line of its own, without a comma; a block on one line "
+        "takes one attribute.",
+    ),
+    _Case({"LBRACE"}, _NONE, {"EQ", "COMMA"}, "A block or an object cannot begin here."),
+    _Case(_NONE, _NONE, _NONE, "Unexpected {shown}.{wanted}"),
+)
+"""The first that fits; one without terminals is about any."""
 _SHOWN: Final = {
     "RBRACE": "}",
     "RPAR": ")",
@@ -154,17 +130,18 @@ _SHOWN: Final = {
 }
 
 
-def _wanted(actions: Mapping[str, int]) -> str:
-    wanted = [shown for kind, shown in _SHOWN.items() if kind in actions]
-    if not wanted:
-        return ""
-    return f" Expected {' or '.join(wanted)}."
-
-
-def _trouble(token: Token, detail: str) -> SyntaxTrouble:
-    return SyntaxTrouble(
-        codes.INVALID_SYNTAX,
-        detail,
-        token.start,
-        max(token.end, token.start + 1) if token.kind != "$END" else token.end,
+def unexpected(token: Token, possible: AbstractSet[str], text: str) -> SyntaxTrouble:
+    """The sentence for a terminal that fits nowhere."""
+    sentence = next(
+        case.sentence
+        for case in _CASES
+        if (not case.found or token.kind in case.found)
+        and case.possible <= possible
+        and case.impossible.isdisjoint(possible)
     )
+    wanted = " or ".join(shown for kind, shown in _SHOWN.items() if kind in possible)
+    detail = sentence.format(
+        shown=text[token.start : token.end], wanted=f" Expected {wanted}." if wanted else ""
+    )
+    end = token.end if token.kind == "$END" else max(token.end, token.start + 1)
+    return SyntaxTrouble(codes.INVALID_SYNTAX, detail, token.start, end)

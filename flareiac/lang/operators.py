@@ -9,7 +9,7 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.types import BOOL, NUMBER, Type
 from flareiac.lang.conversion import ConversionError, convert
-from flareiac.lang.values import NUMBERS, Value, contains_sensitive, same, unknown, unmark
+from flareiac.lang.values import NUMBERS, Value, contains_sensitive, same, unknown
 
 
 class OperatorError(Exception):
@@ -76,7 +76,7 @@ def binary(operator: str, left: Value, right: Value) -> Value:
 
 def _equality(operator: str, left: Value, right: Value) -> Value:
     marked = contains_sensitive(left) or contains_sensitive(right)
-    answer = same(unmark(left), unmark(right))
+    answer = same(left, right)
     if answer is None:
         return unknown(BOOL, sensitive=marked)
     return Value(BOOL, answer == (operator == "=="), marked)

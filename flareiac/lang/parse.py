@@ -9,9 +9,8 @@ from flareiac.lang import lalr
 from flareiac.lang.build import Builder
 from flareiac.lang.grammar import table
 from flareiac.lang.origin import Origin
-from flareiac.lang.split import top_level_items
-from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression
-from flareiac.lang.syntax_cache import SyntaxCache, digest
+from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression, Parentheses
+from flareiac.lang.syntax_cache import SyntaxCache
 from flareiac.lang.syntax_errors import SyntaxTrouble
 from flareiac.lang.tokens import tokenize
 
@@ -24,21 +23,20 @@ def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) 
     all the same.
     """
     text = source.text.removeprefix("\ufeff")
-    origin = Origin(source, len(source.text) - len(text))
-    kept = SyntaxCache(source.path, text) if cache else None
+    before = len(source.text) - len(text)
+    kept = SyntaxCache(source.path, text, used=cache)
     attributes: dict[str, AttributeNode] = {}
     blocks: list[BlockNode] = []
-    ranges = (kept.ranges() if kept is not None else None) or _ranges(text)
-    for start, end, key in ranges:
-        body = _item(text, start, end, key, origin, diagnostics, kept)
+    for start, end, key in kept.ranges:
+        origin = Origin(source, before + start)
+        body = kept.find(key, origin) or _item(text[start:end], key, origin, kept, diagnostics)
         blocks.extend(body.blocks)
         for item in body.attributes:
             if (first := attributes.setdefault(item.name, item)) is not item:
                 _set_twice(item, first, diagnostics)
-    if kept is not None:
-        kept.close(ranges)
+    kept.close()
     return Body(
-        origin=origin, start=0, end=len(text), attributes=tuple(attributes.values()), blocks=tuple(blocks)
+        Origin(source, before), 0, len(text), attributes=tuple(attributes.values()), blocks=tuple(blocks)
     )
 
 
@@ -48,42 +46,23 @@ def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | N
     text = prefix + source.text + "\n)\n"
     origin = Origin(source, -len(prefix))
     body = _read(text, origin, diagnostics)
-    if body is None or not body.attributes:
-        return None
-    wrapped = body.attributes[0].expr
-    inner = getattr(wrapped, "inner", None)
-    if inner is None or wrapped.end < len(text) - 1:
-        diagnostics.error(
-            codes.INVALID_SYNTAX,
-            "One expression is expected here.",
-            subject=origin.span(len(prefix), len(text)),
-        )
-        return None
-    expression: Expression = inner
-    return expression
+    match body.attributes if body is not None else ():
+        case ():
+            return None
+        case (AttributeNode(expr=Parentheses(inner=inner, end=end)), *_) if end >= len(text) - 1:
+            return inner
+        case _:
+            subject = origin.span(len(prefix), len(text))
+            diagnostics.error(codes.INVALID_SYNTAX, "One expression is expected here.", subject=subject)
+            return None
 
 
-def _ranges(text: str) -> list[tuple[int, int, str]]:
-    return [(start, end, digest(text[start:end])) for start, end in top_level_items(text)]
-
-
-def _item(
-    text: str,
-    start: int,
-    end: int,
-    key: str,
-    whole: Origin,
-    diagnostics: Diagnostics,
-    kept: SyntaxCache | None,
-) -> Body:
-    origin = Origin(whole.source, whole.base + start)
-    if kept is not None and (found := kept.find(key, origin)) is not None:
-        return found
+def _item(text: str, key: str, origin: Origin, kept: SyntaxCache, diagnostics: Diagnostics) -> Body:
     before = len(diagnostics)
-    body = _read(text[start:end], origin, diagnostics)
+    body = _read(text, origin, diagnostics)
     if body is None:
-        return Body(origin=origin, start=0, end=end - start, attributes=(), blocks=())
-    if kept is not None and len(diagnostics) == before:
+        return Body(origin, 0, len(text), attributes=(), blocks=())
+    if len(diagnostics) == before:
         kept.add(key, body)
     return body
 

@@ -9,7 +9,7 @@ from flareiac.kernel.sources import Span
 from flareiac.lang.origin import Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Node:
     """A piece of syntax between two character offsets of its origin."""
 

@@ -8,12 +8,14 @@ counts as not there. Touches the user's cache directory only.
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 from flareiac.kernel import user_cache
 from flareiac.lang.origin import Origin
+from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, Body, Node
 
 _FORMAT: Final = 2
@@ -69,28 +71,27 @@ def decode(data: list[Any], origin: Origin) -> Any:
 
 
 class SyntaxCache:
-    """The kept items of one source; ``close`` writes them when they changed."""
+    """The kept items of one source; ``close`` writes them when they changed. One that is not ``used`` finds
+    and keeps nothing.
+    """
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, *, used: bool) -> None:
         name = hashlib.sha256(str(Path(path).absolute()).encode(errors="replace")).hexdigest()[:24]
-        self._name = f"syntax/{_FORMAT}-{name}.json"
-        self._text = digest(text)
-        self._old = _load(self._name)
+        self._name, self._used = f"syntax/{_FORMAT}-{name}.json", used
+        old = _load(self._name) if used else {}
+        self._text, self._old = _digest(text), old.get("entries", {})
         self._entries: dict[str, Any] = {}
-        self._ranges: list[tuple[int, int, str]] = []
-        self._changed = False
-
-    def ranges(self) -> list[tuple[int, int, str]] | None:
-        """Where the items of this very text are, with the digest of each; None where the text is another
-        one.
-        """
-        if self._old.get("text") != self._text:
-            return None
-        return [(start, end, key) for start, end, key in self._old["ranges"]]
+        self._changed = old.get("text") != self._text
+        self.ranges: list[tuple[int, int, str]] = (
+            [(start, end, _digest(text[start:end])) for start, end in top_level_items(text)]
+            if self._changed
+            else old["ranges"]
+        )
+        """Where the items of the text are, with the digest of each."""
 
     def find(self, key: str, origin: Origin) -> Body | None:
         """The kept body of an item whose text has this digest."""
-        data = self._old.get("entries", {}).get(key)
+        data = self._old.get(key)
         if data is None:
             return None
         try:
@@ -101,23 +102,20 @@ class SyntaxCache:
         return body if isinstance(body, Body) else None
 
     def add(self, key: str, body: Body) -> None:
-        try:
-            self._entries[key] = encode(body)
-        except RecursionError:
-            return
-        self._changed = True
+        if self._used:
+            with suppress(RecursionError):
+                self._entries[key] = encode(body)
+                self._changed = True
 
-    def close(self, ranges: list[tuple[int, int, str]]) -> None:
-        """Writes what is worth keeping of a text whose items are these."""
-        if not self._changed and self._old.get("text") == self._text:
-            return
-        content = {"text": self._text, "ranges": ranges, "entries": self._entries}
-        encoded = json.dumps(content, separators=(",", ":")).encode()
-        user_cache.keep(self._name, hashlib.sha256(encoded).hexdigest().encode() + b"\n" + encoded)
+    def close(self) -> None:
+        """Writes what is worth keeping."""
+        if self._used and self._changed:
+            content = {"text": self._text, "ranges": self.ranges, "entries": self._entries}
+            encoded = json.dumps(content, separators=(",", ":")).encode()
+            user_cache.keep(self._name, hashlib.sha256(encoded).hexdigest().encode() + b"\n" + encoded)
 
 
-def digest(text: str) -> str:
-    """The digest by which an item is found."""
+def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
 
 

@@ -7,6 +7,7 @@ heredoc comes out as a quoted string whose opening terminal is the marker.
 """
 
 import re
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from flareiac.kernel import codes
@@ -25,18 +26,18 @@ class Token(NamedTuple):
 
 
 _CODE: Final = re.compile(
-    r"""[ \t\r]*(?:
+    r"""(?:[ \t\r]+|/\*(?:[^*]|\*(?!/))*\*/)*(?:
       (?P<NAME>[^\W\d][\w-]*)
     | (?P<newline>\n|\#[^\n]*\n?|//[^\n]*\n?)
     | (?P<plain>"[^"\\$%\n]*")
     | (?P<FLOAT_LITERAL>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
     | (?P<INT_LITERAL>\d+)
     | (?P<quote>")
-    | (?P<comment>/\*(?:[^*]|\*(?!/))*\*/)
     | (?P<heredoc><<-?[^\W\d][\w.-]*\r?\n)
     | (?P<close>~\})
-    | (?P<op>\.\.\.|\.\*|\[\*\]|=>|==|!=|<=|>=|&&|\|\||::|[{}()\[\]=.,:?!<>+*/%-])
+    | (?P<op>(?!/\*|<<)(?:\.\.\.|\.\*|\[\*\]|=>|==|!=|<=|>=|&&|\|\||::|[{}()\[\]=.,:?!<>+*/%-]))
     | (?P<end>\Z)
+    | (?P<refused>)
     )""",
     re.VERBOSE,
 )
@@ -80,14 +81,33 @@ _OPERATORS: Final = {
     "...": "ELLIPSIS",
     "::": "COLONS",
 }
-_CLOSES: Final = {"}": ("{", "for"), ")": ("(",), "]": ("[",)}
-_NAMES: Final = {
-    "{": "brace",
-    "for": "brace",
-    "(": "parenthesis",
-    "[": "bracket",
-    "${": "template interpolation",
+_BRACKETS: Final = {
+    "{": ("brace", "}"),
+    "{for": ("brace", "}"),
+    "(": ("parenthesis", ")"),
+    "[": ("bracket", "]"),
+    "${": ("template interpolation", "}"),
 }
+"""What may be open, beside strings and heredocs: its name, and what closes it."""
+_REFUSED: Final = (
+    ("/*", codes.UNTERMINATED_COMMENT, "Nothing closes it: write */ where the comment ends."),
+    (
+        "<<",
+        codes.INVALID_HEREDOC,
+        "A heredoc starts with << or <<- and a name at the end of the line, such as <<EOT.",
+    ),
+    *(
+        (quote, codes.INVALID_CHARACTER, 'Strings are written in straight double quotes: "text".')
+        for quote in "'`‘’“”"
+    ),
+    *((sign, codes.INVALID_CHARACTER, 'Logical operators are "&&" and "||".') for sign in "&|"),
+    (
+        ";",
+        codes.INVALID_CHARACTER,
+        "HCL has no meaning for ';' here. Each attribute stands on a line of its own.",
+    ),
+)
+"""Beginnings of what is no terminal, as people write them."""
 _LAST_CHARACTER: Final = "\\U0010FFFF"
 _DEPTH_LIMIT: Final = 200
 """Deeper nesting than any person writes; keeps recursion over the tree within Python's stack."""
@@ -103,55 +123,69 @@ class _Reader:
         self.at = 0
         self.out: list[Token] = []
         self.open: list[tuple[str, int]] = []
+        self.handlers: dict[str, Callable[[int, int], None]] = {
+            "op": self.operator,
+            "newline": self.newline,
+            "plain": self.plain,
+            "quote": self.quote,
+            "INT_LITERAL": self.integer,
+            "FLOAT_LITERAL": self.fraction,
+            "heredoc": self.marker,
+            "close": self.close_template,
+            "refused": self.refuse,
+        }
 
     def emit(self, kind: str, start: int, end: int) -> None:
         self.out.append(Token(kind, self.text[start:end], start, end))
 
     def run(self) -> list[Token]:
-        text, out, match_code = self.text, self.out, _CODE.match
-        while True:
-            match = match_code(text, self.at)
-            if match is None:
-                raise self.unexpected()
-            kind = match.lastgroup
-            start, end = match.span(kind)  # type: ignore[arg-type]
+        text, out, match_code, handlers = self.text, self.out, _CODE.match, self.handlers
+        while match := match_code(text, self.at):
+            kind = match.lastgroup or ""
+            start, end = match.span(kind)
             self.at = end
-            if kind == "NAME":
-                out.append(Token("NAME", text[start:end], start, end))
-            elif kind == "op":
-                self.operator(start, end)
-            elif kind == "newline":
-                if not self.open or self.open[-1][0] == "{":
-                    out.append(Token("NL_OR_COMMENT", "\n", start, end))
-            elif kind == "plain":
-                out.append(Token("DBLQUOTE", '"', start, start + 1))
-                if end - start > 2:
-                    out.append(Token("STRING_CHARS", text[start + 1 : end - 1], start + 1, end - 1))
-                out.append(Token("DBLQUOTE", '"', end - 1, end))
-            elif kind == "quote":
-                out.append(Token("DBLQUOTE", '"', start, end))
-                self.push('"', start)
-                self.quoted()
-            elif kind == "heredoc":
-                self.emit("DBLQUOTE", start, end)
-                self.push(text[start:end].strip(), start)
-                self.heredoc()
-            elif kind == "close":
-                self.close_template(start, end)
-            elif kind == "FLOAT_LITERAL" or kind == "INT_LITERAL":
-                self.number(kind, start, end)
+            if kind == "NAME":  # most of all terminals
+                out.append(Token(kind, text[start:end], start, end))
             elif kind == "end":
-                return self.finish()
+                break
+            else:
+                handlers[kind](start, end)
+        if self.open:
+            raise self.unclosed()
+        return out
 
-    def number(self, kind: str, start: int, end: int) -> None:
-        if self.out and self.out[-1].kind == "DOT" and kind == "FLOAT_LITERAL":
+    def newline(self, start: int, end: int) -> None:
+        if not self.open or self.open[-1][0] == "{":
+            self.out.append(Token("NL_OR_COMMENT", "\n", start, end))
+
+    def plain(self, start: int, end: int) -> None:
+        self.out.append(Token("DBLQUOTE", '"', start, start + 1))
+        if end - start > 2:
+            self.emit("STRING_CHARS", start + 1, end - 1)
+        self.out.append(Token("DBLQUOTE", '"', end - 1, end))
+
+    def quote(self, start: int, end: int) -> None:
+        self.emit("DBLQUOTE", start, end)
+        self.push('"', start)
+        self.quoted()
+
+    def marker(self, start: int, end: int) -> None:
+        self.emit("DBLQUOTE", start, end)
+        self.push(self.text[start:end].strip(), start)
+        self.heredoc()
+
+    def integer(self, start: int, end: int) -> None:
+        self.emit("INT_LITERAL", start, end)
+
+    def fraction(self, start: int, end: int) -> None:
+        if self.out and self.out[-1].kind == "DOT":
             raise SyntaxTrouble(
                 codes.UNSUPPORTED_INDEX,
                 "Two indexes in a row are written in brackets, such as [0][1].",
                 start,
                 end,
             )
-        self.emit(kind, start, end)
+        self.emit("FLOAT_LITERAL", start, end)
 
     def push(self, what: str, start: int) -> None:
         if len(self.open) >= _DEPTH_LIMIT:
@@ -162,36 +196,32 @@ class _Reader:
 
     def operator(self, start: int, end: int) -> None:
         text = self.text[start:end]
-        if self.text.startswith(("/*", "<<"), start):
-            self.at = start
-            raise self.unexpected()
         if text in "([":
             self.push(text, start)
         elif text == "{":
-            self.push("for" if _FOR_INTRO.match(self.text, end) else "{", start)
-        elif text in _CLOSES:
+            self.push("{for" if _FOR_INTRO.match(self.text, end) else "{", start)
+        elif text in "})]":
             self.close(text, start, end)
             return
         self.out.append(Token(_OPERATORS[text], text, start, end))
 
     def close(self, text: str, start: int, end: int) -> None:
-        if text == "}" and self.open and self.open[-1][0] == "${":
+        what = self.open[-1][0] if self.open else ""
+        if what == "${" and text == "}":
             self.close_template(start, end)
             return
-        if not self.open or self.open[-1][0] not in _CLOSES[text]:
-            what = (
-                f"does not close the {_NAMES[self.open[-1][0]]} opened before it."
-                if self.open
-                else "closes nothing: nothing is open here."
-            )
-            raise SyntaxTrouble(codes.UNEXPECTED_BRACKET, f'"{text}" {what}', start, end)
+        name, closing = _BRACKETS.get(what, ("", ""))
+        if text != closing:
+            why = "closes nothing: nothing is open here."
+            if what:
+                why = f"does not close the {name} opened before it."
+            raise SyntaxTrouble(codes.UNEXPECTED_BRACKET, f'"{text}" {why}', start, end)
         self.open.pop()
         self.out.append(Token(_OPERATORS[text], text, start, end))
 
     def close_template(self, start: int, end: int) -> None:
         if not self.open or self.open[-1][0] != "${":
-            self.at = start
-            raise self.unexpected()
+            self.refuse(start, end)
         self.open.pop()
         self.out.append(Token("RBRACE", self.text[start:end], start, end))
         if self.open[-1][0] == '"':
@@ -276,56 +306,21 @@ class _Reader:
             self.at,
         )
 
-    def unexpected(self) -> SyntaxTrouble:
-        at = self.at + len(self.text[self.at :]) - len(self.text[self.at :].lstrip(" \t\r"))
-        rest = self.text[at : at + 2]
-        match rest:
-            case "/*":
-                return SyntaxTrouble(
-                    codes.UNTERMINATED_COMMENT,
-                    "Nothing closes it: write */ where the comment ends.",
-                    at,
-                    at + 2,
-                )
-            case "<<":
-                return SyntaxTrouble(
-                    codes.INVALID_HEREDOC,
-                    "A heredoc starts with << or <<- and a name at the end of the line, such as <<EOT.",
-                    at,
-                    at + 2,
-                )
-            case _ if rest[:1] in "'`‘’“”":
-                return SyntaxTrouble(
-                    codes.INVALID_CHARACTER,
-                    'Strings are written in straight double quotes: "text".',
-                    at,
-                    at + 1,
-                )
-            case _ if rest[:1] in "&|":
-                return SyntaxTrouble(
-                    codes.INVALID_CHARACTER, 'Logical operators are "&&" and "||".', at, at + 1
-                )
-            case _:
-                return SyntaxTrouble(codes.INVALID_CHARACTER, _meaningless(rest[:1]), at, at + 1)
+    def refuse(self, start: int, _end: int) -> None:
+        for beginning, code, detail in _REFUSED:
+            if self.text.startswith(beginning, start):
+                raise SyntaxTrouble(code, detail, start, start + len(beginning))
+        detail = f"HCL has no meaning for {self.text[start]!r} here."
+        raise SyntaxTrouble(codes.INVALID_CHARACTER, detail, start, start + 1)
 
-    def finish(self) -> list[Token]:
-        if self.open:
-            what, start = self.open[-1]
-            name, closing = _NAMES[what], {"{": "}", "for": "}", "(": ")", "[": "]", "${": "}"}[what]
-            raise SyntaxTrouble(
-                codes.UNCLOSED_BRACKET,
-                f"There is no {closing} for this {name} before the text ends.",
-                start,
-                start + len(what.replace("for", "{")),
-            )
-        return self.out
+    def unclosed(self) -> SyntaxTrouble:
+        what, start = self.open[-1]
+        name, closing = _BRACKETS[what]
+        detail = f"There is no {closing} for this {name} before the text ends."
+        end = start + len(what.removesuffix("for"))
+        return SyntaxTrouble(codes.UNCLOSED_BRACKET, detail, start, end)
 
 
 def tokenize(text: str) -> list[Token]:
     """The terminals of a text. Raises ``SyntaxTrouble``."""
     return _Reader(text).run()
-
-
-def _meaningless(character: str) -> str:
-    apart = " Each attribute stands on a line of its own." if character == ";" else ""
-    return f"HCL has no meaning for {character!r} here.{apart}"

@@ -82,6 +82,8 @@ class Value:
     def parts(self) -> Iterable[tuple[int | str, "Value"]]:
         """What a collection holds, by index or name; nothing for any other value."""
         match self.raw:
+            case str() | Decimal():  # most values: spared the slow question whether it is a mapping
+                return ()
             case tuple():
                 return enumerate(self.raw)
             case Mapping():

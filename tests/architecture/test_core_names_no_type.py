@@ -27,7 +27,6 @@ EXCEPTIONS: Final[dict[str, dict[str, set[str]]]] = {
         "kernel/codes.py": {"table"},
         "kernel/host.py": {"namespace"},
         "lang/grammar.py": {"table"},
-        "lang/lalr.py": {"table"},
         "render/markdown.py": {"table"},
         "render/table_text.py": {"table"},
         "sdk/command_line.py": {"table"},
