@@ -55,7 +55,7 @@ class Neighbour:
 class MaintenanceTask:
     """One kind of maintenance of one resource, due or not.
 
-    ``name`` is the block's (``compaction``). ``id`` is the same for the same thing, settings and snapshot.
+    ``name`` is the block's. ``id`` is the same for the same thing, settings and snapshot.
     ``summary`` says what would be done, or why nothing is, with the figure against its threshold.
     ``forecast`` and results are numbers by name (see ``Performed``). ``held``: who keeps it from doing more,
     and for how long. ``performer`` is who carries it out. ``work`` None: nothing to carry out.
