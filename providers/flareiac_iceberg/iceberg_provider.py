@@ -28,7 +28,7 @@ from flareiac_iceberg.maintenance.statistics_text import SHEET
 from flareiac_iceberg.namespace import schema as namespace_schema
 from flareiac_iceberg.namespace.driver import NamespaceDriver
 from flareiac_iceberg.namespace.plan import NamespacePlanner
-from flareiac_iceberg.namespace.plan import identity_of as namespace_identity
+from flareiac_iceberg.namespace.spec import examine as examine_namespace
 from flareiac_iceberg.table import canonical as table_canonical
 from flareiac_iceberg.table import schema as table_schema
 from flareiac_iceberg.table.driver import TableDriver
@@ -53,7 +53,7 @@ _TYPES: Final = (
         canonical=namespace_schema.canonical,
         planner=NamespacePlanner(),
         usages=namespace_schema.usages,
-        examine=lambda recorded: namespace_identity(recorded.identity),
+        examine=examine_namespace,
     ),
     ResourceType(
         name="table",

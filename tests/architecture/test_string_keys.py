@@ -12,7 +12,7 @@ CEILINGS = {
     "flareiac_iceberg/format": 212,
     "flareiac_iceberg/iceberg_provider.py": 3,
     "flareiac_iceberg/maintenance": 115,
-    "flareiac_iceberg/namespace": 45,
+    "flareiac_iceberg/namespace": 8,
     "flareiac_iceberg/table": 151,
     "flareiac_secrets/secrets_provider.py": 1,
     "flareiac_spark/application": 5,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
-from flareiac_iceberg.namespace.plan import NamespaceFacts
+from flareiac_iceberg.namespace.spec import NamespaceFacts
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts

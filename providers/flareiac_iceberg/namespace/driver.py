@@ -1,11 +1,11 @@
 """The driver of namespaces. Touches the world."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.kernel.records import encode
+from flareiac.kernel.records import decode, encode
 from flareiac.sdk.actions import Adopt, Change, Create, Delete, Settleable, Update
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
@@ -18,7 +18,12 @@ from flareiac_iceberg.catalogs.outcomes import NotEmpty
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.target import catalog_of
-from flareiac_iceberg.namespace.plan import NamespaceFacts, NamespaceIdentity
+from flareiac_iceberg.namespace.spec import (
+    NamespaceDefinition,
+    NamespaceFacts,
+    NamespaceIdentity,
+    PropertyChange,
+)
 
 _CREATED_BY = "flareiac.created-by"
 _MARKS = ("exists", _CREATED_BY)
@@ -34,77 +39,62 @@ class NamespaceDriver:
 
     def read(self, request: ReadRequest) -> Observation:
         """What is there, by one query."""
-        frame = request.recorded.attributes if request.recorded else request.desired
-        assert frame is not None, "a namespace is declared or recorded"
+        attributes = request.recorded.attributes if request.recorded else request.desired
+        assert attributes is not None, "a namespace is declared or recorded"
+        frame = NamespaceDefinition.of(attributes)
         try:
             catalog = _catalog(frame, request.references)
-            _check_import(request, catalog, frame)
+            _check_import(request, frame)
             try:
-                found = namespace_properties(catalog, frame["name"])
+                found = namespace_properties(catalog, frame.name)
             except NoCatalog as absent:
                 return without_catalog(request, catalog, absent)
             leaving = request.desired is None and found is not None
-            tables = tuple(sorted(tables_in(catalog, frame["name"]))) if leaving else ()
+            tables = tuple(sorted(tables_in(catalog, frame.name))) if leaving else ()
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
         if found is None:
-            return Missing(
-                reason=f"the catalog has no namespace {frame['name']}", facts=Absence(catalog=True)
-            )
+            return Missing(reason=f"the catalog has no namespace {frame.name}", facts=Absence(catalog=True))
         properties = {name: value for name, value in found.items() if name not in _MARKS}
-        declared = {
-            *_BY_OTHERS,
-            *(frame["properties"] or {}),
-            *((request.desired or {}).get("properties") or {}),
-        }
         return Present(
-            attributes=dict(frame) | {"properties": properties},
+            attributes=dict(attributes) | {"properties": properties},
             identity=encode(NamespaceIdentity(created_by=found.get(_CREATED_BY))),
             facts=NamespaceFacts(tables=tables),
-            unmanaged=tuple(
-                f'property "{name}"'
-                for name in properties
-                if frame["properties"] is not None and name not in declared
-            ),
+            unmanaged=_unmanaged(frame, request.desired, properties),
         )
 
     def apply(self, request: ChangeRequest) -> Outcome:
         """Creates the namespace where it is missing and sets its properties. Raises ``Failure`` where only
         ``settle`` can tell what was done.
         """
-        planned, payload = request.action.planned, request.action.payload
-        name = planned["name"]
+        planned = NamespaceDefinition.of(request.action.planned)
+        change = decode(PropertyChange, request.action.payload)
         try:
             spec = _catalog(planned, request.references)
             writer = self._connections.get(spec, make=isinstance(request.action, Create))
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         # A table of this apply may have brought it along, and an update finds it here.
-        writer.ensure_namespace(name, request.key)
-        put = {key: planned["properties"][key] for key in payload["set"]}
-        if put or payload["remove"]:
-            writer.set_namespace_properties(name, put, payload["remove"])
-        return Applied(
-            attributes=planned,
-            identity=encode(
-                NamespaceIdentity(created_by=(namespace_properties(spec, name) or {}).get(_CREATED_BY))
-            ),
-        )
+        writer.ensure_namespace(planned.name, request.key)
+        put = {name: (planned.properties or {})[name] for name in change.set}
+        if put or change.remove:
+            writer.set_namespace_properties(planned.name, put, change.remove)
+        return _applied(request.action, namespace_properties(spec, planned.name) or {})
 
     def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         """Drops the namespace if nothing is in it. Raises ``Failure`` as ``apply`` does."""
-        recorded, name = request.action.recorded, request.action.recorded.attributes["name"]
+        recorded = request.action.recorded
+        definition = NamespaceDefinition.of(recorded.attributes)
         try:
-            spec = _catalog(recorded.attributes, request.references)
-            writer = self._connections.get(spec)
+            writer = self._connections.get(_catalog(definition, request.references))
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         try:
-            writer.drop_namespace(name)
+            writer.drop_namespace(definition.name)
         except NotEmpty:
             why = (
-                f"{name} holds tables. Drop or move them first, or keep the namespace: on_destroy = "
-                '"retain" forgets it.'
+                f"{definition.name} holds tables. Drop or move them first, or keep the namespace: "
+                'on_destroy = "retain" forgets it.'
             )
             return NotApplied(diagnostics=(error(codes.NAMESPACE_NOT_EMPTY, why),))
         return Applied(attributes=recorded.attributes, identity=recorded.identity)
@@ -129,25 +119,43 @@ class NamespaceDriver:
                 return None
 
 
-def _changed(change: Change, found: Mapping[str, str] | None) -> Outcome | None:
-    planned, payload = change.planned, change.payload
-    if found is None or any(name in found for name in payload["remove"]):
+def _changed(action: Change, found: Mapping[str, str] | None) -> Outcome | None:
+    """None where it is not as the change should have left it."""
+    change = decode(PropertyChange, action.payload)
+    if found is None or any(name in found for name in change.remove):
         return None
-    if any(found.get(name) != planned["properties"][name] for name in payload["set"]):
-        return None
-    return Applied(attributes=planned, identity=encode(NamespaceIdentity(created_by=found.get(_CREATED_BY))))
+    properties = NamespaceDefinition.of(action.planned).properties or {}
+    done = all(found.get(name) == properties[name] for name in change.set)
+    return _applied(action, found) if done else None
+
+
+def _applied(action: Change, found: Mapping[str, str]) -> Applied:
+    identity = NamespaceIdentity(created_by=found.get(_CREATED_BY))
+    return Applied(attributes=action.planned, identity=encode(identity))
+
+
+def _unmanaged(
+    frame: NamespaceDefinition, desired: Attributes | None, there: Iterable[str]
+) -> tuple[str, ...]:
+    """The properties that no one declares, where any are declared at all."""
+    if frame.properties is None:
+        return ()
+    wanted = (NamespaceDefinition.of(desired).properties if desired is not None else None) or {}
+    declared = {*_BY_OTHERS, *frame.properties, *wanted}
+    return tuple(f'property "{name}"' for name in there if name not in declared)
 
 
 def _found(attributes: Attributes, references: References) -> Mapping[str, str] | None:
-    return namespace_properties(_catalog(attributes, references), attributes["name"])
+    definition = NamespaceDefinition.of(attributes)
+    return namespace_properties(_catalog(definition, references), definition.name)
 
 
-def _catalog(attributes: Attributes, references: References) -> CatalogSpec:
-    return catalog_of(attributes["catalog"], references, "namespace", attributes["name"])
+def _catalog(definition: NamespaceDefinition, references: References) -> CatalogSpec:
+    return catalog_of(definition.catalog, references, "namespace", definition.name)
 
 
-def _check_import(request: ReadRequest, catalog: CatalogSpec, frame: Attributes) -> None:
-    wanted = f"{catalog.label}.{frame['name']}"
+def _check_import(request: ReadRequest, frame: NamespaceDefinition) -> None:
+    wanted = frame.import_id
     if request.import_id is not None and request.recorded is None and request.import_id != wanted:
         why = (
             f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" '

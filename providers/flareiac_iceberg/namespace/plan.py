@@ -1,38 +1,21 @@
 """What apply would do with a namespace. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flareiac.kernel.data import ABSENT, Attributes, Data, Reference
-from flareiac.kernel.records import decode
+from flareiac.kernel.data import ABSENT, Attributes, Data
+from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import absence
+from flareiac_iceberg.format.spec import TableDefinition
+from flareiac_iceberg.namespace.spec import NamespaceDefinition, NamespaceFacts, PropertyChange, identity_of
 
 _SHOWN: Final = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamespaceIdentity:
-    """``created_by``: the key of the operation that made it, where FlareIaC did."""
-
-    created_by: str | None = None
-
-
-def identity_of(data: Attributes) -> NamespaceIdentity:
-    """A namespace's identity as it was recorded or observed; release 0.1.0 recorded its tables, too."""
-    lasting = {name: value for name, value in data.items() if name != "tables"}
-    return decode(NamespaceIdentity, lasting, "identity")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamespaceFacts:
-    """``tables``: those in a namespace that is no longer declared."""
-
-    tables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +26,55 @@ class NamespacePlanner:
         """The proposal; what cannot be done as written is a blocker in it."""
         if request.desired is None:
             assert request.recorded is not None, "a namespace that is not declared is recorded"
-            return _removal(request, request.recorded)
-        if not isinstance(request.observed, Present):
-            return _creation(request, request.desired)
-        return _update(request, request.desired, request.observed)
+            return _removal(request, NamespaceDefinition.of(request.recorded.attributes))
+        case = _case(request, request.desired)
+        if isinstance(request.observed, Present):
+            return _update(case, request.observed)
+        return _creation(case)
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """Whether it is there, and the properties that are or were declared."""
-        there, recorded = request.observed, request.recorded
+        there = request.observed
         if request.desired is None:
-            drops = isinstance(there, Present) and recorded is not None and _drops(request, recorded)
+            assert request.recorded is not None, "a namespace that is not declared is recorded"
+            recorded = NamespaceDefinition.of(request.recorded.attributes)
+            drops = isinstance(there, Present) and _drops(request, recorded)
             return {"namespace": "present"} if drops else None
         if not isinstance(there, Present):
             return absence("namespace", request)
-        was = (recorded.attributes["properties"] or {}) if recorded else {}
-        live = there.attributes["properties"]
-        return {
-            "namespace": "present",
-            "properties": {
-                name: live.get(name) for name in sorted({*(request.desired["properties"] or {}), *was})
-            },
-        }
+        case, live = _case(request, request.desired), _properties(there)
+        names = sorted({*(case.desired.properties or {}), *case.before})
+        return {"namespace": "present", "properties": {name: live.get(name) for name in names}}
 
 
-def _drops(request: PlanRequest, recorded: Recorded) -> bool:
-    return request.destroy_object or recorded.attributes["on_destroy"] != "retain"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A declared namespace, with what is recorded of it."""
+
+    request: PlanRequest
+    desired: NamespaceDefinition
+    recorded: NamespaceDefinition | None
+
+    @property
+    def before(self) -> Mapping[str, Data]:
+        """The properties that were declared when it was recorded."""
+        return (self.recorded.properties or {}) if self.recorded is not None else {}
 
 
-def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
+def _case(request: PlanRequest, desired: Attributes) -> Case:
+    recorded = None if request.recorded is None else NamespaceDefinition.of(request.recorded.attributes)
+    return Case(request=request, desired=NamespaceDefinition.of(desired), recorded=recorded)
+
+
+def _properties(there: Present) -> Mapping[str, Data]:
+    return NamespaceDefinition.of(there.attributes).properties or {}
+
+
+def _drops(request: PlanRequest, recorded: NamespaceDefinition) -> bool:
+    return request.destroy_object or recorded.on_destroy != "retain"
+
+
+def _removal(request: PlanRequest, recorded: NamespaceDefinition) -> Proposal:
     if not isinstance(request.observed, Present):
         return Proposal(
             action=Action.FORGET, planned=None, drift=("the namespace was dropped outside of FlareIaC",)
@@ -85,15 +89,18 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
     return Proposal(action=Action.DELETE, planned=None, steps=(step,), payload={})
 
 
-def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> Blocker | None:
+def _not_empty(request: PlanRequest, recorded: NamespaceDefinition, observed: Present) -> Blocker | None:
     """Why it cannot be dropped: tables that this plan does not drop."""
-    own = (recorded.attributes["catalog"], recorded.attributes["name"])
-    going = {
-        item.recorded.attributes["name"]
+    leaving = [
+        (TableDefinition.of(item.recorded.attributes), item.destroy_object)
         for item in request.leaving
         if item.type == "table"
-        and (item.recorded.attributes["catalog"], item.recorded.attributes["namespace"]) == own
-        and (item.destroy_object or item.recorded.attributes["on_destroy"] != "retain")
+    ]
+    going = {
+        table.name
+        for table, destroyed in leaving
+        if (table.catalog, table.namespace) == (recorded.catalog, recorded.name)
+        and (destroyed or table.on_destroy != "retain")
     }
     tables = observed.facts.tables if isinstance(observed.facts, NamespaceFacts) else ()
     staying = [name for name in tables if name not in going]
@@ -103,7 +110,7 @@ def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> B
     removed = f"removed {{\n  from = {request.address}\n  lifecycle {{\n    destroy = false\n  }}\n}}"
     return blocker(
         codes.NAMESPACE_NOT_EMPTY,
-        f"{recorded.attributes['name']} holds {', '.join(staying[:_SHOWN])}{more}, and a catalog drops "
+        f"{recorded.name} holds {', '.join(staying[:_SHOWN])}{more}, and a catalog drops "
         "only empty namespaces.",
         (
             "drop or move these tables first",
@@ -112,40 +119,45 @@ def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> B
     )
 
 
-def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
-    again = request.recorded is not None
+def _creation(case: Case) -> Proposal:
+    desired, again = case.request.desired or {}, case.recorded is not None
     return Proposal(
         action=Action.CREATE,
         planned=desired,
         changes=classify(desired, None, None),
         steps=(Step(text="create the namespace", effect=Effect.METADATA),),
-        blockers=_moved(request, desired),
+        blockers=_moved(case),
         drift=("the namespace was dropped outside of FlareIaC",) if again else (),
-        payload={"set": desired["properties"] or {}, "remove": []},
+        payload=encode(PropertyChange(set=case.desired.properties or {})),
     )
 
 
-def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
-    recorded = request.recorded
-    live = observed.attributes
-    changes = classify(desired, recorded.attributes if recorded else None, live)
-    there, wanted = live["properties"], desired["properties"] or {}
-    was = (recorded.attributes["properties"] or {}) if recorded else {}
-    put = {name: value for name, value in wanted.items() if there.get(name) != value}
-    remove = [
-        name for name in was if desired["properties"] is not None and name not in wanted and name in there
-    ]
-    kept = any(change.path == ("on_destroy",) for change in changes)
+def _update(case: Case, observed: Present) -> Proposal:
+    request, recorded, wanted = case.request, case.request.recorded, case.desired.properties
+    planned = request.desired or {}
+    changes = classify(planned, recorded.attributes if recorded else None, observed.attributes)
+    change = _property_change(wanted, case.before, _properties(observed))
+    kept = any(item.path == ("on_destroy",) for item in changes)
+    drifted = [item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH)] if recorded else []
     return Proposal(
-        action=_action(recorded, worth=bool(put or remove or kept), record=bool(changes)),
-        planned=desired,
+        action=_action(recorded, worth=bool(change.set or change.remove or kept), record=bool(changes)),
+        planned=planned,
         changes=changes,
-        steps=_steps(put, remove),
-        blockers=(*_moved(request, desired), *_foreign(request, observed)),
-        drift=tuple(map(_drift, (item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH))))
-        if recorded
-        else (),
-        payload={"set": put, "remove": remove},
+        steps=_steps(change),
+        blockers=(*_moved(case), *_foreign(case, observed)),
+        drift=tuple(map(_drift, drifted)),
+        payload=encode(change),
+    )
+
+
+def _property_change(
+    wanted: Mapping[str, Data] | None, before: Mapping[str, Data], there: Mapping[str, Data]
+) -> PropertyChange:
+    if wanted is None:
+        return PropertyChange()
+    return PropertyChange(
+        set={name: value for name, value in wanted.items() if there.get(name) != value},
+        remove=tuple(name for name in before if name not in wanted and name in there),
     )
 
 
@@ -157,11 +169,10 @@ def _action(recorded: Recorded | None, *, worth: bool, record: bool) -> Action:
     return Action.RECORD if record else Action.NO_OP
 
 
-def _steps(put: Attributes, remove: list[str]) -> tuple[Step, ...]:
-    steps = [
-        Step(text=f'set property {name} to "{value}"', effect=Effect.METADATA) for name, value in put.items()
-    ]
-    return (*steps, *(Step(text=f"remove property {name}", effect=Effect.METADATA) for name in remove))
+def _steps(change: PropertyChange) -> tuple[Step, ...]:
+    texts = [f'set property {name} to "{value}"' for name, value in change.set.items()]
+    texts += [f"remove property {name}" for name in change.remove]
+    return tuple(Step(text=text, effect=Effect.METADATA) for text in texts)
 
 
 def _drift(change: AttributeChange) -> str:
@@ -178,36 +189,29 @@ def _text(value: Data) -> str:
     return "" if value is ABSENT else str(value)
 
 
-def _foreign(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
+def _foreign(case: Case, observed: Present) -> tuple[Blocker, ...]:
     """A namespace that a table brought along is taken over silently; another one only when an import asks for
     it.
     """
-    if request.recorded is not None or request.importing or identity_of(observed.identity).created_by:
+    known = case.recorded is not None or case.request.importing
+    if known or identity_of(observed.identity).created_by:
         return ()
-    assert request.desired is not None, "only a declared namespace can be foreign"
-    name = _import_id(request.desired)
+    name = case.desired.import_id
     foreign = blocker(
         codes.NOT_ADOPTED,
         f"The namespace {name} exists, and FlareIaC changes only what it created or was asked to adopt.",
-        (f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',),
+        (f'adopt it:\nimport {{\n  to = {case.request.address}\n  id = "{name}"\n}}',),
     )
     return (foreign,)
 
 
-def _import_id(attributes: Attributes) -> str:
-    catalog = attributes["catalog"]
-    label = catalog.address.rpartition(".")[2] if isinstance(catalog, Reference) else str(catalog)
-    return f"{label}.{attributes['name']}"
-
-
-def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
-    recorded = request.recorded
-    if recorded is None or all(recorded.attributes[name] == desired[name] for name in ("catalog", "name")):
+def _moved(case: Case) -> tuple[Blocker, ...]:
+    recorded, desired = case.recorded, case.desired
+    if recorded is None or (recorded.catalog, recorded.name) == (desired.catalog, desired.name):
         return ()
     moved = blocker(
         codes.NAMESPACE_RENAMED,
-        f"{_import_id(recorded.attributes)} cannot become {_import_id(desired)}: catalogs do not rename "
-        "namespaces.",
+        f"{recorded.import_id} cannot become {desired.import_id}: catalogs do not rename namespaces.",
         ("write its old name again", "give the block another label; the old namespace is then forgotten"),
     )
     return (moved,)
