@@ -338,10 +338,10 @@ class _Comparison:
                 text=f"the input {name}",
                 why="reader options and rate limits may change on the same checkpoint",
             )
-        elif _place(old) != _place(new):
-            yield Noted(
-                path=(*path, "source", "start_from"), text="start_from takes effect with the next generation"
-            )
+        elif names := _changed(old, new):
+            for part in names:
+                text = f"{part} takes effect with the next generation"
+                yield Noted(path=(*path, "source", part), text=text)
         elif _stream_of(old) != _stream_of(new):
             yield Noted(path=(*path, "stream"), text="another stream block declares the same source")
 
@@ -703,11 +703,15 @@ def _running(item: Input) -> tuple[str, Reference | None, Attributes]:
     return item.kind, _table_of(item), place
 
 
+def _changed(old: Input, new: Input) -> list[str]:
+    """What differs of where the rows of an input are and how they are read."""
+    before, after = _place(old), _place(new)
+    return [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
+
+
 def _unlisted(old: Input, new: Input) -> list[str]:
     """Whatever else of an input may change what is read."""
-    before, after = _place(old), _place(new)
     meanings = [meaning for meaning in (_meaning(old), _meaning(new)) if meaning is not None]
     judged = {name for meaning in meanings for name in meaning.attributes}
     known = new.source.harmless if isinstance(new, StreamInput) else ()
-    changed = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
-    return [name for name in changed if name not in judged and harmless(name, known) is None]
+    return [name for name in _changed(old, new) if name not in judged and harmless(name, known) is None]
