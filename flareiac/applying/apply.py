@@ -70,9 +70,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
     interrupted = loaded.recovered.interrupted
     if interrupted is None:
         return loaded
-    recording = Recording(
-        ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock, types=ports.types
-    )
+    recording = _recording(ports, loaded, interrupted)
     recover(interrupted, recording, ports.driver, ports.types, ports.maintenance, ports.cancel, ports.emit)
     recording.finish(loaded.snapshot.outputs)
     return load(ports.store, str(ports.project.root))
@@ -96,37 +94,24 @@ def apply(
     digest = plan_digest(plan)
     loaded = _named(load(ports.store, str(ports.project.root)), plan)
     interrupted = loaded.recovered.interrupted
-    resuming = interrupted is not None and interrupted.begun.plan == digest
-    if interrupted is not None and not resuming:
+    if interrupted is not None and interrupted.begun.plan != digest:
         loaded, interrupted = settle_open(ports, loaded), None
-    recording = Recording(
-        ports.store,
-        ports.lease,
-        loaded,
-        _apply_id(interrupted if resuming else None),
-        clock=ports.clock,
-        types=ports.types,
-    )
-    begun = _begun(interrupted) if resuming else frozenset()
-    staged = staged_changes(plan)
-    under_way = _under_way(staged, interrupted)
-    if saved and not resuming and _is_overtaken(plan, loaded.snapshot):
-        return Report(stale=(_overtaken(plan, loaded.snapshot),))
-    if elsewhere := _elsewhere(plan, str(ports.project.root)):
-        return Report(stale=elsewhere)
-    problem = _foreign(plan, loaded.snapshot)
-    if problem:
-        return Report(diagnostics=(problem,))
-    if resuming and interrupted is not None:
+    resuming = interrupted is not None
+    if refused := _refusal(plan, loaded.snapshot, ports, used_once=saved and not resuming):
+        return refused
+    recording = _recording(ports, loaded, interrupted)
+    staged, begun = staged_changes(plan), _begun(interrupted)
+    # Before the world is looked at: what an open intent turns out to have done did not move since the plan.
+    if interrupted is not None:
         begun |= recover(
             interrupted, recording, ports.driver, ports.types, ports.maintenance, ports.cancel, ports.emit
         )
     if saved or resuming:
-        stale = _stale(plan, recording, ports, begun | under_way, resumed=resuming)
-        if isinstance(stale, Diagnostic):
-            return Report(diagnostics=(stale,))
-        if stale:
-            return Report(stale=stale)
+        moved_since = _stale(
+            plan, recording, ports, begun | _under_way(staged, interrupted), resumed=resuming
+        )
+        if moved_since is not None:
+            return moved_since
     ports.store.check_writable(ports.lease)
     findings = _preflight(plan, recording, ports, begun)
     if any(item.severity is Severity.ERROR for item in findings):
@@ -183,8 +168,10 @@ def _named(loaded: Loaded, plan: Plan) -> Loaded:
     )
 
 
-def _apply_id(interrupted: Interrupted | None) -> str:
-    return interrupted.begun.apply if interrupted else str(uuid.uuid4())
+def _recording(ports: Ports, loaded: Loaded, interrupted: Interrupted | None) -> Recording:
+    """The recording of a new apply, or of one that goes on."""
+    apply_id = interrupted.begun.apply if interrupted is not None else str(uuid.uuid4())
+    return Recording(ports.store, ports.lease, loaded, apply_id, clock=ports.clock, types=ports.types)
 
 
 def _begun(interrupted: Interrupted | None) -> frozenset[str]:
@@ -199,14 +186,20 @@ def _under_way(staged: StagedChanges, interrupted: Interrupted | None) -> frozen
     return frozenset(item.id for items in staged.stages.values() for item in items if item.id in known)
 
 
-def _foreign(plan: Plan, snapshot: Snapshot) -> Diagnostic | None:
+def _refusal(plan: Plan, snapshot: Snapshot, ports: Ports, *, used_once: bool) -> Report | None:
+    """Why a plan cannot be applied to this state or here at all; nothing is asked of any system."""
+    if used_once and _is_overtaken(plan, snapshot):
+        return Report(stale=(_overtaken(plan, snapshot),))
+    if elsewhere := _elsewhere(plan, str(ports.project.root)):
+        return Report(stale=elsewhere)
     if plan.lineage == snapshot.lineage:
         return None
-    return error(
+    foreign = error(
         codes.PLAN_OF_ANOTHER_STATE,
         f"It was made against the state {plan.lineage}; this one is {snapshot.lineage}. Make a new plan "
         "here.",
     )
+    return Report(diagnostics=(foreign,))
 
 
 def _elsewhere(plan: Plan, here: str) -> tuple[StaleItem, ...]:
@@ -247,9 +240,9 @@ def _overtaken(plan: Plan, snapshot: Snapshot) -> StaleItem:
 
 def _stale(
     plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str], *, resumed: bool
-) -> tuple[StaleItem, ...] | Diagnostic:
+) -> Report | None:
     """What moved; or why something cannot be looked at, in which case nothing is known and nothing may be
-    done.
+    done. None where the plan still fits.
     """
     snapshot = recording.snapshot
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
@@ -275,7 +268,7 @@ def _stale(
     fresh = ports.observe(questions)
     for answer in fresh.values():
         if isinstance(answer, Unreadable):
-            return answer.diagnostic
+            return Report(diagnostics=(answer.diagnostic,))
 
     def references(resource: PlannedResource) -> Mapping[str, Resolved]:
         found = references_of(plan, resource, snapshot.identity)
@@ -284,7 +277,8 @@ def _stale(
             for address, item in found.items()
         }
 
-    return moved(plan, snapshot, fresh, ports.types, ports.project, references, done, resumed=resumed)
+    found = moved(plan, snapshot, fresh, ports.types, ports.project, references, done, resumed=resumed)
+    return Report(stale=found) if found else None
 
 
 def _streamed(plan: Plan, types: Mapping[str, ResourceType], snapshot: Snapshot) -> set[str]:

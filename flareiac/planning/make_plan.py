@@ -75,14 +75,10 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     """The whole plan, also when it has errors or blocked resources: such a plan can be read but not
     applied.
     """
-    desired = inputs.desired
     references = _references(inputs)
-    usages = using.collect(desired, inputs.types, references)
-    diagnostics.extend(using.conflicts(usages, desired))
-    if not options.destroy:
-        diagnostics.extend(rivals(usages, desired))
+    usages = _usages(inputs, options, references, diagnostics)
     context = Context(
-        desired=desired,
+        desired=inputs.desired,
         snapshot=inputs.snapshot,
         types=inputs.types,
         project=inputs.project,
@@ -91,6 +87,66 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         destroy=options.destroy,
         usages=using.by_subject(usages),
     )
+    proposed = _proposed(context, inputs, references, diagnostics)
+    planned = _chosen(proposed, inputs, options, diagnostics)
+    _check_budget(planned, options, diagnostics)
+    if not options.destroy:
+        diagnostics.extend(relabelled(planned))
+    diagnostics.extend(_unmatched(inputs.observations, options))
+    tasks = _tasks(inputs, options, planned, references, diagnostics)
+    due = tuple(item for item in tasks if item.task.due)
+    alone = options.maintenance is Maintenance.ONLY
+    operations = _order({} if alone else planned, usages, proposed.running, due, diagnostics)
+    if alone:
+        planned = _untouched(planned, tasks)
+    return Plan(
+        lineage=inputs.snapshot.lineage,
+        serial=inputs.snapshot.serial,
+        workspace=inputs.project.workspace,
+        time=inputs.time,
+        configuration=inputs.desired.digest,
+        destroy=options.destroy,
+        targeted=bool(options.targets or options.exclude),
+        maintenance_only=alone,
+        resources=tuple(planned.values()),
+        references=references,
+        operations=operations,
+        tasks=tasks,
+        outputs=_outputs(inputs, options),
+        diagnostics=tuple(diagnostics),
+        variables=inputs.desired.variables,
+        bound=inputs.desired.bound,
+        made_in=str(inputs.project.root) if inputs.desired.bound else "",
+    )
+
+
+def _usages(
+    inputs: Inputs, options: Options, references: Mapping[str, Resolved], diagnostics: Diagnostics
+) -> tuple[Usage, ...]:
+    """What declared resources do with each other, with complaints about those that cannot go together."""
+    usages = using.collect(inputs.desired, inputs.types, references)
+    diagnostics.extend(using.conflicts(usages, inputs.desired))
+    if not options.destroy:
+        diagnostics.extend(rivals(usages, inputs.desired))
+    return usages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Proposed:
+    """Every resource after both rounds. ``running``: the usages of what runs and will not rest by itself."""
+
+    context: Context
+    planned: Mapping[str, PlannedResource]
+    unplanned: Mapping[str, Unplanned]
+    running: tuple[Usage, ...]
+
+
+def _proposed(
+    context: Context, inputs: Inputs, references: Mapping[str, Resolved], diagnostics: Diagnostics
+) -> _Proposed:
+    """Round one proposes. In round two those that others' changes disturb answer again, knowing that; more
+    than two rounds are never needed, because a second answer may only add stops (``second_round``).
+    """
     planned, unplanned = propose(context, diagnostics)
     proposals = {address: item.proposal for address, item in planned.items()}
     running = using.awake(using.collect_running(inputs.snapshot, inputs.types, references), proposals)
@@ -101,46 +157,23 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         for address in sorted(disturbances.keys() & planned.keys()):
             second, provider = planned[address].proposal, planned[address].provider
             diagnostics.extend(second_round(first[address].proposal, second, address, provider))
-    unmatched = _unmatched(inputs.observations, options)
-    selected = _selected(desired, planned, unplanned, options, running)
-    diagnostics.extend(
-        _complaints([item for address, item in unplanned.items() if address in selected], inputs, options)
-    )
-    planned = {address: item for address, item in planned.items() if address in selected}
+    return _Proposed(context=context, planned=planned, unplanned=unplanned, running=running)
+
+
+def _chosen(
+    proposed: _Proposed, inputs: Inputs, options: Options, diagnostics: Diagnostics
+) -> dict[str, PlannedResource]:
+    """What the targets leave of the plan, with what it does to what runs."""
+    unplanned, running = proposed.unplanned, proposed.running
+    selected = _selected(inputs.desired, proposed.planned, unplanned, options, running)
+    lacking = [item for address, item in unplanned.items() if address in selected]
+    diagnostics.extend(_complaints(lacking, inputs, options))
+    planned = {address: item for address, item in proposed.planned.items() if address in selected}
     # What is left out does not go, so that it may keep something of what goes
     if options.targets or options.exclude:
         going = [address for address, item in planned.items() if item.desired is None]
-        planned = propose_again(replace(context, selected=selected), planned, going, diagnostics)
-    planned = with_reactions(planned, running)
-    _check_budget(planned, options, diagnostics)
-    if not options.destroy:
-        diagnostics.extend(relabelled(planned))
-    diagnostics.extend(unmatched)
-    tasks = _tasks(inputs, options, planned, references, diagnostics)
-    due = tuple(item for item in tasks if item.task.due)
-    alone = options.maintenance is Maintenance.ONLY
-    operations = _order({} if alone else planned, usages, running, due, diagnostics)
-    if alone:
-        planned = _untouched(planned, tasks)
-    return Plan(
-        lineage=inputs.snapshot.lineage,
-        serial=inputs.snapshot.serial,
-        workspace=inputs.project.workspace,
-        time=inputs.time,
-        configuration=desired.digest,
-        destroy=options.destroy,
-        targeted=bool(options.targets or options.exclude),
-        maintenance_only=alone,
-        resources=tuple(planned.values()),
-        references=references,
-        operations=operations,
-        tasks=tasks,
-        outputs=_outputs(inputs, options),
-        diagnostics=tuple(diagnostics),
-        variables=desired.variables,
-        bound=desired.bound,
-        made_in=str(inputs.project.root) if desired.bound else "",
-    )
+        planned = propose_again(replace(proposed.context, selected=selected), planned, going, diagnostics)
+    return with_reactions(planned, running)
 
 
 def _tasks(
