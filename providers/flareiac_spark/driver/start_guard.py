@@ -96,10 +96,8 @@ def _damaged(output: str, what: str) -> str:
 
 def _prove_batch_in_flight(spec: JobSpec, path: Path, output: str) -> None:
     sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
-    said = [spec.conf, *(source.settings for source in sources)]
-    settings = {name.lower(): str(value).lower() for given in said for name, value in given.items()}
     try:
-        found = [lost for source in sources if (lost := source.lost_in_flight(path, settings)) is not None]
+        found = [lost for source in sources if (lost := source.lost_in_flight(path, spec.conf)) is not None]
     except (Damaged, OSError) as failure:
         raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"its logs cannot be read ({failure})")) from None
     for lost in found:

@@ -89,16 +89,11 @@ class ResolvedSource(ABC):
         """The path or pattern of the files that it reads."""
         return None
 
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """The options of its reader."""
-        return {}
-
-    def lost_in_flight(self, checkpoint: Path, settings: Mapping[str, str]) -> LostRows | None:
-        """What the batch in flight of a checkpoint would miss. ``settings``: those of the job and the options
-        of its readers, in lower case. Raises ``Damaged``, ``OSError``.
+    def lost_in_flight(self, checkpoint: Path, conf: Mapping[str, str]) -> LostRows | None:
+        """What the batch in flight of a checkpoint would miss. ``conf``: the job's. Raises ``Damaged``,
+        ``OSError``.
         """
-        del checkpoint, settings
+        del checkpoint, conf
         return None
 
 

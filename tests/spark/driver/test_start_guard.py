@@ -239,3 +239,33 @@ def test_who_says_so_goes_on_without_them(world: World, monkeypatch: pytest.Monk
     monkeypatch.setattr(world, "spec", lambda: spec)
     world.attempts = [lambda: None]
     assert world.run({str(world.checkpoint): "q"}).phase != "failed"
+
+
+def test_what_one_stream_passes_over_is_not_passed_over_by_another(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_flight(world, "a.json")
+    spec = world.spec()
+    source = spec["inputs"][0]["source"]
+    lenient = {**source, "path": str(world.source.parent), "options": {"ignoreMissingFiles": "true"}}
+    spec["inputs"].append({"name": "other", "kind": "stream", "source": lenient})
+    monkeypatch.setattr(world, "spec", lambda: spec)
+    assert error_of(world.run({str(world.checkpoint): "q"})).error_class == "SOURCE_FILE_GONE"
+    source["options"] = {"IGNOREMISSINGFILES": "TRUE"}
+    world.attempts = [lambda: None]
+    assert world.run({str(world.checkpoint): "q"}).phase != "failed"
+
+
+def test_lines_of_streams_that_stand_at_one_note_hide_no_lost_file(world: World) -> None:
+    """Two streams of files, one of them read at two places: three lines, all equal, for two logs."""
+    in_flight(world, "a.json")
+    shutil.copytree(world.checkpoint / "sources" / "0", world.checkpoint / "sources" / "1")
+    for batch in (0, 1):
+        position = f'{{"logOffset":{batch}}}'
+        text = "\n".join(["v1", '{"conf":{}}', position, position, position])
+        (world.checkpoint / "offsets" / str(batch)).write_text(text)
+    (world.source / "done.json").touch()
+    assert error_of(world.run({str(world.checkpoint): "q"})).error_class == "SOURCE_FILE_GONE"
+    (world.source / "a.json").touch()
+    world.attempts = [lambda: None]
+    assert world.run({str(world.checkpoint): "q"}).phase != "failed"

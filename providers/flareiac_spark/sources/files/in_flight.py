@@ -23,20 +23,33 @@ def missing_in_flight(checkpoint: Path) -> tuple[int, list[str]] | None:
     before = _reached(checkpoint, committed) if committed is not None else {}
     gone = [
         path
-        for index, last in _reached(checkpoint, begun).items()
-        for path in _noted(checkpoint / "sources" / str(index), before.get(index, -1), last)
+        for index, notes in _reached(checkpoint, begun).items()
+        for path in _noted(checkpoint / "sources" / str(index), min(before.get(index, [-1])), max(notes))
         if not Path(path).exists()
     ]
     return (begun, list(dict.fromkeys(gone))) if gone else None
 
 
-def _reached(checkpoint: Path, batch: int) -> dict[int, int]:
-    """The newest note that a batch reads, by the number of the log of a source of files."""
+def _reached(checkpoint: Path, batch: int) -> dict[int, list[int]]:
+    """The newest note that a batch reads, by the number of the log of a source of files; several where it is
+    not known which is whose.
+    """
     lines = read_offsets(checkpoint, batch).positions
-    logs, distinct = len(numbers(checkpoint / "sources")), tuple(dict.fromkeys(lines))
-    positions = lines if len(lines) == logs else distinct if len(distinct) == logs else ()
-    found = {index: note_of_offset(json.loads(line or "null")) for index, line in enumerate(positions)}
-    return {index: note for index, note in found.items() if note is not None}
+    logs, distinct = len(numbers(checkpoint / "sources")), list(dict.fromkeys(lines))
+    # A source that is read at several places has one log and a line for each place. Sources that stand at the
+    # same note hide how many lines are whose.
+    positions = (
+        [[line] for line in lines]
+        if len(lines) <= logs
+        else [[line] for line in distinct]
+        if len(distinct) == logs
+        else [distinct] * logs
+    )
+    found = {
+        index: [note for line in each if (note := note_of_offset(json.loads(line or "null"))) is not None]
+        for index, each in enumerate(positions)
+    }
+    return {index: notes for index, notes in found.items() if notes}
 
 
 def _noted(log: Path, after: int, last: int) -> Iterator[str]:
