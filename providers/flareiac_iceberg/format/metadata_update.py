@@ -79,7 +79,7 @@ def _complete(metadata: Attributes) -> Attributes:
     return metadata
 
 
-def _apply(metadata: Attributes, update: Attributes, now: int) -> None:
+def _apply(metadata: Attributes, update: Attributes, now: int) -> None:  # one case for each action
     match update["action"]:
         case "upgrade-format-version":
             _upgrade(metadata, update["format-version"])

@@ -3,12 +3,12 @@
 Here are the changes of the table as a whole, of its layout and of its settings.
 """
 
-from dataclasses import dataclass
-from typing import Final, TypeAlias, get_args
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, TypeAlias, get_args
 
 from flareiac.kernel import records
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
-from flareiac.sdk.changes import Relation, Step
+from flareiac.sdk.changes import Effect, Relation, Step
 from flareiac.sdk.definitions import Plain
 from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, PartitionField, SortField
 from flareiac_iceberg.table.column_changes import (
@@ -32,7 +32,7 @@ from flareiac_iceberg.table.ref_changes import (
     MakeSnapshotTag,
     MoveSnapshotTag,
 )
-from flareiac_iceberg.table.verdict import TableChange, Verdict, metadata, one_way, stops
+from flareiac_iceberg.table.verdict import TableChange, Verdict, metadata, stops
 
 _OLD_FILES: Final = "Files that are there keep their layout; new files and the next write follow the new one."
 _NEW_FILES: Final = "Holds for files that are written from now on."
@@ -49,8 +49,7 @@ _UPGRADED: Final = {
 class CreateTable(TableChange):
     """The whole table, as planned."""
 
-    def step(self) -> Step:
-        return metadata("create the table")
+    text: ClassVar = "create the table"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +58,13 @@ class MoveTable(TableChange):
     before them.
     """
 
+    text: ClassVar = "rename the table {0.old} to {0.new} in its catalog"
+    why: ClassVar = (
+        "It stays the same table with the same files. Queries of others that use the old name fail."
+    )
+
     old: str
     new: str
-
-    def step(self) -> Step:
-        why = "It stays the same table with the same files. Queries of others that use the old name fail."
-        return metadata(f"rename the table {self.old} to {self.new} in its catalog", why)
 
     def verdict(self) -> Verdict:
         gone = f"{self.old}, and there is no table of that name any more"
@@ -77,27 +77,26 @@ class MoveTable(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddPartitionField(TableChange):
-    field: PartitionField
+    text: ClassVar = "partition by {0.field}"
+    why: ClassVar = _OLD_FILES
 
-    def step(self) -> Step:
-        return metadata(f"partition by {self.field}", _OLD_FILES)
+    field: PartitionField
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovePartitionField(TableChange):
-    field: PartitionField
+    text: ClassVar = "no longer partition by {0.field}"
+    why: ClassVar = _OLD_FILES
 
-    def step(self) -> Step:
-        return metadata(f"no longer partition by {self.field}", _OLD_FILES)
+    field: PartitionField
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenamePartitionField(TableChange):
+    text: ClassVar = "name the partition field {0.field} {0.new}"
+
     field: PartitionField
     new: str
-
-    def step(self) -> Step:
-        return metadata(f"name the partition field {self.field} {self.new}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +110,11 @@ class SetSortOrder(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetDistribution(TableChange):
+    text: ClassVar = "distribute rows by {0.new} before writing"
+    why: ClassVar = _NEW_FILES
+
     old: str | None
     new: str
-
-    def step(self) -> Step:
-        return metadata(f"distribute rows by {self.new} before writing", _NEW_FILES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,19 +133,17 @@ class SetProperty(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveProperty(TableChange):
+    text: ClassVar = "remove property {0.name}"
+
     name: str
     old: str
-
-    def step(self) -> Step:
-        return metadata(f"remove property {self.name}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetTableComment(TableChange):
-    new: Plain
+    text: ClassVar = "set the table's comment"
 
-    def step(self) -> Step:
-        return metadata("set the table's comment")
+    new: Plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,11 +162,14 @@ class SetTag(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeFormat(TableChange):
+    text: ClassVar = "upgrade from format version {0.old} to {0.new}"
+    effect: ClassVar = Effect.IRREVERSIBLE
+
     old: int
     new: int
 
     def step(self) -> Step:
-        return one_way(f"upgrade from format version {self.old} to {self.new}", _UPGRADED.get(self.new, ""))
+        return replace(TableChange.step(self), why=_UPGRADED.get(self.new, ""))
 
 
 def _shown(value: Data) -> str:

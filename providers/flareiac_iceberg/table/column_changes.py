@@ -1,9 +1,9 @@
 """Changes of columns. Paths are those that hold after all renames. Pure."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
-from flareiac.sdk.changes import Impact, Relation, Step
+from flareiac.sdk.changes import Effect, Impact, Relation, Step
 from flareiac.sdk.definitions import Plain
 from flareiac_iceberg.table.verdict import (
     LOOKUP_RUNS_ON,
@@ -13,7 +13,6 @@ from flareiac_iceberg.table.verdict import (
     Verdict,
     losing,
     metadata,
-    one_way,
     runs_on,
     stops,
 )
@@ -35,12 +34,11 @@ _BY_FIELD: Final = (
 class RenameColumn(TableChange):
     """``path`` (as it is when this change's turn comes) gets the last part of ``new`` as its name."""
 
+    text: ClassVar = "rename column {0.path} to {0.new}"
+    why: ClassVar = "Iceberg finds columns by field id: old rows keep their values under the new name."
+
     path: str
     new: str
-
-    def step(self) -> Step:
-        why = "Iceberg finds columns by field id: old rows keep their values under the new name."
-        return metadata(f"rename column {self.path} to {self.new}", why)
 
     def verdict(self) -> Verdict:
         return Verdict(
@@ -56,14 +54,14 @@ class RenameColumn(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropColumn(TableChange):
-    path: str
+    text: ClassVar = "drop column {0.path}"
+    why: ClassVar = (
+        "Old files keep the bytes, but no query sees them any more, and adding the name again "
+        "does not bring them back."
+    )
+    effect: ClassVar = Effect.LOSES_DATA
 
-    def step(self) -> Step:
-        why = (
-            "Old files keep the bytes, but no query sees them any more, and adding the name again "
-            "does not bring them back."
-        )
-        return losing(f"drop column {self.path}", why)
+    path: str
 
     def verdict(self) -> Verdict:
         return Verdict(
@@ -133,13 +131,13 @@ class AddColumn(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WidenType(TableChange):
+    text: ClassVar = "widen column {0.path} from {0.old} to {0.new}"
+    why: ClassVar = "Types only get wider; no file is rewritten."
+    effect: ClassVar = Effect.IRREVERSIBLE
+
     path: str
     old: str
     new: str
-
-    def step(self) -> Step:
-        why = "Types only get wider; no file is rewritten."
-        return one_way(f"widen column {self.path} from {self.old} to {self.new}", why)
 
     def verdict(self) -> Verdict:
         return Verdict(
@@ -156,12 +154,11 @@ class WidenType(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetColumnComment(TableChange):
+    text: ClassVar = "set the comment of column {0.path}"
+
     path: str
     old: str
     new: str
-
-    def step(self) -> Step:
-        return metadata(f"set the comment of column {self.path}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,11 +219,10 @@ class MoveColumn(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetColumnTags(TableChange):
+    text: ClassVar = "set the tags of column {0.path}"
+
     path: str
     tags: tuple[str, ...]
-
-    def step(self) -> Step:
-        return metadata(f"set the tags of column {self.path}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

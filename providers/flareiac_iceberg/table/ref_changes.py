@@ -1,13 +1,13 @@
 """Changes of branches and tags. None of them disturbs a running query. Pure."""
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, ClassVar, Final, TypeAlias
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import Form
-from flareiac.sdk.changes import Step
+from flareiac.sdk.changes import Effect, Step
 from flareiac_iceberg.format.spec import Branch, SnapshotTag, duration_text
-from flareiac_iceberg.table.verdict import TableChange, losing, metadata
+from flareiac_iceberg.table.verdict import TableChange, metadata
 
 _NEXT_EXPIRY: Final = "Times count from the snapshot's own; the next snapshot expiry goes by them."
 
@@ -52,11 +52,13 @@ class KeepBranch(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropBranch(TableChange):
-    name: str
+    text: ClassVar = "drop branch {0.name}"
+    why: ClassVar = (
+        "Rows that are only in this branch are lost: its snapshots expire, and nothing else names them."
+    )
+    effect: ClassVar = Effect.LOSES_DATA
 
-    def step(self) -> Step:
-        why = "Rows that are only in this branch are lost: its snapshots expire, and nothing else names them."
-        return losing(f"drop branch {self.name}", why)
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +76,12 @@ class MakeSnapshotTag(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveSnapshotTag(TableChange):
+    text: ClassVar = "move tag {0.name} from snapshot {0.old} to snapshot {0.new}"
+    why: ClassVar = "Snapshot {0.old} is no longer kept by this name, and may expire."
+
     name: str
     old: int
     new: int
-
-    def step(self) -> Step:
-        text = f"move tag {self.name} from snapshot {self.old} to snapshot {self.new}"
-        return metadata(text, f"Snapshot {self.old} is no longer kept by this name, and may expire.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +98,10 @@ class KeepSnapshotTag(TableChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropSnapshotTag(TableChange):
-    name: str
+    text: ClassVar = "drop tag {0.name}"
+    why: ClassVar = "Its snapshot is no longer kept by this name, and may expire."
 
-    def step(self) -> Step:
-        why = "Its snapshot is no longer kept by this name, and may expire."
-        return metadata(f"drop tag {self.name}", why)
+    name: str
 
 
 def _kept(retain: int | None) -> str:

@@ -460,23 +460,21 @@ def _set_properties(properties: Attributes, change: Change) -> None:
                 properties[TAGS_PREFIX + name] = str(value)
         case SetColumnTags(path=path, tags=tags):
             _put(properties, COLUMN_TAGS_PREFIX + path, ",".join(tags))
-        case DropColumn(path=path):
-            for name in _column_tags(properties, path):
-                del properties[name]
-        case RenameColumn(path=path):
-            for name in _column_tags(properties, path):
-                old = name.removeprefix(COLUMN_TAGS_PREFIX)
-                properties[COLUMN_TAGS_PREFIX + path_after(old, (change,))] = properties.pop(name)
+        case DropColumn() | RenameColumn():
+            _follow_column(properties, change)
         case _:
             pass
 
 
-def _column_tags(properties: Attributes, path: str) -> list[str]:
-    return [
-        name
-        for name in properties
-        if name.startswith(COLUMN_TAGS_PREFIX) and is_inside(name.removeprefix(COLUMN_TAGS_PREFIX), path)
-    ]
+def _follow_column(properties: Attributes, change: DropColumn | RenameColumn) -> None:
+    """The tags of a column, and of those inside it, go with it."""
+    tagged = [name for name in properties if name.startswith(COLUMN_TAGS_PREFIX)]
+    for name in tagged:
+        path = name.removeprefix(COLUMN_TAGS_PREFIX)
+        if is_inside(path, change.path):
+            tags = properties.pop(name)
+            if isinstance(change, RenameColumn):
+                properties[COLUMN_TAGS_PREFIX + path_after(path, (change,))] = tags
 
 
 def _put(properties: Attributes, name: str, value: Data) -> None:

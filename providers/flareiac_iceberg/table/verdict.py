@@ -3,9 +3,8 @@
 Each change says both of itself: one table of truth for plan texts and for stopping queries.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from flareiac.sdk.changes import Effect, Impact, Reaction, Relation, Step
 
@@ -50,14 +49,20 @@ UNHURT: Final = Verdict(
 )
 
 
-class TableChange(ABC):
-    """One change: a member of the closed union ``changes.Change``."""
+class TableChange:
+    """One change: a member of the closed union ``changes.Change``.
+
+    ``text`` and ``why`` say it in words; ``{0.path}`` in them is a field.
+    """
 
     __slots__ = ()
+    text: ClassVar[str] = ""
+    why: ClassVar[str] = ""
+    effect: ClassVar[Effect] = Effect.METADATA
 
-    @abstractmethod
     def step(self) -> Step:
         """The change in words."""
+        return Step(text=self.text.format(self), effect=self.effect, why=self.why.format(self))
 
     def verdict(self) -> Verdict:
         """What Spark 4.1 with Iceberg 1.11 does (measured with running queries; the suite of facts measures
@@ -74,8 +79,3 @@ def metadata(text: str, why: str = "") -> Step:
 def losing(text: str, why: str) -> Step:
     """A step that loses data."""
     return Step(text=text, effect=Effect.LOSES_DATA, why=why)
-
-
-def one_way(text: str, why: str) -> Step:
-    """A step that cannot be undone."""
-    return Step(text=text, effect=Effect.IRREVERSIBLE, why=why)
