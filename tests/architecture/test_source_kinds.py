@@ -186,7 +186,7 @@ def test_the_driver_gets_its_record_and_opens_it(tmp_path: Path) -> None:
     assert item.source == ResolvedQueue(
         name="tasks", first="oldest", columns=(SpecColumn(name="id", type="long"),)
     )
-    session = SimpleNamespace(queue=lambda name, schema: (name, schema))
+    session: Any = SimpleNamespace(queue=lambda name, schema: (name, schema))
     assert open_input(session, item, {}) == ("tasks", "`id` BIGINT")
 
 

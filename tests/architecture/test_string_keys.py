@@ -23,7 +23,7 @@ CEILINGS = {
     "flareiac_spark/column_types.py": 6,
     "flareiac_spark/control": 9,
     "flareiac_spark/definition": 94,
-    "flareiac_spark/driver": 19,
+    "flareiac_spark/driver": 14,
     "flareiac_spark/engine": 14,
     "flareiac_spark/generation": 44,
     "flareiac_spark/maintenance": 5,

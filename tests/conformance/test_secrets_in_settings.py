@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -230,7 +231,7 @@ class Session:
 
 def test_the_driver_reads_the_secret_where_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGUAGE_TEST_KEY", HIDDEN)
-    session = Session()
+    session: Any = Session()
     given = {"a": "flareiac-secret:env:LANGUAGE_TEST_KEY", "b": "plain"}
     set_conf(session, given)
     assert session.given == {"a": HIDDEN, "b": "plain"}

@@ -1,7 +1,7 @@
 """Has Spark analyze jobs: builds each one on empty frames; touches no system."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac_spark.control import (
     Analysed,
@@ -18,6 +18,9 @@ from flareiac_spark.driver import batch_write, micro_batch, sinks, temp_views
 from flareiac_spark.driver.inputs import empty_input
 from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import set_conf
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def analyse(new_session: Any, operation: Operation) -> Result:
@@ -40,7 +43,7 @@ def analyse(new_session: Any, operation: Operation) -> Result:
     return Result(id=operation.id, status="done", findings=tuple(findings), analysed=analysed)
 
 
-def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
+def _analyse_job(session: "SparkSession", spec: JobSpec) -> Iterator[Finding]:
     cause = _attempt(lambda: set_conf(session, spec.conf))
     if cause is not None:
         yield _finding(spec, "", cause)
@@ -70,7 +73,7 @@ def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
         yield _finding(spec, "", cause)
 
 
-def _analyse_output(session: Any, spec: JobSpec, output: Output) -> None:
+def _analyse_output(session: "SparkSession", spec: JobSpec, output: Output) -> None:
     frame = micro_batch.shaped(session, temp_views.view(session, output.source), output)
     if output.mode == "merge":
         batch_write.check_merge(session, frame, output)
@@ -78,7 +81,7 @@ def _analyse_output(session: Any, spec: JobSpec, output: Output) -> None:
         sinks.check(session, frame, sinks.output_mode(session, [output], [frame]))
 
 
-def _columns(session: Any, spec: JobSpec) -> dict[str, dict[str, str]]:
+def _columns(session: "SparkSession", spec: JobSpec) -> dict[str, dict[str, str]]:
     return {output.name: dict(temp_views.view(session, output.source).dtypes) for output in spec.outputs}
 
 

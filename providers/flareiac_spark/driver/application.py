@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac.kernel import kill_points
 from flareiac.kernel.host import this_host
@@ -51,6 +51,9 @@ from flareiac_spark.driver.spark_session import (
     set_catalogs,
     start_spark,
 )
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 _TICK_SECONDS, _GLANCE_SECONDS = 0.1, 0.02
@@ -322,7 +325,7 @@ class Application:
                 pool = self._maintenance if name.startswith(MAINTENANCE) else self._pool
                 self._operations[name] = pool.submit(self._answer, name, started.session)
 
-    def _answer(self, name: str, session: Any) -> None:
+    def _answer(self, name: str, session: "SparkSession") -> None:
         """Serves an operation and writes its result, which is kept where it cannot be written yet: the work
         is not done again.
         """
@@ -338,7 +341,7 @@ class Application:
         else:
             self._unwritten.pop(name, None)
 
-    def _serve(self, name: str, session: Any) -> Result | None:
+    def _serve(self, name: str, session: "SparkSession") -> Result | None:
         try:
             operation = self._control.read_operation(name)
             if operation is None or self._control.read_result(name) is not None:

@@ -2,17 +2,20 @@
 
 from functools import partial
 from logging import Logger
-from typing import Any
+from typing import TYPE_CHECKING
 
 from flareiac.kernel import kill_points
 from flareiac_spark.control import JobSpec, Output, OutputResult, RunResult
 from flareiac_spark.driver import batch_write, micro_batch, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 RUN_ID = "flareiac.run-id"
 
 
-def run_batch(session: Any, spec: JobSpec, log: Logger) -> RunResult:
+def run_batch(session: "SparkSession", spec: JobSpec, log: Logger) -> RunResult:
     """Writes the outputs that this run has not written yet."""
     for output in spec.outputs:
         tables.target(session, output)
@@ -29,7 +32,7 @@ def run_batch(session: Any, spec: JobSpec, log: Logger) -> RunResult:
     )
 
 
-def _found(session: Any, spec: JobSpec, output: Output) -> OutputResult | None:
+def _found(session: "SparkSession", spec: JobSpec, output: Output) -> OutputResult | None:
     if spec.run_id is None:
         return None
     marked = tables.find_mark(session, output, RUN_ID, spec.run_id)
@@ -40,7 +43,7 @@ def _found(session: Any, spec: JobSpec, output: Output) -> OutputResult | None:
     return None if marked is None else OutputResult(snapshot_id=marked.snapshot_id, rows=marked.rows)
 
 
-def _write(session: Any, spec: JobSpec, output: Output, log: Logger) -> OutputResult:
+def _write(session: "SparkSession", spec: JobSpec, output: Output, log: Logger) -> OutputResult:
     rows = micro_batch.shaped(session, temp_views.view(session, output.source), output)
     kill_points.reach("driver.before-batch-write", output.name)
     batch_write.write(rows, output, {} if spec.run_id is None else {RUN_ID: spec.run_id})

@@ -3,7 +3,7 @@ it.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flareiac.kernel import kill_points
 from flareiac_spark.control import Output
@@ -12,8 +12,11 @@ from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.outputs import write_options
 from flareiac_spark.driver.refusal import Refusal
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
-def write(frame: Any, output: Output, carry: Mapping[str, str]) -> None:
+
+def write(frame: "DataFrame", output: Output, carry: Mapping[str, str]) -> None:
     """Writes a frame that has the output's shape. ``carry`` goes into the snapshot's summary.
 
     Raises what Spark raises, and ``Refusal`` for what no second try can change.
@@ -22,7 +25,7 @@ def write(frame: Any, output: Output, carry: Mapping[str, str]) -> None:
         _write(frame, output)
 
 
-def _write(frame: Any, output: Output) -> None:
+def _write(frame: "DataFrame", output: Output) -> None:
     from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
 
     writer = frame.writeTo(tables.quoted_target(output)).options(**write_options(output))
@@ -37,7 +40,7 @@ def _write(frame: Any, output: Output) -> None:
             _merge(frame, output)
 
 
-def _merge(frame: Any, output: Output) -> None:
+def _merge(frame: "DataFrame", output: Output) -> None:
     session, view = frame.sparkSession, f"__flareiac_{output.name}"
     frame.createOrReplaceTempView(quote(view))
     try:
@@ -52,7 +55,7 @@ def _merge(frame: Any, output: Output) -> None:
         session.catalog.dropTempView(view)
 
 
-def check_merge(session: Any, frame: Any, output: Output) -> None:
+def check_merge(session: "SparkSession", frame: "DataFrame", output: Output) -> None:
     """Raises what is wrong with a merge's keys and conditions; touches no table. ``frame`` may be a
     stream.
     """
@@ -60,14 +63,14 @@ def check_merge(session: Any, frame: Any, output: Output) -> None:
 
     merge = merge_rows.rule(output)
     merge_rows.statement(session, output, _rows(frame, ""))
-    row = StructType.fromDDL(spark_columns(output.columns))
+    row = cast("StructType", StructType.fromDDL(spark_columns(output.columns)))
     there = session.createDataFrame([], row).alias("t")
     for condition in (merge.update_if, merge.delete_if):
         if condition is not None:
             there.crossJoin(frame.alias("s")).where(condition)
 
 
-def _rows(frame: Any, view: str) -> merge_rows.NewRows:
+def _rows(frame: "DataFrame", view: str) -> merge_rows.NewRows:
     orderable = tuple(field.name for field in frame.schema if _is_orderable(field.dataType))
     return merge_rows.NewRows(view=view, columns=tuple(frame.columns), orderable=orderable)
 

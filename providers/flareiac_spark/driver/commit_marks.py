@@ -8,8 +8,13 @@ the branch before a batch is written.
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from flareiac.kernel.records import Foreign, decode, named
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 CHECKPOINT_ID: Final = "flareiac.checkpoint-id"
 OUTPUT: Final = "flareiac.output"
@@ -21,7 +26,7 @@ _ONE_BY_ONE: Final = 100
 
 
 @contextmanager
-def carried(session: Any, marks: Mapping[str, str]) -> Iterator[None]:
+def carried(session: "SparkSession", marks: Mapping[str, str]) -> Iterator[None]:
     """What this session commits meanwhile carries these in its snapshot's summary."""
     for key, value in marks.items():
         session.conf.set(_CONF + key, value)
@@ -32,12 +37,18 @@ def carried(session: Any, marks: Mapping[str, str]) -> Iterator[None]:
             session.conf.unset(_CONF + key)
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A snapshot: its id and its summary."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit(Foreign):
+    """A snapshot. ``parent`` is known of one that is read from the table's metadata."""
 
-    id: int
-    summary: Mapping[str, str]
+    id: int = field(metadata=named("snapshot-id"))
+    parent: int | None = field(default=None, metadata=named("parent-snapshot-id"))
+    summary: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Metadata(Foreign):
+    snapshots: tuple[Commit, ...] = ()
 
 
 def ancestors(table: Any, branch: str | None) -> Iterator[Any]:
@@ -57,22 +68,22 @@ def commits(table: Any, branch: str | None) -> Iterator[Commit]:
         if number == _ONE_BY_ONE:
             yield from _at_once(table, snapshot.snapshotId())
             return
-        yield Commit(snapshot.snapshotId(), snapshot.summary())
+        yield Commit(id=snapshot.snapshotId(), summary=snapshot.summary())
 
 
-def _at_once(table: Any, snapshot_id: int | None) -> Iterator[Commit]:
+def _at_once(table: Any, snapshot_id: int) -> Iterator[Commit]:
     """A snapshot and its ancestors from the table's metadata as a whole: asking the JVM for thousands one by
     one takes seconds.
     """
     from pyspark import SparkContext
 
     jvm: Any = SparkContext._jvm
-    metadata = json.loads(jvm.org.apache.iceberg.TableMetadataParser.toJson(table.operations().current()))
-    snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in metadata.get("snapshots", ())}
-    while snapshot_id in snapshots:
-        snapshot = snapshots[snapshot_id]
-        yield Commit(snapshot["snapshot-id"], snapshot.get("summary", {}))
-        snapshot_id = snapshot.get("parent-snapshot-id")
+    text = jvm.org.apache.iceberg.TableMetadataParser.toJson(table.operations().current())
+    known = {commit.id: commit for commit in decode(_Metadata, json.loads(text)).snapshots}
+    commit = known.get(snapshot_id)
+    while commit is not None:
+        yield commit
+        commit = known.get(commit.parent) if commit.parent is not None else None
 
 
 class BatchSearch:

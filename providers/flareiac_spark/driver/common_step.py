@@ -8,12 +8,15 @@ the next: it would cover one batch, not the stream.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from flareiac_spark.control import Input, JobSpec, Output, Step, StreamInput
 from flareiac_spark.control.step_graph import StepGraph
 from flareiac_spark.driver import logical_plan, temp_views
 from flareiac_spark.driver.refusal import Refusal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +28,7 @@ class CommonStep:
     inputs: tuple[Input, ...] = ()
 
 
-def common_step_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> CommonStep:
+def common_step_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -> CommonStep:
     """The last step that these outputs share. The session has a view of each input and step. Raises
     ``Refusal``.
     """
@@ -58,7 +61,7 @@ def _spelled(spec: JobSpec, name: str) -> str:
     )
 
 
-def _reads(session: Any, spec: JobSpec, name: str) -> Collection[str]:
+def _reads(session: "SparkSession", spec: JobSpec, name: str) -> Collection[str]:
     """The inputs and steps that a step itself reads."""
     known = {item.name.lower(): item.name for item in (*spec.inputs, *spec.steps)}
     found = set()
@@ -88,7 +91,7 @@ def _last_common_step(graph: StepGraph, sources: Collection[str]) -> str:
     return found
 
 
-def _refuse_state(session: Any, step: Step, common: str) -> None:
+def _refuse_state(session: "SparkSession", step: Step, common: str) -> None:
     what = "removes duplicates" if step.dedup else "has a watermark" if step.watermark else None
     own = logical_plan.nodes(
         logical_plan.analysed(temp_views.view(session, step.name)),

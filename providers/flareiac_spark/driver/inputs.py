@@ -4,7 +4,7 @@ columns.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac_spark.control import FilesInput, Input, StreamInput, TableInput
 from flareiac_spark.driver import tables
@@ -13,12 +13,15 @@ from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.sources.reader_options import strict
 from flareiac_spark.sources.resolved import SpecColumn
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
     """See ``flareiac_spark.sources.resolved.Opening``."""
 
-    session: Any
+    session: "SparkSession"
 
     def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
         return spark_columns(columns)
@@ -28,7 +31,7 @@ class _Opening:
         return tables.quoted_name(identifier)
 
 
-def open_input(session: Any, item: Input, starts: Mapping[str, int | None]) -> Any:
+def open_input(session: "SparkSession", item: Input, starts: Mapping[str, int | None]) -> Any:
     """The frame of an input; touches its system. ``starts``: where streams of tables begin
     (``start_times``).
     """
@@ -49,7 +52,7 @@ def open_input(session: Any, item: Input, starts: Mapping[str, int | None]) -> A
             assert_never(item)
 
 
-def empty_input(session: Any, item: Input) -> Any:
+def empty_input(session: "SparkSession", item: Input) -> Any:
     """A frame without rows of the declared columns, streaming where the input is; touches no system."""
     streaming = isinstance(item, StreamInput)
     source = session.readStream.format("rate").load() if streaming else session.range(0)

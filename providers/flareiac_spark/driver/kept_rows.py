@@ -6,21 +6,24 @@ it in a kept frame and fails (``NoSuchElementException: key not found``). Such a
 order: the same rows, which are sorted again where needed.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
-def kept(frame: Any) -> Any:
+def kept(frame: "DataFrame") -> Any:
     """A frame of the same rows that Spark keeps from its first use on, until ``unpersist``."""
     return (_unordered(frame) if _is_ordered_by_others(frame) else frame).persist()
 
 
-def _is_ordered_by_others(frame: Any) -> bool:
+def _is_ordered_by_others(frame: "DataFrame") -> bool:
     plan = frame._jdf.queryExecution().optimizedPlan()
     order, own = plan.outputOrdering(), plan.outputSet()
     return any(not order.apply(at).references().subsetOf(own) for at in range(order.size()))
 
 
-def _unordered(frame: Any) -> Any:
+def _unordered(frame: "DataFrame") -> Any:
     from pyspark.sql import DataFrame
 
     session = frame.sparkSession

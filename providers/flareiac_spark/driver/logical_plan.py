@@ -1,7 +1,10 @@
 """Reads Spark's logical plans through the JVM; changes nothing."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 _STATEFUL: Final = frozenset(
     {
@@ -23,7 +26,7 @@ _STATEFUL: Final = frozenset(
 )
 
 
-def analysed(frame: Any) -> Any:
+def analysed(frame: "DataFrame") -> Any:
     """The analysed plan of a frame."""
     return frame._jdf.queryExecution().analyzed()
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from logging import Logger
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from flareiac.kernel import kill_points
 from flareiac.sdk.table_tasks import Performed, Performer, TaskRefusal, Work, performer_of
@@ -19,6 +19,9 @@ from flareiac_spark.driver import tables
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.table_work import MaintainedTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Pause: TypeAlias = Callable[[float], object]
 
@@ -71,7 +74,7 @@ def _performer(work: Work) -> Performer[Any]:
 
 
 def _until_committed(
-    session: Any, work: Maintain, performer: Performer[Any], pause: Pause, log: Logger
+    session: "SparkSession", work: Maintain, performer: Performer[Any], pause: Pause, log: Logger
 ) -> Performed:
     """Streams commit all the time: what they came in the way of is begun again on what is there now."""
     task = performer.task_of(work.task)

@@ -10,13 +10,16 @@ keep their values in rows that are there already.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from flareiac_spark.control import Merge, Output
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.column_types import quote, spark_type
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.sources.resolved import SpecColumn
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 NOT_UNIQUE: Final = "MERGE_CARDINALITY"
 """Begins the message of the error that the statement itself raises."""
@@ -33,7 +36,7 @@ class NewRows:
     orderable: tuple[str, ...]
 
 
-def used_columns(session: Any, output: Output) -> frozenset[str]:
+def used_columns(session: "SparkSession", output: Output) -> frozenset[str]:
     """Names (in lower case) that the merge needs of a new row, whether the table has them or not."""
     merge = rule(output)
     named = {name.lower() for name in (*merge.on, *([merge.latest_by] if merge.latest_by else []))}
@@ -44,7 +47,7 @@ def used_columns(session: Any, output: Output) -> frozenset[str]:
     return frozenset(named)
 
 
-def statement(session: Any, output: Output, rows: NewRows) -> str:
+def statement(session: "SparkSession", output: Output, rows: NewRows) -> str:
     """The MERGE. Raises ``Refusal`` for keys and an order that are not there."""
     merge, target = rule(output), {column.name.lower(): column for column in output.columns}
     given = [name for name in rows.columns if name.lower() in target]
@@ -173,7 +176,7 @@ def _refusing_equal(
     return f"SELECT {', '.join(value if name == checked else name for name in columns)} FROM {base}"
 
 
-def _unmatched(session: Any, output: Output, merge: Merge, rows_sql: str) -> tuple[str, str]:
+def _unmatched(session: "SparkSession", output: Output, merge: Merge, rows_sql: str) -> tuple[str, str]:
     """The guard that a deleted row is not inserted, and the rows with what it needs: a row that the table
     lacks has only nulls there.
     """
@@ -207,7 +210,7 @@ def _refuse_missing(output: Output, merge: Merge, given: Sequence[str], rows: Ne
         raise Refusal("MERGE_ORDER_MISSING", why)
 
 
-def _attributes(session: Any, condition: str | None) -> list[list[str]]:
+def _attributes(session: "SparkSession", condition: str | None) -> list[list[str]]:
     """The column names in a condition, each in its parts. Raises Spark's ``ParseException``."""
     if condition is None:
         return []

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from logging import Logger
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from flareiac.kernel import kill_points
 from flareiac_spark.control import JobSpec, Output
@@ -21,6 +21,9 @@ from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import is_refused
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 _QUERY_ID = "sql.streaming.queryId"
 """A local property of the thread of a query: the id in its checkpoint's ``metadata``."""
@@ -44,7 +47,7 @@ class Flow:
     ``repeats``: a batch computed twice gives the same rows, for little more than reading it twice.
     """
 
-    frame: Any
+    frame: "DataFrame"
     mode: str
     outputs: tuple[Output, ...]
     shapes: Callable[[Any], Mapping[str, Any]]
@@ -52,7 +55,7 @@ class Flow:
     repeats: bool
 
 
-def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
+def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     """The query that feeds these outputs. The session has a view of each input and step. Raises ``Refusal``
     and ``AnalysisException``.
     """
@@ -82,7 +85,7 @@ def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     )
 
 
-def shaped(session: Any, frame: Any, output: Output) -> Any:
+def shaped(session: "SparkSession", frame: "DataFrame", output: Output) -> Any:
     """The frame with the columns that the output takes."""
     return shape(frame, output, merge_rows.used_columns(session, output) if output.mode == "merge" else ())
 
@@ -129,14 +132,14 @@ class MicroBatch:
     failure: Exception | None = None
     _targets: dict[str, _Target] = field(default_factory=dict)
 
-    def __call__(self, frame: Any, batch: int) -> None:
+    def __call__(self, frame: "DataFrame", batch: int) -> None:
         try:
             self._take(frame, batch)
         except Exception as failure:
             self.failure = failure
             raise
 
-    def _take(self, frame: Any, batch: int) -> None:
+    def _take(self, frame: "DataFrame", batch: int) -> None:
         session = frame.sparkSession
         query_id = str(session.sparkContext.getLocalProperty(_QUERY_ID))
         kill_points.reach("driver.batch-begun", self.address)
@@ -149,7 +152,7 @@ class MicroBatch:
             frame.write.format("noop").mode("overwrite").save()
         kill_points.reach("driver.before-commit-log", self.address)
 
-    def _is_there(self, session: Any, query_id: str, output: Output, batch: int) -> bool:
+    def _is_there(self, session: "SparkSession", query_id: str, output: Output, batch: int) -> bool:
         target = self._targets.setdefault(output.name, _Target())
         if target.table is None or target.search is None:
             target.table, target.search = (
@@ -166,7 +169,7 @@ class MicroBatch:
             self.log.info("%s: batch %s is there already and is not written again", output.name, batch)
         return newest == batch
 
-    def _write_all(self, frame: Any, todo: Sequence[Output], query_id: str, batch: int) -> int:
+    def _write_all(self, frame: "DataFrame", todo: Sequence[Output], query_id: str, batch: int) -> int:
         """Returns to how many outputs it wrote."""
         written = 0
         kept = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from logging import Logger
 from pathlib import Path
-from typing import Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from flareiac_spark.control import (
     Finish,
@@ -28,11 +28,15 @@ from flareiac_spark.driver import tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
+from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.maintenance import TableLocks, maintain
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.spark_session import set_conf
 from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import run_stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 REBUILD: Final = "flareiac.rebuild"
 """Key in a snapshot's summary: which generation a table was emptied for."""
@@ -77,7 +81,7 @@ def serve(operation: Operation, shop: OperationContext) -> Result:
             assert_never(operation.work)
 
 
-def _carries(session: Any, target: Target, work: Marks) -> bool:
+def _carries(session: "SparkSession", target: Target, work: Marks) -> bool:
     """Newest first, up to the first commit of an earlier batch of the same query: what is older cannot be of
     this batch.
     """
@@ -97,7 +101,7 @@ def _batch_of(summary: Mapping[str, str], target: Target, query_id: str) -> int 
     return int(number) if number is not None and number.isdigit() else None
 
 
-def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
+def _truncate(session: "SparkSession", work: Truncate, log: Logger) -> Truncated:
     """One commit that carries the mark; where an ancestor has it, what was before that one is the answer."""
     target, shown = work.target, ".".join(work.target.identifier)
     table = _loaded(session, target)
@@ -116,7 +120,7 @@ def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
     if before is not None:
         branch = f"-{target.branch}" if target.branch is not None else ""
         _hold(table, f"flareiac-before-{work.mark.replace('/', '-')}{branch}", head)
-    everything = session._jvm.org.apache.iceberg.expressions.Expressions.alwaysTrue()
+    everything = jvm_of(session).org.apache.iceberg.expressions.Expressions.alwaysTrue()
     delete = table.newDelete().set(REBUILD, work.mark).deleteFromRowFilter(everything)
     (delete if target.branch is None else delete.toBranch(target.branch)).commit()
     log.info(
@@ -178,7 +182,7 @@ def _place(work: Finish) -> Path:
     return local_path(work.checkpoint)
 
 
-def _loaded(session: Any, target: Target) -> Any:
+def _loaded(session: "SparkSession", target: Target) -> Any:
     table = tables.load(session, target.identifier, target.uuid)
     table.refresh()
     return table

@@ -6,12 +6,15 @@ aggregate's state for another's.
 """
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac.sdk.secrets import resolve_all
 from flareiac_spark.control import Output
 from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.refusal import Refusal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 _SAFE_OPTIONS = {"check-nullability": "false", "check-ordering": "false"}
 """Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg
@@ -19,7 +22,7 @@ sees them. Iceberg finds columns by name where their order is not checked.
 """
 
 
-def shape(frame: Any, output: Output, used: Collection[str] = ()) -> Any:
+def shape(frame: "DataFrame", output: Output, used: Collection[str] = ()) -> Any:
     """The frame with exactly the target's columns. Raises ``Refusal`` for extra and for missing required
     columns.
 

@@ -22,15 +22,18 @@ from functools import partial
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac_spark.control import ErrorSummary, Step
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-def python_frame(session: Any, step: Step, code: str | None, visible: Sequence[str]) -> Any:
+
+def python_frame(session: "SparkSession", step: Step, code: str | None, visible: Sequence[str]) -> Any:
     """The DataFrame that a step's function returns. ``visible`` names the inputs and steps that it may read.
     Raises ``Refusal``.
     """
@@ -49,14 +52,13 @@ def python_frame(session: Any, step: Step, code: str | None, visible: Sequence[s
     return _checked(session, step, found)
 
 
-def _call(session: Any, step: Step, folder: "CodeFolder", visible: Sequence[str]) -> Any:
+def _call(session: "SparkSession", step: Step, folder: "CodeFolder", visible: Sequence[str]) -> Any:
     module_name, _, name = (step.python or "").partition(":")
     function = getattr(_load(folder, module_name), name, None)
     if not callable(function):
         raise Refusal("CODE_FUNCTION_MISSING", f"There is no function {name} in the module {module_name}.")
-    session.stop = (
-        _not_yours  # on this object alone: scripts that were made for spark-submit often end with it
-    )
+    # On this object alone: scripts that were made for spark-submit often end with it.
+    session.stop = _not_yours  # type: ignore[method-assign] # of one object
     found = function(session, Frames(session, visible), copy.deepcopy(dict(step.params)))
     _refuse_queries(session, step)
     return found
@@ -66,7 +68,7 @@ def _not_yours() -> None:
     raise RuntimeError("this would stop the Spark of all jobs; a step does not stop it")
 
 
-def _refuse_queries(session: Any, step: Step) -> None:
+def _refuse_queries(session: "SparkSession", step: Step) -> None:
     """A query that no one planned would write rows that no one counts, when the function is only tried out
     too.
     """
@@ -81,7 +83,7 @@ def _refuse_queries(session: Any, step: Step) -> None:
         raise Refusal("CODE_STARTED_QUERY", why)
 
 
-def _checked(session: Any, step: Step, found: Any) -> Any:
+def _checked(session: "SparkSession", step: Step, found: Any) -> Any:
     from pyspark.sql import DataFrame
 
     if not isinstance(found, DataFrame):
@@ -109,7 +111,7 @@ class UnknownFrame(KeyError):
 class Frames(Mapping[str, Any]):
     """The inputs and earlier steps by name; each becomes a DataFrame when it is asked for."""
 
-    def __init__(self, session: Any, names: Sequence[str]) -> None:
+    def __init__(self, session: "SparkSession", names: Sequence[str]) -> None:
         self._session, self._names = session, tuple(names)
 
     def __getitem__(self, name: str) -> Any:

@@ -3,10 +3,14 @@ at every start.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.driver import logical_plan, tables
+from flareiac_spark.driver.jvm import jvm_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def by_epoch(spec: JobSpec, output: Output) -> bool:
@@ -19,7 +23,7 @@ def by_epoch(spec: JobSpec, output: Output) -> bool:
     return not spec.foreach_batch and output.mode in ("append", "complete") and tables.is_main(output.branch)
 
 
-def output_mode(session: Any, outputs: Sequence[Output], frames: Sequence[Any]) -> str:
+def output_mode(session: "SparkSession", outputs: Sequence[Output], frames: Sequence[Any]) -> str:
     """Spark's output mode of the query that feeds these outputs with these streaming frames, one for each.
 
     A merge takes rows that change (``update``) wherever Spark gives them; beside a join of two streams it
@@ -38,9 +42,9 @@ def output_mode(session: Any, outputs: Sequence[Output], frames: Sequence[Any]) 
     return "update" if all(_accepts(session, frame, "update") for frame in frames) else "append"
 
 
-def check(session: Any, frame: Any, mode: str) -> None:
+def check(session: "SparkSession", frame: "DataFrame", mode: str) -> None:
     """Raises Spark's ``AnalysisException`` if the frame cannot be a streaming query of that output mode."""
-    spark = session._jvm.org.apache.spark.sql
+    spark = jvm_of(session).org.apache.spark.sql
     modes = spark.streaming.OutputMode
     java_mode = {"append": modes.Append, "update": modes.Update, "complete": modes.Complete}[mode]()
     spark.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(
@@ -48,7 +52,7 @@ def check(session: Any, frame: Any, mode: str) -> None:
     )
 
 
-def _accepts(session: Any, frame: Any, mode: str) -> bool:
+def _accepts(session: "SparkSession", frame: "DataFrame", mode: str) -> bool:
     from pyspark.errors import AnalysisException
 
     try:

@@ -10,11 +10,15 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac.kernel.durable_files import write_new
 from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
+from flareiac_spark.driver.jvm import jvm_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 LAUNCH_CONF = "FLAREIAC_LAUNCH_CONF"
 """Environment variable: JSON of settings that belong to this machine (master, class path, JVM options). JVM
@@ -43,7 +47,7 @@ _FIXED = {
 class Started:
     """``process`` is the JVM as a child of this process, None where it was there before."""
 
-    session: Any
+    session: "SparkSession"
     process: "subprocess.Popen[bytes] | None"
     jvm_pid: int
     spark_version: str
@@ -127,12 +131,12 @@ def new_session(root: Any) -> Any:
     return session
 
 
-def activate(session: Any) -> None:
+def activate(session: "SparkSession") -> None:
     """Makes a session the active one of this thread."""
-    session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    jvm_of(session).org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
 
 
-def set_conf(session: Any, conf: Mapping[str, str]) -> None:
+def set_conf(session: "SparkSession", conf: Mapping[str, str]) -> None:
     """Gives a session a job's settings. Raises ``Failure`` for a secret that this process cannot have, and
     what Spark raises.
     """
@@ -140,7 +144,7 @@ def set_conf(session: Any, conf: Mapping[str, str]) -> None:
         session.conf.set(key, resolve(value))
 
 
-def set_catalogs(session: Any, conf: Mapping[str, str]) -> None:
+def set_catalogs(session: "SparkSession", conf: Mapping[str, str]) -> None:
     """Gives a fresh session exactly these catalogs. They are loaded at their first use, so that no new JVM is
     needed for others.
 

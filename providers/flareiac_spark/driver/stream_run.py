@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from logging import Logger
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac.kernel import kill_points
 from flareiac_spark.control import ALL, JobSpec, Output, QueryStatus, Trigger
@@ -19,6 +19,9 @@ from flareiac_spark.driver.query_watch import QueryWatch
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.source_start_times import start_times
 from flareiac_spark.driver.spark_session import set_conf
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 LOOK_EVERY = 0.5
 _LOOK_WHILE_STOPPING = (0.01, 0.05)
@@ -50,11 +53,11 @@ class Ready:
     before.
     """
 
-    session: Any
+    session: "SparkSession"
     starts: tuple[Callable[[], QueryWatch], ...]
 
 
-def make_ready(session: Any, spec: JobSpec, log: Logger) -> Ready:
+def make_ready(session: "SparkSession", spec: JobSpec, log: Logger) -> Ready:
     """Gives a fresh session the job's settings and views, and analyses its queries. Raises what analysing
     raises, and ``Refusal``.
     """
@@ -72,7 +75,7 @@ def make_ready(session: Any, spec: JobSpec, log: Logger) -> Ready:
 
 
 def run_stream(
-    session: Any,
+    session: "SparkSession",
     spec: JobSpec,
     stop: threading.Event,
     graceful_seconds: Callable[[], float],
@@ -107,7 +110,7 @@ def run_ready(
                 watch.query.stop()
 
 
-def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatch]:
+def _sink(session: "SparkSession", spec: JobSpec, output: Output) -> Callable[[], QueryWatch]:
     """Starts a query that Iceberg's own sink writes."""
     tables.load(session, output.identifier, output.uuid)
     frame = shape(temp_views.view(session, output.source), output)
@@ -131,7 +134,7 @@ def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatc
 
 
 def _micro_batches(
-    session: Any, spec: JobSpec, outputs: Sequence[Output], label: str, log: Logger
+    session: "SparkSession", spec: JobSpec, outputs: Sequence[Output], label: str, log: Logger
 ) -> Callable[[], QueryWatch]:
     """Starts a query each of whose batches we write."""
     for output in outputs:
@@ -146,7 +149,7 @@ def _micro_batches(
     return start
 
 
-def _writer(frame: Any, spec: JobSpec, output: Output, label: str) -> Any:
+def _writer(frame: "DataFrame", spec: JobSpec, output: Output, label: str) -> Any:
     if output.checkpoint is None:
         raise Refusal(
             "CHECKPOINT_MISSING", f"The output {output.name!r} of a streaming job has no checkpoint."

@@ -5,11 +5,14 @@ carry its key. Touches the catalog.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from flareiac.sdk.table_tasks import OPERATION, Step
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.commit_marks import carried, commits
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _DELETES: Final = ("total-position-deletes", "total-equality-deletes")
 
@@ -18,7 +21,7 @@ _DELETES: Final = ("total-position-deletes", "total-equality-deletes")
 class MaintainedTable:
     """A table and who works on it; ``key`` is the operation's."""
 
-    session: Any
+    session: "SparkSession"
     identifier: tuple[str, ...]
     table: Any
     key: str
@@ -77,7 +80,7 @@ class MaintainedTable:
         if rows is not None and all(summary.get(name) in (None, "0") for name in _DELETES):
             return int(rows)
         sql = f"SELECT count(*) FROM {self.name} VERSION AS OF {snapshot_id}"  # noqa: S608 - the name is quoted
-        return int(self.session.sql(sql).first()[0])
+        return int(self.session.sql(sql).collect()[0][0])
 
 
 def _parent(table: Any, snapshot_id: int) -> int | None:

@@ -4,12 +4,16 @@ Touches the catalog.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac_spark.control import Output
 from flareiac_spark.driver import commit_marks
 from flareiac_spark.driver.column_types import quote
+from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.refusal import Refusal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,7 @@ def is_main(branch: str | None) -> bool:
     return branch in (None, "main")
 
 
-def target(session: Any, output: Output) -> Any:
+def target(session: "SparkSession", output: Output) -> Any:
     """Iceberg's table object of what an output writes. Raises ``Refusal`` if the table or its branch is not
     what was planned.
     """
@@ -53,7 +57,7 @@ def target(session: Any, output: Output) -> Any:
     return table
 
 
-def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
+def load(session: "SparkSession", identifier: Sequence[str], uuid: str | None) -> Any:
     """Iceberg's own table object. Raises ``Refusal`` if there is no such table or another one of that
     name.
     """
@@ -61,7 +65,7 @@ def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
 
     shown = ".".join(identifier)
     try:
-        table = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+        table = jvm_of(session).org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
             session._jsparkSession, quoted_name(identifier)
         )
     except AnalysisException:
@@ -76,7 +80,7 @@ def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
     return table
 
 
-def find_mark(session: Any, output: Output, key: str, value: str) -> Marked | None:
+def find_mark(session: "SparkSession", output: Output, key: str, value: str) -> Marked | None:
     """The newest snapshot among the ancestors of the output's branch whose summary carries ``key =
     value``.
     """
@@ -86,7 +90,7 @@ def find_mark(session: Any, output: Output, key: str, value: str) -> Marked | No
     return None
 
 
-def current_snapshot(session: Any, output: Output) -> Marked | None:
+def current_snapshot(session: "SparkSession", output: Output) -> Marked | None:
     """The newest snapshot of the output's branch, None if it has none."""
     snapshot = load(session, output.identifier, None).snapshot(output.branch or "main")
     if snapshot is None:

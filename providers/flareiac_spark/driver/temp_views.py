@@ -1,27 +1,30 @@
 """Names inputs and steps: each is a temporary view in the job's own session."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flareiac_spark.control import Dedup, Input, JobSpec, Step, StreamInput, Watermark
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.python_code import python_frame
 from flareiac_spark.driver.refusal import Refusal
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 OpenInput = Callable[[Any, Input], Any]
 
 
-def define_input(session: Any, item: Input, open_input: OpenInput) -> None:
+def define_input(session: "SparkSession", item: Input, open_input: OpenInput) -> None:
     frame = open_input(session, item)
     define(_marked(frame, item.watermark if isinstance(item, StreamInput) else None), item.name)
 
 
-def define_step(session: Any, step: Step, spec: JobSpec) -> None:
+def define_step(session: "SparkSession", step: Step, spec: JobSpec) -> None:
     """Its query, then its watermark, which its removal of duplicates may need."""
     define(_unique(_marked(_frame(session, step, spec), step.watermark), step.dedup), step.name)
 
 
-def define_all(session: Any, spec: JobSpec, open_input: OpenInput) -> None:
+def define_all(session: "SparkSession", spec: JobSpec, open_input: OpenInput) -> None:
     """Every input, then every step in order."""
     for item in spec.inputs:
         define_input(session, item, open_input)
@@ -29,15 +32,15 @@ def define_all(session: Any, spec: JobSpec, open_input: OpenInput) -> None:
         define_step(session, step, spec)
 
 
-def define(frame: Any, name: str) -> None:
+def define(frame: "DataFrame", name: str) -> None:
     frame.createOrReplaceTempView(quote(name))
 
 
-def view(session: Any, name: str) -> Any:
+def view(session: "SparkSession", name: str) -> Any:
     return session.table(quote(name))
 
 
-def _frame(session: Any, step: Step, spec: JobSpec) -> Any:
+def _frame(session: "SparkSession", step: Step, spec: JobSpec) -> Any:
     if step.python is not None:
         earlier = [other.name for other in spec.steps[: spec.steps.index(step)]]
         return python_frame(session, step, spec.code, [*(item.name for item in spec.inputs), *earlier])
@@ -46,11 +49,11 @@ def _frame(session: Any, step: Step, spec: JobSpec) -> Any:
     return session.sql(step.sql)
 
 
-def _marked(frame: Any, watermark: Watermark | None) -> Any:
+def _marked(frame: "DataFrame", watermark: Watermark | None) -> Any:
     return frame if watermark is None else frame.withWatermark(watermark.column, watermark.delay)
 
 
-def _unique(frame: Any, dedup: Dedup | None) -> Any:
+def _unique(frame: "DataFrame", dedup: Dedup | None) -> Any:
     if dedup is None:
         return frame
     keys = list(dedup.keys)

@@ -46,10 +46,13 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[Exception | None]:
     return outcomes
 
 
+NO_FRAME: Any = None
+
+
 def take(*, repeats: bool, outputs: tuple[Output, ...] = (OUTPUT,)) -> int:
     shapes = dict.fromkeys(output.name for output in outputs)
     flow = Flow(
-        frame=None,
+        frame=NO_FRAME,
         mode="append",
         outputs=outputs,
         shapes=lambda _batch: shapes,
@@ -57,7 +60,7 @@ def take(*, repeats: bool, outputs: tuple[Output, ...] = (OUTPUT,)) -> int:
         repeats=repeats,
     )
     return MicroBatch(address="job.x", flow=flow, log=logging.getLogger("x"))._write_all(
-        None, outputs, "q", 0
+        NO_FRAME, outputs, "q", 0
     )
 
 

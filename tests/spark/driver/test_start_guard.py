@@ -8,7 +8,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -29,7 +29,7 @@ class World:
         self.source.mkdir()
         self.starts = 0
         self.attempts: list[Callable[[], None]] = []
-        monkeypatch.setattr(job_runner, "make_ready", lambda *_arguments: Ready(None, ()))
+        monkeypatch.setattr(job_runner, "make_ready", lambda *_arguments: Ready(cast("Any", None), ()))
         monkeypatch.setattr(job_runner, "run_ready", self._run)
 
     def query(self, name: str) -> None:

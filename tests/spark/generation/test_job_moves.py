@@ -5,6 +5,7 @@ import logging
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -152,7 +153,8 @@ def test_what_an_earlier_process_did_not_answer_is_not_begun_again(tmp_path: Pat
     application = Application(control)
     application._leave_unanswered()
     (name,) = control.open_operations()
-    application._answer(name, None)
+    no_session: Any = None
+    application._answer(name, no_session)
     result = control.read_result(name)
     assert result is not None
     assert (result.status, control.open_operations()) == ("failed", ())

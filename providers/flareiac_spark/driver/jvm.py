@@ -1,0 +1,11 @@
+"""What pyspark hands out without a type."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def jvm_of(session: "SparkSession") -> Any:
+    """The Java side of a session: its packages, by their names."""
+    return session._jvm
