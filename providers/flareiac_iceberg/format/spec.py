@@ -177,7 +177,7 @@ class TableSpec:
 class TableDefinition(TableSpec):
     """A table block, as it is declared or was recorded: also where the table is and what becomes of it.
 
-    Settings of maintenance are read by its own package.
+    ``maintenance``: by name, the blocks that the package of maintenance reads.
     """
 
     catalog: Ref
@@ -187,20 +187,18 @@ class TableDefinition(TableSpec):
     renamed: Mapping[str, str] = field(default_factory=dict)
     engine: Plain = None
     reader: Plain = None
-    retention: Plain = None
-    compaction: Plain = None
-    delete_rewrite: Plain = None
-    manifest_rewrite: Plain = None
-    snapshot_expiry: Plain = None
-    orphan_removal: Plain = None
+    maintenance: Mapping[str, Plain] = field(default_factory=dict)
 
     @classmethod
     def of(cls, attributes: Attributes) -> "TableDefinition":
         """The definition that canonical attributes say, also those of an earlier version. Raises ``Mismatch``
         for others.
         """
-        parts = dict(attributes)
-        order = parts.pop("column_order")
+        parts = {name: value for name, value in attributes.items() if name in _DEFINITION}
+        order = attributes["column_order"]
+        parts["maintenance"] = {
+            name: value for name, value in attributes.items() if name not in {*parts, "column_order"}
+        }
         found = definition_of(cls, parts)
         if found.columns is None:
             return found
@@ -222,6 +220,7 @@ class TableDefinition(TableSpec):
         return (self.catalog, self.namespace, self.name)
 
 
+_DEFINITION: Final = frozenset(item.metadata.get("json", item.name) for item in fields(TableDefinition))
 _LAYOUT: Final = tuple(item.metadata.get("json", item.name) for item in fields(TableSpec))
 
 

@@ -108,7 +108,8 @@ def _shape(table: TableDefinition, spec: TableSpec, ordered: Collection[str]) ->
     columns = layout.pop("columns")
     for apart in ("column_order", "branch", "tag"):
         del layout[apart]
-    settings = {name: getattr(table, name) for name in MAINTENANCE}
+    blocks = {name: table.maintenance.get(name) for name in NAMES}
+    settings = {"engine": table.engine, "reader": table.reader, **blocks}
     return {
         **{name: getattr(table, name) for name in STATE_ONLY},
         **layout,
