@@ -1,4 +1,5 @@
 """One module per use case: what a command does, without how it is asked or shown.
 
-Takes ports, returns reports; never prints, never exits. The only layer that knows both planning and applying.
+Takes a workspace, returns reports; never prints, never exits. The only layer that knows both planning and
+applying.
 """
