@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -124,6 +125,9 @@ def _seconds(value: Any) -> float:
 
 Data: TypeAlias = Annotated[Any, Form(to_json, from_json)]
 """Plain data (a recursive union that would buy little and cost a cast at every use)."""
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""A document for programs to read, or a part of one: what JSON has and nothing else."""
 
 Attributes: TypeAlias = Annotated[
     dict[str, Data], Form(to_json, lambda data: _of_type(dict, from_json(data)))

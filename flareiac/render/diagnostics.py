@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Json
 from flareiac.kernel.diagnostics import Diagnostic, Related, Severity
 from flareiac.kernel.paths import render_path
 from flareiac.kernel.sources import Position, Source, Span, line_starts
@@ -31,12 +31,12 @@ def text(
     return "".join(_box(item, sources, max(width, _NARROWEST), style) for item in ordered)
 
 
-def as_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Data]:
+def as_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Json]:
     """Diagnostics in Terraform's shape, with our ``code``, ``attribute`` and ``related`` beside it."""
     return [diagnostic_json(item, sources) for item in diagnostics]
 
 
-def validate_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Data:
+def validate_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Json:
     """What ``validate -json`` prints."""
     items = list(diagnostics)
     errors = sum(item.severity is Severity.ERROR for item in items)
@@ -49,9 +49,9 @@ def validate_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Sourc
     }
 
 
-def diagnostic_json(item: Diagnostic, sources: Mapping[str, Source]) -> Data:
+def diagnostic_json(item: Diagnostic, sources: Mapping[str, Source]) -> Json:
     """One diagnostic in Terraform's shape."""
-    found: dict[str, Data] = {
+    found: dict[str, Json] = {
         "severity": item.severity.value,
         "summary": item.summary,
         "detail": item.detail,
@@ -74,7 +74,7 @@ def diagnostic_json(item: Diagnostic, sources: Mapping[str, Source]) -> Data:
     return found
 
 
-def range_json(span: Span, source: Source | None) -> Data:
+def range_json(span: Span, source: Source | None) -> Json:
     """A span in Terraform's shape: bytes count from 0 in UTF-8 (characters where the source is not at
     hand).
     """
@@ -85,7 +85,7 @@ def range_json(span: Span, source: Source | None) -> Data:
     }
 
 
-def _position_json(position: Position, source: Source | None) -> Data:
+def _position_json(position: Position, source: Source | None) -> Json:
     byte = _bytes_before(source, position) if source else position.offset
     return {"line": position.line, "column": position.column, "byte": byte}
 
@@ -106,7 +106,7 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
-def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Data:
+def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Json:
     shown = item.context or subject
     begin = source.text.rfind("\n", 0, min(shown.start.offset, subject.start.offset)) + 1
     end = source.text.find("\n", max(shown.end.offset, subject.end.offset))

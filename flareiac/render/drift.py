@@ -1,6 +1,6 @@
 """What ``drift`` found: the report for people, and one changed attribute as JSON."""
 
-from flareiac.kernel.data import Absent, Data
+from flareiac.kernel.data import Absent, Data, Json
 from flareiac.kernel.paths import render_path
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.render.control_characters import printable
@@ -56,10 +56,10 @@ def _change_line(change: AttributeChange, style: Style) -> str:
     return f"{style.paint('~', Tone.CHANGE)} {label} = {inline(old)} (recorded) -> {inline(live)} (live)"
 
 
-def change_json(change: AttributeChange) -> dict[str, Data]:
+def change_json(change: AttributeChange) -> dict[str, Json]:
     """One drifted attribute as JSON data; sensitive values are left out."""
 
-    def shown(value: Data) -> Data:
+    def shown(value: Data) -> Json:
         return plain(
             REDACTED if change.sensitive and value is not None and not isinstance(value, Absent) else value
         )

@@ -2,11 +2,10 @@
 where that was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from flareiac.kernel.addresses import Address, parse_address
-from flareiac.kernel.data import Absent, Data, Reference, Unknown
-from flareiac.kernel.paths import Path
+from flareiac.kernel.data import Absent, Data, Json, Reference, Unknown
 from flareiac.render.redaction import Pattern, Redacted
 
 TERRAFORM_VERSION = "1.11.4"
@@ -18,7 +17,7 @@ def provider_name(provider: str) -> str:
     return f"flareiac.dev/flareiac/{provider}"
 
 
-def plain(value: Data) -> Data:
+def plain(value: Data) -> Json:
     """JSON data: references are their addresses, what is unknown or absent is left out of objects and null
     elsewhere.
     """
@@ -30,14 +29,20 @@ def plain(value: Data) -> Data:
         case Redacted():
             return repr(value)
         case dict():
-            return {key: plain(item) for key, item in value.items() if not isinstance(item, Unknown | Absent)}
+            return plain_object(value)
         case list() | tuple():
             return [plain(item) for item in value]
         case _:
-            return value
+            leaf: Json = value
+            return leaf
 
 
-def unknown_mask(value: Data) -> Data:
+def plain_object(value: Mapping[str, Data]) -> dict[str, Json]:
+    """The same of named values."""
+    return {key: plain(item) for key, item in value.items() if not isinstance(item, Unknown | Absent)}
+
+
+def unknown_mask(value: Data) -> Json:
     """True at each unknown leaf; objects without one are ``{}``, lists keep their length, known leaves are
     False.
     """
@@ -53,7 +58,7 @@ def unknown_mask(value: Data) -> Data:
             return False
 
 
-def sensitive_mask(value: Data, patterns: Sequence[Pattern]) -> Data:
+def sensitive_mask(value: Data, patterns: Sequence[Pattern]) -> Json:
     """As ``unknown_mask``, for what must not be shown."""
     if any(not item for item in patterns):
         return True
@@ -67,7 +72,7 @@ def sensitive_mask(value: Data, patterns: Sequence[Pattern]) -> Data:
             return False
 
 
-def json_type(value: Data) -> Data:
+def json_type(value: Data) -> Json:
     """The type of a value in cty's JSON form."""
     match value:
         case bool():
@@ -91,32 +96,35 @@ def parsed(address: str) -> Address:
     return parse_address(address) or Address(kind, name)
 
 
-def place(address: str) -> dict[str, Data]:
+def place(address: str) -> dict[str, Json]:
     """``address``, ``module_address``, ``mode``, ``type``, ``name`` and ``index`` of a resource."""
     parts = parsed(address)
     module = ".".join(map(str, parts.module))
-    found: dict[str, Data] = {"address": address}
+    found: dict[str, Json] = {"address": address}
     if module:
         found["module_address"] = module
-    found.update({"mode": "managed", "type": parts.type, "name": parts.name})
+    found |= {"mode": "managed", "type": parts.type, "name": parts.name}
     if parts.key is not None:
         found["index"] = parts.key
     return found
 
 
-def module_tree(resources: Sequence[dict[str, Data]]) -> dict[str, Data]:
-    """Resource objects, each with its ``address``, sorted into modules as ``root_module`` wants them."""
-    root: dict[str, Data] = {"resources": []}
-    modules: dict[Path, dict[str, Data]] = {(): root}
-    for resource in resources:
-        steps = tuple(map(str, parsed(resource["address"]).module))
-        for depth in range(1, len(steps) + 1):
-            if steps[:depth] not in modules:
-                made: dict[str, Data] = {"address": ".".join(steps[:depth]), "resources": []}
-                modules[steps[:depth]] = made
-                modules[steps[: depth - 1]].setdefault("child_modules", []).append(made)
-        modules[steps]["resources"].append(resource)
-    return root
+def module_tree(resources: Iterable[tuple[str, Mapping[str, Json]]]) -> dict[str, Json]:
+    """Resource objects, each after its address, sorted into modules as ``root_module`` wants them."""
+    return _module("", [(tuple(map(str, parsed(address).module)), item) for address, item in resources])
+
+
+def _module(address: str, inside: Sequence[tuple[tuple[str, ...], Mapping[str, Json]]]) -> dict[str, Json]:
+    found: dict[str, Json] = {"address": address} if address else {}
+    found["resources"] = [item for steps, item in inside if not steps]
+    children: dict[str, list[tuple[tuple[str, ...], Mapping[str, Json]]]] = {}
+    for steps, item in inside:
+        if steps:
+            children.setdefault(steps[0], []).append((steps[1:], item))
+    if children:
+        dot = f"{address}." if address else ""
+        found["child_modules"] = [_module(dot + name, items) for name, items in children.items()]
+    return found
 
 
 def _below(patterns: Sequence[Pattern], step: str | int) -> list[Pattern]:

@@ -4,7 +4,7 @@ either).
 
 from collections.abc import Mapping
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Data, Json
 from flareiac.model.desired import OutputValue
 from flareiac.render.json_values import json_type, plain
 from flareiac.render.redaction import REDACTED
@@ -23,7 +23,7 @@ def outputs_text(outputs: Mapping[str, OutputValue], *, bare: bool = False, widt
     return "\n".join(lines) + "\n" if lines else "There are no outputs.\n"
 
 
-def outputs_json(outputs: Mapping[str, OutputValue]) -> dict[str, Data]:
+def outputs_json(outputs: Mapping[str, OutputValue]) -> dict[str, dict[str, Json]]:
     """Terraform's shape: name to ``sensitive``, ``type`` and ``value``."""
     return {
         name: {
@@ -35,7 +35,7 @@ def outputs_json(outputs: Mapping[str, OutputValue]) -> dict[str, Data]:
     }
 
 
-def _type(output: OutputValue) -> Data:
+def _type(output: OutputValue) -> Json:
     """As recorded; else what the value alone tells."""
     return json_type(output.value) if output.type is None else output.type
 

@@ -5,11 +5,12 @@ A restart is an update, and so is metadata that cannot be set back. What loses s
 ``delete`` among its actions, whatever it is called here, so that rules which look for that word hold.
 """
 
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 
 from flareiac.kernel.addresses import parse_address
-from flareiac.kernel.data import ABSENT, Attributes, Data, references
+from flareiac.kernel.data import ABSENT, Attributes, Data, Json, references
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.render.counts import counts
@@ -41,7 +42,7 @@ FORMAT_VERSION = "1.0"
 """Of what stands under ``flareiac``."""
 
 
-def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) -> dict[str, Data]:
+def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) -> dict[str, Json]:
     """The whole plan as JSON data. Sensitive values are replaced, whatever ``schemas`` (by type) or planners
     call so.
     """
@@ -123,7 +124,7 @@ def _put(value: Data, path: tuple[str | int, ...], new: Data) -> Data:
     return {**value, head: _put(value[head], tuple(rest), new) if rest else new}
 
 
-def _resource_change(resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
+def _resource_change(resource: PlannedResource, schemas: Schemas) -> dict[str, Json]:
     reason = _action_reason(resource)
     return {
         **place(resource.address),
@@ -133,10 +134,11 @@ def _resource_change(resource: PlannedResource, schemas: Schemas) -> dict[str, D
     }
 
 
-def _change(resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
+def _change(resource: PlannedResource, schemas: Schemas) -> dict[str, Json]:
     patterns = sensitive_in(resource, schemas)
-    change = _values(actions(resource), before(resource), after(resource), patterns)
-    if "delete" in change["actions"] and "create" in change["actions"]:
+    verbs = actions(resource)
+    change = _values(verbs, before(resource), after(resource), patterns)
+    if "delete" in verbs and "create" in verbs:
         change["replace_paths"] = [list(item.path) for item in resource.proposal.changes]
     if resource.action is Action.ADOPT:
         change["importing"] = {"id": resource.import_id or resource.address}
@@ -146,7 +148,7 @@ def _change(resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
 
 def _values(
     verbs: list[str], old: Attributes | None, new: Attributes | None, patterns: tuple[Pattern, ...]
-) -> dict[str, Data]:
+) -> dict[str, Json]:
     return {
         "actions": verbs,
         "before": plain(hide_attributes(old, patterns)),
@@ -157,7 +159,7 @@ def _values(
     }
 
 
-def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dict[str, Data]:
+def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dict[str, Json]:
     proposal = resource.proposal
     return {
         "action": proposal.action.value,
@@ -176,11 +178,11 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
     }
 
 
-def _attribute_change(change: AttributeChange, patterns: tuple[Pattern, ...]) -> dict[str, Data]:
+def _attribute_change(change: AttributeChange, patterns: tuple[Pattern, ...]) -> dict[str, Json]:
     hidden = change.sensitive or hides(patterns, change.path)
     inner = [item[len(change.path) :] for item in patterns if item[: len(change.path)] == change.path]
 
-    def shown(value: Data) -> Data:
+    def shown(value: Data) -> Json:
         return plain(REDACTED if hidden and value is not None and value is not ABSENT else hide(value, inner))
 
     return {
@@ -204,7 +206,7 @@ def _action_reason(resource: PlannedResource) -> str | None:
     return "delete_because_no_resource_config" if resource.desired is None else None
 
 
-def _drift(resource: PlannedResource, schemas: Schemas) -> dict[str, Data] | None:
+def _drift(resource: PlannedResource, schemas: Schemas) -> dict[str, Json] | None:
     """What changed behind the last apply's back: recorded before, observed after."""
     recorded = resource.recorded
     if recorded is None:
@@ -219,15 +221,17 @@ def _drift(resource: PlannedResource, schemas: Schemas) -> dict[str, Data] | Non
     return {**place(resource.address), "provider_name": provider_name(resource.provider), "change": change}
 
 
-def _planned_values(plan: Plan, schemas: Schemas) -> dict[str, Data]:
+def _planned_values(plan: Plan, schemas: Schemas) -> dict[str, Json]:
     outputs = {
         name: _output_value(item.after) for name, item in plan.outputs.items() if item.after is not None
     }
-    resources = [_planned_resource(item, schemas) for item in plan.resources if after(item) is not None]
+    resources = [
+        (item.address, _planned_resource(item, schemas)) for item in plan.resources if after(item) is not None
+    ]
     return {**({"outputs": outputs} if outputs else {}), "root_module": module_tree(resources)}
 
 
-def _planned_resource(resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
+def _planned_resource(resource: PlannedResource, schemas: Schemas) -> dict[str, Json]:
     patterns, values = sensitive_in(resource, schemas), after(resource)
     found = place(resource.address)
     found.pop("module_address", None)
@@ -241,11 +245,11 @@ def _planned_resource(resource: PlannedResource, schemas: Schemas) -> dict[str, 
     }
 
 
-def _output_value(output: OutputValue) -> dict[str, Data]:
+def _output_value(output: OutputValue) -> dict[str, Json]:
     return {"sensitive": output.sensitive, "type": json_type(output.value), "value": plain(output.value)}
 
 
-def _output_change(change: OutputChange) -> dict[str, Data]:
+def _output_change(change: OutputChange) -> dict[str, Json]:
     old, new = change.before, change.after
     verb = "no-op" if old == new else "create" if old is None else "delete" if new is None else "update"
     return {
@@ -258,23 +262,23 @@ def _output_change(change: OutputChange) -> dict[str, Data]:
     }
 
 
-def _configuration(plan: Plan, schemas: Schemas) -> dict[str, Data]:
+def _configuration(plan: Plan, schemas: Schemas) -> dict[str, Json]:
     names = sorted({item.provider for item in plan.resources})
     managed = {item.type for item in plan.resources}
-    blocks: dict[str, dict[str, Data]] = {}
+    blocks: dict[str, dict[str, Json]] = {}
     for item in plan.resources:
         if item.desired is not None:
             block = str(parsed(item.address).block)
             blocks.setdefault(block, _configured(block, item, schemas, managed))
     return {
         "provider_config": {name: {"name": name, "full_name": provider_name(name)} for name in names},
-        "root_module": _configured_module(list(blocks.values()), 0),
+        "root_module": _configured_module(list(blocks.items()), 0),
     }
 
 
 def _configured(
     block: str, resource: PlannedResource, schemas: Schemas, managed: AbstractSet[str]
-) -> dict[str, Data]:
+) -> dict[str, Json]:
     """One block. What differs between the instances of a repeated block is not known here, so only its
     references are reported.
     """
@@ -291,8 +295,8 @@ def _configured(
     }
 
 
-def _expressions(attributes: Attributes, managed: AbstractSet[str], *, repeated: bool) -> dict[str, Data]:
-    found: dict[str, Data] = {}
+def _expressions(attributes: Attributes, managed: AbstractSet[str], *, repeated: bool) -> dict[str, Json]:
+    found: dict[str, Json] = {}
     for name, value in attributes.items():
         # Where an attribute has the name of the type that it refers to, as a job's checkpoint, readers that
         # lay resources of a type into
@@ -305,18 +309,18 @@ def _expressions(attributes: Attributes, managed: AbstractSet[str], *, repeated:
     return found
 
 
-def _configured_module(blocks: list[dict[str, Data]], depth: int) -> dict[str, Data]:
+def _configured_module(blocks: Sequence[tuple[str, Mapping[str, Json]]], depth: int) -> dict[str, Json]:
     """Blocks sorted into calls of modules; inside a module, addresses are relative to it."""
-    own: list[Data] = []
-    calls: dict[str, list[dict[str, Data]]] = {}
-    for block in blocks:
-        address = parse_address(block["address"])
+    own: list[Json] = []
+    calls: dict[str, list[tuple[str, Mapping[str, Json]]]] = {}
+    for name, block in blocks:
+        address = parse_address(name)
         steps = address.module[depth:] if address else ()
         if steps:
-            calls.setdefault(steps[0].name, []).append(block)
+            calls.setdefault(steps[0].name, []).append((name, block))
         else:
             own.append({**block, "address": f"{block['type']}.{block['name']}"})
-    module: dict[str, Data] = {"resources": own}
+    module: dict[str, Json] = {"resources": own}
     if calls:
         module["module_calls"] = {
             name: {"source": name, "expressions": {}, "module": _configured_module(inner, depth + 1)}
@@ -325,7 +329,7 @@ def _configured_module(blocks: list[dict[str, Data]], depth: int) -> dict[str, D
     return module
 
 
-def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
+def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
     found = counts(plan)
     return {
         "format_version": FORMAT_VERSION,
@@ -355,11 +359,11 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
     }
 
 
-def _operation(operation: Operation) -> dict[str, Data]:
+def _operation(operation: Operation) -> dict[str, Json]:
     edges = [
         {"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in operation.edges
     ]
-    found: dict[str, Data] = {
+    found: dict[str, Json] = {
         "id": operation.id,
         "address": operation.address,
         "verb": operation.verb.value,
@@ -374,7 +378,7 @@ def _operation(operation: Operation) -> dict[str, Data]:
     return {**found, **{name: text for name, text in words.items() if text}}
 
 
-def task_json(item: PlannedTask) -> dict[str, Data]:
+def task_json(item: PlannedTask) -> dict[str, Json]:
     """One kind of maintenance: what would be done and what it is expected to do, by name."""
     task = item.task
     return {

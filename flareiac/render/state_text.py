@@ -5,7 +5,7 @@ JSON.
 from collections.abc import Mapping
 
 from flareiac.kernel.addresses import parse_address
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Json
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.render.control_characters import printable
 from flareiac.render.json_values import (
@@ -82,10 +82,10 @@ def record_text(
 
 def show_json(
     snapshot: Snapshot, *, schemas: Schemas | None = None, statistics: Mapping[str, Statistics] | None = None
-) -> dict[str, Data]:
+) -> dict[str, Json]:
     """The state as JSON data."""
     resources = [
-        _resource(record, schemas or {}, (statistics or {}).get(address))
+        (record.address, _resource(record, schemas or {}, (statistics or {}).get(address)))
         for address, record in sorted(snapshot.resources.items())
     ]
     return {
@@ -100,7 +100,7 @@ def show_json(
     }
 
 
-def _resource(record: ResourceRecord, schemas: Schemas, statistics: Statistics | None) -> dict[str, Data]:
+def _resource(record: ResourceRecord, schemas: Schemas, statistics: Statistics | None) -> dict[str, Json]:
     patterns = sensitive_paths(schemas.get(record.type))
     found = place(record.address)
     found.pop("module_address", None)

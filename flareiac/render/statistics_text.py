@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Json
 from flareiac.render.control_characters import printable
-from flareiac.render.json_values import plain
+from flareiac.render.json_values import plain_object
 from flareiac.render.table_text import table_lines
 from flareiac.sdk.statistics import Statistics, StatisticsSheet
 from flareiac.sdk.text_table import Column, TextTable
@@ -22,6 +22,6 @@ def statistics_text(sheet: StatisticsSheet, rows: Mapping[str, Statistics]) -> s
     return "\n".join(lines) + "\n"
 
 
-def statistics_json(rows: Mapping[str, Statistics]) -> list[Data]:
+def statistics_json(rows: Mapping[str, Statistics]) -> list[Json]:
     """The figures as they are."""
-    return [{"address": address, **plain(item.figures)} for address, item in rows.items()]
+    return [{"address": address, **plain_object(item.figures)} for address, item in rows.items()]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Json
 from flareiac.kernel.elapsed import elapsed_text
 from flareiac.kernel.records import encode
 from flareiac.render.control_characters import printable
@@ -37,7 +37,7 @@ def status_text(rows: Mapping[str, RunStatus], *, now: float) -> str:
     return "\n".join(lines) + "\n"
 
 
-def status_json(rows: Mapping[str, RunStatus]) -> dict[str, Data]:
+def status_json(rows: Mapping[str, RunStatus]) -> dict[str, Json]:
     """Every field, versioned."""
     jobs = [{"address": address, **encode(row)} for address, row in rows.items()]
     return {"format_version": FORMAT_VERSION, "jobs": jobs}

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.elapsed import elapsed_text
 from flareiac.kernel.sources import Source
@@ -26,7 +26,7 @@ from flareiac.render.plan_json import task_json
 from flareiac.sdk.changes import Action
 
 Clock = Callable[[], float]
-Line = dict[str, Data]
+Line = dict[str, Json]
 
 UI_VERSION = "1.2"
 _MODULE = "flareiac.ui"
@@ -87,8 +87,8 @@ def _plan_summary(plan: Plan, clock: Clock) -> Line:
 
 def version_line(tool_version: str, clock: Clock = time.time) -> Line:
     """The first line: ``terraform`` is the version whose format this is."""
-    extra = {"type": "version", "terraform": TERRAFORM_VERSION, "flareiac": tool_version, "ui": UI_VERSION}
-    return _line("info", f"FlareIaC {tool_version}", clock, extra)
+    versions: Line = {"terraform": TERRAFORM_VERSION, "flareiac": tool_version, "ui": UI_VERSION}
+    return _line("info", f"FlareIaC {tool_version}", clock, {"type": "version", **versions})
 
 
 def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
@@ -111,9 +111,8 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
         case Failed(operation=operation, elapsed=elapsed):
             return _hook("errored", message or "", operation, clock, elapsed, level="error")
         case Skipped(operation=operation, reason=reason):
-            line = _hook("skipped", message or "", operation, clock, level="warn")
-            line["hook"]["reason"] = reason
-            return line
+            skipped: Line = {**_hook_of(operation), "reason": reason}
+            return _line("warn", message or "", clock, {"type": _type("skipped", operation), "hook": skipped})
         case Note():
             return _line("info", message or "", clock, {"type": "log"})
 
@@ -265,7 +264,7 @@ def _output_lines(changes: Mapping[str, OutputChange], clock: Clock) -> Line:
 
 
 def _summary(message: str, found: Counts, operation: str, clock: Clock) -> Line:
-    changes = {
+    changes: Line = {
         "add": found.add,
         "change": found.change,
         "import": found.imported,
@@ -288,6 +287,16 @@ def _hook(
     *,
     level: str = "info",
 ) -> Line:
+    hook = _hook_of(operation, elapsed)
+    return _line(level, message, clock, {"type": _type(kind, operation), "hook": hook})
+
+
+def _type(kind: str, operation: Operation) -> str:
+    # As a provisioner's in Terraform: a resource has one line of its own that says it is complete
+    return f"{'stage' if operation.verb is Verb.STAGE else 'apply'}_{kind}"
+
+
+def _hook_of(operation: Operation, elapsed: float | None = None) -> Line:
     hook: Line = {"resource": resource_record(operation.address, ""), "action": _VERBS[operation.verb]}
     if elapsed is not None:
         hook["elapsed_seconds"] = int(elapsed)
@@ -297,9 +306,7 @@ def _hook(
         **({"duty": operation.task} if operation.task else {}),
         **({"stage": operation.stage, "text": operation.text} if operation.stage else {}),
     }
-    # As a provisioner's in Terraform: a resource has one line of its own that says it is complete
-    group = "stage" if operation.verb is Verb.STAGE else "apply"
-    return _line(level, message, clock, {"type": f"{group}_{kind}", "hook": hook})
+    return hook
 
 
 def resource_record(address: str, provider: str) -> Line:

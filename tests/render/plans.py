@@ -1,5 +1,8 @@
 """Small hand-made plans for the tests of rendering."""
 
+import json
+from typing import Any
+
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.paths import Path
 from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedResource, Verb
@@ -97,3 +100,8 @@ def plan(
         operations=tuple(operations),
         outputs=outputs or {},
     )
+
+
+def read(document: object) -> Any:
+    """A document as a program reads it."""
+    return json.loads(json.dumps(document))

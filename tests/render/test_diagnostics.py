@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from flareiac.kernel.diagnostics import Diagnostic, Related, Severity
 from flareiac.kernel.sources import Source, Span
 from flareiac.render.diagnostics import as_json, text, validate_json
+from tests.render.plans import read
 
 MAIN = Source(
     "main.hcl",
@@ -251,7 +252,7 @@ def test_any_span_of_any_text_is_shown(width: int, data: st.DataObject) -> None:
     shown = text([item], {"x.hcl": source}, width=width, colour=False)
     assert "^" in shown
     assert all(line[0] in "╷│╵" for line in shown.splitlines())
-    [found] = as_json([item], {"x.hcl": source})
+    [found] = read(as_json([item], {"x.hcl": source}))
     snippet = found["snippet"]
     assert (
         snippet["code"][snippet["highlight_start_offset"] : snippet["highlight_end_offset"]]
@@ -288,7 +289,7 @@ def test_a_text_with_a_complaint_on_each_line_is_gone_through_a_few_times() -> N
         for line in range(1_000)
     ]
     assert text(items, {source.path: source}, width=100, colour=False).count("ü }") == 1_000
-    shown = as_json(items, {source.path: source})
+    shown = read(as_json(items, {source.path: source}))
     assert [item["range"]["start"] for item in shown[:2]] == [
         {"line": 1, "column": 3, "byte": 3},
         {"line": 2, "column": 3, "byte": 8},

@@ -1,7 +1,5 @@
 """What ``show``, ``state show``, ``output`` and ``status`` print."""
 
-import json
-
 from flareiac.kernel.data import Reference
 from flareiac.kernel.types import STRING
 from flareiac.model.desired import OutputValue
@@ -10,6 +8,7 @@ from flareiac.render.state_text import outputs_json, outputs_text, record_text, 
 from flareiac.render.status_text import status_json, status_text
 from flareiac.sdk.run_status import RunStatus
 from flareiac.sdk.schema import Attribute, Block
+from tests.render.plans import read
 
 RECORD = ResourceRecord(
     address='table.orders["eu"]',
@@ -56,13 +55,15 @@ def test_sensitive_attributes_of_the_state_are_hidden() -> None:
     schema = Block(attributes={"name": Attribute(type=STRING, description="", sensitive=True)})
     snapshot = Snapshot(lineage="l", resources={RECORD.address: RECORD})
     assert '"orders"\n' not in state_text(snapshot, schemas={"table": schema})
-    [resource] = show_json(snapshot, schemas={"table": schema})["values"]["root_module"]["resources"]
+    document = read(show_json(snapshot, schemas={"table": schema}))
+    [resource] = document["values"]["root_module"]["resources"]
     assert (resource["values"]["name"], resource["sensitive_values"]) == ("(sensitive value)", {"name": True})
 
 
 def test_the_state_as_json_has_terraforms_shape() -> None:
-    data = show_json(Snapshot(lineage="l", serial=7, resources={RECORD.address: RECORD}, outputs=OUTPUTS))
-    assert json.loads(json.dumps(data)) == data
+    made = show_json(Snapshot(lineage="l", serial=7, resources={RECORD.address: RECORD}, outputs=OUTPUTS))
+    data = read(made)
+    assert data == made
     assert (data["format_version"], data["terraform_version"]) == ("1.0", "1.11.4")
     [resource] = data["values"]["root_module"]["resources"]
     assert (resource["address"], resource["index"], resource["values"]["catalog"]) == (
@@ -118,8 +119,8 @@ job.b: unhealthy
     no batch for 5m
 """
     )
-    data = status_json(rows)
-    assert json.loads(json.dumps(data)) == data
+    data = read(status_json(rows))
+    assert data == status_json(rows)
     assert (data["format_version"], [item["address"] for item in data["jobs"]]) == (
         "1.0",
         ["job.flights", "job.b"],

@@ -1,8 +1,5 @@
 """One JSON object a line while a command runs, in the shape of Terraform's."""
 
-import json
-from typing import Any
-
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import error, warning
 from flareiac.kernel.sources import Source
@@ -12,7 +9,7 @@ from flareiac.model.events import Completed, Failed, Note, Progressed, Skipped, 
 from flareiac.model.plan import OutputChange
 from flareiac.render.ui_json import drift_lines, event_record, plan_lines, summary_record
 from flareiac.sdk.changes import Action
-from tests.render.plans import change, plan, resource
+from tests.render.plans import change, plan, read, resource
 
 
 def clock() -> float:
@@ -29,10 +26,9 @@ def test_a_plan_is_told_from_version_to_complaints() -> None:
         outputs={"o": OutputChange(before=None, after=OutputValue(value=None, sensitive=True))},
     )
     complaint = warning(Code("TOY001", "Careful"), "Or else.", subject=source.span(12, 17))
-    lines: list[dict[str, Any]] = plan_lines(
-        made, [complaint], {source.path: source}, tool_version="0.1.0", clock=clock
-    )
-    assert json.loads(json.dumps(lines)) == lines
+    found = plan_lines(made, [complaint], {source.path: source}, tool_version="0.1.0", clock=clock)
+    lines = read(found)
+    assert lines == found
     assert [item["type"] for item in lines] == [
         "version",
         "resource_drift",
@@ -91,7 +87,7 @@ def test_each_event_of_an_apply_has_its_line() -> None:
             Note(message="settled"),
         )
     ]
-    lines = [item for item in found if item is not None]
+    lines = read([item for item in found if item is not None])
     assert [item["type"] for item in lines] == [
         "apply_start",
         "apply_progress",
@@ -119,7 +115,7 @@ def test_the_summary_counts_what_was_done() -> None:
     )
     whole = summary_record(made, {"create:table.a", "update:table.b"}, clock=clock)
     assert whole["@message"] == "Apply complete! Resources: 1 added, 1 changed, 0 destroyed."
-    part = summary_record(made, {"create:table.a"}, clock=clock)
+    part = read(summary_record(made, {"create:table.a"}, clock=clock))
     assert part["@message"] == "Apply incomplete: 1 of 2 operations done."
     assert (part["changes"]["add"], part["changes"]["change"], part["changes"]["operation"]) == (
         1,
@@ -133,7 +129,7 @@ def test_each_drift_is_a_line() -> None:
         entries=(DriftEntry(address="job.a", kind=DriftClass.MISSING, texts=("the driver is dead",)),),
         checked=3,
     )
-    _, line, summary = drift_lines(report, tool_version="0.1.0", clock=clock)
+    _, line, summary = read(drift_lines(report, tool_version="0.1.0", clock=clock))
     assert (line["type"], line["change"]["action"], line["change"]["flareiac"]["class"]) == (
         "resource_drift",
         "delete",
