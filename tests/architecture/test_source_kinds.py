@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Literal
 
 import pytest
 
+from flareiac.app.discovery import installed
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.changes import Proposal
@@ -128,7 +129,7 @@ class ResolvedQueue(ResolvedSource):
 
 
 @pytest.fixture(autouse=True)
-def queue(monkeypatch: pytest.MonkeyPatch) -> None:
+def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The package of the kind, and its name among the others."""
     for part, found in (("definition", QueueSource), ("resolved", ResolvedQueue)):
         module = ModuleType(f"{sources.__name__}.queue.{part}")
@@ -137,6 +138,9 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "KINDS", (*sources.KINDS, "queue"))
     stream = replace(spark_provider._STREAM, schema=stream_schema.schema())
     monkeypatch.setattr(spark_provider, "_STREAM", stream)
+    installed.cache_clear()
+    yield
+    installed.cache_clear()
 
 
 def project(root: Path, *edits: tuple[str, str]) -> Loaded:

@@ -25,6 +25,7 @@ from flareiac_spark.generation.generation_plan import carries_over, lines
 from flareiac_spark.generation.readable import start_again
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts, OutputFacts
+from flareiac_spark.sources.source import UNKNOWN
 from flareiac_spark.start_from import CARRY_OVER
 
 _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
@@ -237,7 +238,7 @@ def misfit(desired: JobDefinition, facts: JobFacts, request: PlanRequest) -> Blo
     for name, on_disk in sorted(facts.checkpoints.items()):
         kinds = sorted(item.source.kind for item in desired.streams.values())
         disk_kinds = sorted(kind for kind, _folders in on_disk.sources)
-        if not on_disk.sources or "unknown" in disk_kinds:
+        if not on_disk.sources or UNKNOWN in disk_kinds:
             continue
         if kinds != disk_kinds:
             why = (

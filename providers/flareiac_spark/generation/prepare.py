@@ -15,8 +15,8 @@ from flareiac_spark.checkpoint_files.reader import note_of
 from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
 from flareiac_spark.control import ControlError
 from flareiac_spark.control.atomic_files import read_json, write_json
-from flareiac_spark.sources.on_disk import recognized
-from flareiac_spark.sources.source import kinds
+from flareiac_spark.sources.on_disk import kind_of
+from flareiac_spark.sources.source import kinds, offsets_of
 
 _POSITIONS_OF_ONE: Final = 8
 """A query that reads one table at several places has a position for each; more than it has do no harm."""
@@ -65,7 +65,7 @@ def prepare_folder(folder: Path, beginning: StartPositions) -> None:
         _copy(beginning.copied.folder, scratch, beginning.copied.batch, beginning.conf)
     for index, offset in beginning.positions.items():
         for at in range(_POSITIONS_OF_ONE) if beginning.alone else (index,):
-            recognized(json.loads(offset))[1].begin_at(scratch / "sources" / str(at), offset, _write)
+            offsets_of(kind_of(json.loads(offset))).begin_at(scratch / "sources" / str(at), offset, _write)
     # The note comes first: a folder without one is no one's, and stays.
     write_json(
         note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.noted}}

@@ -1,13 +1,13 @@
 """The sources in a checkpoint, recognized by their offsets and logs. Touches the disk, by reading only."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from flareiac_spark.checkpoint_log import Damaged, names_in
-from flareiac_spark.sources.offsets import Offsets, SourceOnDisk
-from flareiac_spark.sources.source import kinds
+from flareiac_spark.sources.offsets import SourceOnDisk
+from flareiac_spark.sources.source import UNKNOWN, kinds, offsets_of
 
 
 def sources_on_disk(folder: Path, positions: Sequence[str | None]) -> tuple[SourceOnDisk, ...]:
@@ -30,14 +30,9 @@ def by_log(folder: Path, positions: Sequence[str | None]) -> list[tuple[int, str
     return list(enumerate(positions))
 
 
-def recognized(offset: Any) -> tuple[str, Offsets]:
-    """The kind of an offset, as Spark's JSON says it."""
-    return next(((name, own) for name, own in _offsets() if own.is_own(offset)), ("unknown", Offsets()))
-
-
-def _offsets() -> Iterator[tuple[str, Offsets]]:
-    for name, kind in kinds():
-        yield name, kind.offsets
+def kind_of(offset: Any) -> str:
+    """The kind of an offset, as Spark's JSON says it; ``unknown`` where none knows it."""
+    return next((name for name, kind in kinds() if kind.offsets.is_own(offset)), UNKNOWN)
 
 
 def _is_there(folder: Path, positions: Sequence[str | None]) -> bool:
@@ -47,7 +42,7 @@ def _is_there(folder: Path, positions: Sequence[str | None]) -> bool:
             offset = json.loads(line or "{}")
         except (ValueError, RecursionError):
             return False
-        if recognized(offset)[1].missing_from(folder / "sources" / str(index), offset) is not None:
+        if offsets_of(kind_of(offset)).missing_from(folder / "sources" / str(index), offset) is not None:
             return False
     return True
 
@@ -55,10 +50,11 @@ def _is_there(folder: Path, positions: Sequence[str | None]) -> bool:
 def _source(folder: Path, index: int, line: str | None) -> SourceOnDisk:
     log = folder / "sources" / str(index)
     if line is None:
-        kind, own = next((item for item in _offsets() if item[1].is_own_log(log)), ("unknown", Offsets()))
-    else:
-        offset = json.loads(line)
-        kind, own = recognized(offset)
-        if (missing := own.missing_from(log, offset)) is not None:
-            raise Damaged(missing, f"it is not there, and the offsets name it: {own.lost}")
+        kind = next((name for name, kind in kinds() if kind.offsets.is_own_log(log)), UNKNOWN)
+        return SourceOnDisk(index=index, kind=kind, offset=None, folders=offsets_of(kind).folders(log))
+    offset = json.loads(line)
+    kind = kind_of(offset)
+    own = offsets_of(kind)
+    if (missing := own.missing_from(log, offset)) is not None:
+        raise Damaged(missing, f"it is not there, and the offsets name it: {own.lost}")
     return SourceOnDisk(index=index, kind=kind, offset=line, folders=own.folders(log))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Protocol, Self, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, Protocol, Self, TypeAlias
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostics
@@ -21,6 +21,9 @@ from flareiac_spark.settings import Harmless
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.offsets import Offsets
 from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
+
+UNKNOWN: Final = "unknown"
+"""The kind of a source that is not declared, or whose offset no kind knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +161,7 @@ class UnknownSource(Source):
 
 def source_class(kind: str) -> type[Source] | None:
     """The record of a kind; None for a kind that is not known."""
-    if kind == "unknown":
+    if kind == UNKNOWN:
         return UnknownSource
     if kind not in sources.KINDS:
         return None
