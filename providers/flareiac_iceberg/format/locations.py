@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.sdk.locations import outermost
 from flareiac.sdk.project import Project
 from flareiac_iceberg.format.identity import identity_of
@@ -50,8 +50,9 @@ def places_in(metadata: Attributes, location: str) -> tuple[str, ...]:
     return outermost(map(comparable, (metadata["location"], *_paths(metadata.get("properties")), *folders)))
 
 
-def _paths(properties: Attributes | None) -> Iterator[str]:
-    given = properties or {}
+def _paths(properties: Data) -> Iterator[str]:
+    # What is recorded in another shape has no places; whatever reads it as a table reports the damage.
+    given = properties if isinstance(properties, dict) else {}
     return (given[name] for name in _PATHS if isinstance(given.get(name), str) and given[name])
 
 
