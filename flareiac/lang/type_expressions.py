@@ -2,12 +2,11 @@
 optional(number, 8080) })``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from flareiac.kernel import codes
-from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.types import (
     ANY,
@@ -28,14 +27,23 @@ from flareiac.lang.syntax import (
     Call,
     Expression,
     Literal,
+    Node,
     ObjectConstructor,
+    ObjectItem,
     TupleConstructor,
     Variable,
 )
-from flareiac.lang.values import Value, null, object_value
+from flareiac.lang.values import Value, null, object_value, tuple_value
 
-_PRIMITIVE: Final[Mapping[str, Type]] = {"string": STRING, "number": NUMBER, "bool": BOOL, "any": ANY}
-_COLLECTION: Final = ("list", "set", "map", "object", "tuple")
+_PRIMITIVES: Final[Mapping[str, Type]] = {"string": STRING, "number": NUMBER, "bool": BOOL, "any": ANY}
+_OF: Final[Mapping[str, Callable[[Type], Type]]] = {"list": ListType, "set": SetType, "map": MapType}
+_COLLECTIONS: Final = {
+    "list": "(type)",
+    "set": "(type)",
+    "map": "(type)",
+    "object": "({ name = type })",
+    "tuple": "([type, ...])",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,33 +62,23 @@ class TypeConstraint:
         return convert(self._fill(value), self.type)
 
     def _fill(self, value: Value) -> Value:
-        if value.raw is None or value.raw is UNKNOWN or not (self.defaults or self.inside):
+        if not self.defaults and not self.inside:
             return value
-        if isinstance(self.type, ObjectType) and isinstance(value.raw, Mapping):
-            return self._fill_object(value.raw).with_sensitive(value.sensitive)
-        if isinstance(value.raw, tuple):
-            items = tuple(self._inner(str(index))._fill(item) for index, item in enumerate(value.raw))
-            return Value(TupleType(tuple(item.type for item in items)), items, value.sensitive)
-        if isinstance(value.raw, Mapping):
-            return object_value(
-                {name: self._inner(name)._fill(item) for name, item in value.raw.items()}
-            ).with_sensitive(value.sensitive)
-        return value
+        match value.raw:
+            case tuple():
+                filled = tuple_value(self._inner(str(at))._fill(item) for at, item in enumerate(value.raw))
+            case Mapping():
+                given = dict(value.raw)
+                for name, default in self.defaults.items():
+                    if name not in given or given[name].raw is None:
+                        given[name] = default
+                filled = object_value({name: self._inner(name)._fill(item) for name, item in given.items()})
+            case _:
+                return value
+        return filled.with_sensitive(value.sensitive)
 
     def _inner(self, name: str) -> "TypeConstraint":
         return self.inside.get(name) or self.inside.get("*") or _NONE
-
-    def _fill_object(self, given: Mapping[str, Value]) -> Value:
-        out = dict(given)
-        for name, default in self.defaults.items():
-            if name not in out or out[name].raw is None:
-                out[name] = default
-        return object_value(
-            {
-                name: self.inside[name]._fill(item) if name in self.inside else item
-                for name, item in out.items()
-            }
-        )
 
 
 _NONE: Final = TypeConstraint(type=ANY)
@@ -88,133 +86,129 @@ _NONE: Final = TypeConstraint(type=ANY)
 
 def parse_type(expr: Expression, diagnostics: Diagnostics) -> TypeConstraint | None:
     """The constraint that an expression spells, or None after complaining."""
-    match expr:
-        case Variable(name=name) | Literal(value=str(name)):
-            return _primitive(name, expr, diagnostics)
-        case Call(name="list" | "set" | "map"):
-            return _collection(expr, diagnostics)
-        case Call(name="object"):
-            return _object(expr, diagnostics)
-        case Call(name="tuple"):
-            return _tuple(expr, diagnostics)
-        case Call(name="optional"):
-            _wrong(expr, "optional(...) is allowed for the attributes of object({...}) only.", diagnostics)
+    return _Reader(diagnostics).constraint(expr)
+
+
+def _deeper(inside: Mapping[str, TypeConstraint]) -> Mapping[str, TypeConstraint]:
+    """Those with defaults somewhere."""
+    return {name: item for name, item in inside.items() if item.defaults or item.inside}
+
+
+class _Reader:
+    """Reads type expressions; each method returns None after complaining."""
+
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
+
+    def wrong(self, expr: Node, detail: str) -> None:
+        self.diagnostics.error(codes.INVALID_TYPE, detail, subject=expr.span)
+
+    def constraint(self, expr: Expression) -> TypeConstraint | None:
+        match expr:
+            case Variable(name=name) | Literal(value=str(name)):
+                return self.primitive(name, expr)
+            case Call(name="list" | "set" | "map"):
+                return self.collection(expr)
+            case Call(name="object"):
+                return self.object(expr)
+            case Call(name="tuple"):
+                return self.tuple(expr)
+            case Call(name="optional"):
+                detail = "optional(...) is allowed for the attributes of object({...}) only."
+            case Call(name=name):
+                detail = f'There is no type "{name}".{did_you_mean(name, _COLLECTIONS)}'
+            case _:
+                detail = (
+                    "A type is written string, number, bool, any, list(...), set(...), map(...), "
+                    "object({...}) or tuple([...])."
+                )
+        self.wrong(expr, detail)
+        return None
+
+    def primitive(self, name: str, expr: Expression) -> TypeConstraint | None:
+        if name in _PRIMITIVES:
+            return TypeConstraint(type=_PRIMITIVES[name])
+        if name in _COLLECTIONS:
+            detail = f'"{name}" needs the types of its elements: {name}{_COLLECTIONS[name]}.'
+        else:
+            hint = did_you_mean(name, [*_PRIMITIVES, *_COLLECTIONS])
+            detail = f'There is no type "{name}".{hint}'
+        self.wrong(expr, detail)
+        return None
+
+    def argument(self, expr: Call, what: str) -> Expression | None:
+        if len(expr.arguments) == 1:
+            return expr.arguments[0]
+        self.wrong(expr, f"{expr.name} takes one argument, {what}.")
+        return None
+
+    def collection(self, expr: Call) -> TypeConstraint | None:
+        argument = self.argument(expr, "the type of its elements")
+        element = self.constraint(argument) if argument is not None else None
+        if element is None:
             return None
-        case Call(name=name):
-            _wrong(expr, f'There is no type "{name}".{did_you_mean(name, _COLLECTION)}', diagnostics)
+        return TypeConstraint(type=_OF[expr.name](element.type), inside=_deeper({"*": element}))
+
+    def tuple(self, expr: Call) -> TypeConstraint | None:
+        argument = self.argument(expr, "a list of types in brackets")
+        if argument is None:
             return None
-        case _:
-            forms = "string, number, bool, any, list(...), set(...), map(...), object({...}) or tuple([...])"
-            _wrong(expr, f"A type is written {forms}.", diagnostics)
+        if not isinstance(argument, TupleConstructor):
+            self.wrong(argument, "tuple takes a list of types in brackets: tuple([string, number]).")
             return None
+        elements = [self.constraint(item) for item in argument.items]
+        found = {str(at): item for at, item in enumerate(elements) if item is not None}
+        if len(found) < len(elements):
+            return None
+        types = TupleType(tuple(item.type for item in found.values()))
+        return TypeConstraint(type=types, inside=_deeper(found))
 
+    def object(self, expr: Call) -> TypeConstraint | None:
+        argument = self.argument(expr, "attributes in braces")
+        if argument is None:
+            return None
+        if not isinstance(argument, ObjectConstructor):
+            self.wrong(argument, "object takes attributes in braces: object({ name = string }).")
+            return None
+        found: dict[str, TypeConstraint] = {}
+        defaults: dict[str, Value] = {}
+        optional: set[str] = set()
+        complete = True
+        for item in argument.items:
+            name, constraint = item.name, self.attribute(item, defaults, optional)
+            if name is None or constraint is None:
+                complete = False
+            else:
+                found[name] = constraint
+        if not complete:
+            return None
+        type_ = ObjectType({name: item.type for name, item in found.items()}, frozenset(optional))
+        return TypeConstraint(type=type_, defaults=defaults, inside=_deeper(found))
 
-def _wrong(expr: Expression, detail: str, diagnostics: Diagnostics) -> None:
-    diagnostics.error(codes.INVALID_TYPE, detail, subject=expr.span)
-
-
-def _primitive(name: str, expr: Expression, diagnostics: Diagnostics) -> TypeConstraint | None:
-    if name in _PRIMITIVE:
-        return TypeConstraint(type=_PRIMITIVE[name])
-    if name in _COLLECTION:
-        inner = {"object": "({ name = type })", "tuple": "([type, ...])"}.get(name, "(type)")
-        _wrong(expr, f'"{name}" needs the types of its elements: {name}{inner}.', diagnostics)
-        return None
-    _wrong(expr, f'There is no type "{name}".{did_you_mean(name, [*_PRIMITIVE, *_COLLECTION])}', diagnostics)
-    return None
-
-
-def _argument(expr: Call, what: str, diagnostics: Diagnostics) -> Expression | None:
-    if len(expr.arguments) != 1:
-        _wrong(expr, f"{expr.name} takes one argument, {what}.", diagnostics)
-        return None
-    return expr.arguments[0]
-
-
-def _collection(expr: Call, diagnostics: Diagnostics) -> TypeConstraint | None:
-    argument = _argument(expr, "the type of its elements", diagnostics)
-    element = parse_type(argument, diagnostics) if argument is not None else None
-    if element is None:
-        return None
-    made: Type
-    match expr.name:
-        case "list":
-            made = ListType(element.type)
-        case "set":
-            made = SetType(element.type)
-        case _:
-            made = MapType(element.type)
-    inside = {"*": element} if element.defaults or element.inside else {}
-    return TypeConstraint(type=made, inside=inside)
-
-
-def _tuple(expr: Call, diagnostics: Diagnostics) -> TypeConstraint | None:
-    argument = _argument(expr, "a list of types in brackets", diagnostics)
-    if argument is None:
-        return None
-    if not isinstance(argument, TupleConstructor):
-        _wrong(argument, "tuple takes a list of types in brackets: tuple([string, number]).", diagnostics)
-        return None
-    elements = [parse_type(item, diagnostics) for item in argument.items]
-    found = [item for item in elements if item is not None]
-    if len(found) < len(elements):
-        return None
-    inside = {str(index): item for index, item in enumerate(found) if item.defaults or item.inside}
-    return TypeConstraint(type=TupleType(tuple(item.type for item in found)), inside=inside)
-
-
-def _object(expr: Call, diagnostics: Diagnostics) -> TypeConstraint | None:
-    argument = _argument(expr, "attributes in braces", diagnostics)
-    if argument is None:
-        return None
-    if not isinstance(argument, ObjectConstructor):
-        _wrong(argument, "object takes attributes in braces: object({ name = string }).", diagnostics)
-        return None
-    attributes: dict[str, Type] = {}
-    defaults: dict[str, Value] = {}
-    inside: dict[str, TypeConstraint] = {}
-    optional: set[str] = set()
-    complete = True
-    for item in argument.items:
-        name = item.name
+    def attribute(
+        self, item: ObjectItem, defaults: dict[str, Value], optional: set[str]
+    ) -> TypeConstraint | None:
+        """The constraint of one attribute, which is noted where it is optional and where it has a default."""
+        name, expr = item.name, item.value
         if name is None:
-            _wrong(item.key, "An attribute's name is a word.", diagnostics)
-            complete = False
-            continue
-        is_optional = isinstance(item.value, Call) and item.value.name == "optional"
-        constraint, default = (
-            _optional(item.value, diagnostics) if is_optional else (parse_type(item.value, diagnostics), None)
-        )
-        if constraint is None:
-            complete = False
-            continue
-        attributes[name] = constraint.type
-        if is_optional:
+            self.wrong(item.key, "An attribute's name is a word.")
+            return None
+        if not isinstance(expr, Call) or expr.name != "optional":
+            return self.constraint(expr)
+        if len(expr.arguments) not in {1, 2}:
+            self.wrong(expr, "optional takes a type and, if wanted, a default.")
+            return None
+        constraint = self.constraint(expr.arguments[0])
+        if constraint is not None:
             optional.add(name)
-        if default is not None:
-            defaults[name] = default
-        if constraint.defaults or constraint.inside:
-            inside[name] = constraint
-    if not complete:
-        return None
-    return TypeConstraint(type=ObjectType(attributes, frozenset(optional)), defaults=defaults, inside=inside)
+            for default in expr.arguments[1:]:
+                defaults[name] = self.default(default, constraint)
+        return constraint
 
-
-def _optional(expr: Expression, diagnostics: Diagnostics) -> tuple[TypeConstraint | None, Value | None]:
-    assert isinstance(expr, Call)
-    if len(expr.arguments) not in {1, 2}:
-        _wrong(expr, "optional takes a type and, if wanted, a default.", diagnostics)
-        return None, None
-    constraint = parse_type(expr.arguments[0], diagnostics)
-    if constraint is None or len(expr.arguments) == 1:
-        return constraint, None
-    value = evaluate(expr.arguments[1], Scope(), diagnostics)
-    try:
-        return constraint, constraint.apply(value)
-    except ConversionError as error:
-        diagnostics.error(
-            codes.INVALID_OPTIONAL_DEFAULT,
-            f"{named(constraint.type)} is wanted: {error}.",
-            subject=expr.arguments[1].span,
-        )
-        return constraint, null(constraint.type)
+    def default(self, expr: Expression, constraint: TypeConstraint) -> Value:
+        try:
+            return constraint.apply(evaluate(expr, Scope(), self.diagnostics))
+        except ConversionError as error:
+            detail = f"{named(constraint.type)} is wanted: {error}."
+            self.diagnostics.error(codes.INVALID_OPTIONAL_DEFAULT, detail, subject=expr.span)
+            return null(constraint.type)

@@ -17,7 +17,7 @@ from flareiac.lang.syntax import (
     Parentheses,
     TupleConstructor,
 )
-from flareiac.lang.values import Resource, Value, contains_sensitive
+from flareiac.lang.values import Resource, Value, contains_sensitive, object_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +33,13 @@ def unknown_keys(node: AttributeNode, value: Value, wanted: Type, path: Path) ->
         owner = render_path((*path, *found.path[:-1]))
         here = f"Keys here: {', '.join(found.known)}."
         key = str(found.path[-1])
-        what = (
-            f"{owner} has a key that does not exist."
-            if found.hidden
-            else f'There is no key "{key}" in {owner}.'
-        )
+        if found.hidden:
+            what, hint = f"{owner} has a key that does not exist.", ""
+        else:
+            what, hint = f'There is no key "{key}" in {owner}.', did_you_mean(key, found.known).strip()
         yield error(
             codes.UNKNOWN_ATTRIBUTE,
-            f"{what} {(not found.hidden and did_you_mean(key, found.known).strip()) or here}",
+            f"{what} {hint or here}",
             subject=_place(node.expr, found.path).span,
             context=node.span,
             attribute=path if found.hidden else (*path, *found.path),
@@ -48,31 +47,31 @@ def unknown_keys(node: AttributeNode, value: Value, wanted: Type, path: Path) ->
 
 
 def _walk(value: Value, wanted: Type, path: Path, *, hidden: bool) -> Iterator[_UnknownKey]:
-    raw = (
-        value.raw.attributes
-        if isinstance(value.raw, Resource) and isinstance(wanted, ObjectType)
-        else value.raw
-    )
-    match wanted:
-        case ObjectType(attributes) if isinstance(raw, Mapping):
-            for key in raw:
-                if key in attributes:
-                    yield from _walk(
-                        raw[key], attributes[key], (*path, key), hidden=hidden or raw[key].sensitive
-                    )
-                else:
-                    yield _UnknownKey(path=(*path, key), known=tuple(attributes), hidden=hidden)
-        case MapType(element) if isinstance(raw, Mapping):
-            for key, item in raw.items():
-                yield from _walk(item, element, (*path, key), hidden=hidden or item.sensitive)
-        case ListType(element) | SetType(element) if isinstance(raw, tuple):
-            for index, item in enumerate(raw):
-                yield from _walk(item, element, (*path, index), hidden=hidden or contains_sensitive(item))
-        case TupleType(elements) if isinstance(raw, tuple):
-            for index, (item, element) in enumerate(zip(raw, elements, strict=False)):
-                yield from _walk(item, element, (*path, index), hidden=hidden or item.sensitive)
+    if isinstance(value.raw, Resource) and isinstance(wanted, ObjectType):
+        value = object_value(value.raw.attributes)
+    is_object = isinstance(wanted, ObjectType) and isinstance(value.raw, Mapping)
+    types = _inside(value, wanted)
+    for step, item in value.parts if is_object or types else ():
+        if step in types:
+            secret = contains_sensitive(item) if isinstance(wanted, ListType | SetType) else item.sensitive
+            yield from _walk(item, types[step], (*path, step), hidden=hidden or secret)
+        elif is_object:
+            yield _UnknownKey(path=(*path, step), known=tuple(map(str, types)), hidden=hidden)
+
+
+def _inside(value: Value, wanted: Type) -> Mapping[int | str, Type]:
+    """The wanted type of each part, where value and type are of one shape."""
+    match wanted, value.raw:
+        case ObjectType(attributes), Mapping():
+            return dict(attributes.items())
+        case MapType(element), Mapping():
+            return dict.fromkeys(value.raw, element)
+        case ((ListType(element) | SetType(element)), tuple()):
+            return dict.fromkeys(range(len(value.raw)), element)
+        case TupleType(elements), tuple():
+            return dict(enumerate(elements))
         case _:
-            return
+            return {}
 
 
 def _place(expr: Expression, path: Path) -> Node:

@@ -9,7 +9,7 @@ from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.json_text import json_text
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import Value, number_text
+from flareiac.lang.values import Value, number_text, plain_text, string
 
 _NUMBER: Final = r"\d{1,18}"
 _VERB: Final = re.compile(
@@ -60,7 +60,7 @@ def _one(match: re.Match[str], verb: str, value: Value, index: int) -> str:
     flags = match.group("flags")
     width = int(match.group("width") or 0)
     precision = int(match.group("precision") or 0) if "." in match.group() else None
-    if width > _WIDEST or (precision or 0) > _WIDEST:
+    if max(width, precision or 0) > _WIDEST:
         raise FunctionError(f"{match.group()} is wider than {_WIDEST}", 0)
     try:
         text = _rendered(verb, value, flags, precision)
@@ -68,15 +68,17 @@ def _one(match: re.Match[str], verb: str, value: Value, index: int) -> str:
         raise FunctionError(f"unsuitable value for {match.group()}: {error}", index) from None
     if text is None:
         raise FunctionError(f"there is no verb %{verb}", 0)
-    missing = width - len(clusters(text))
-    if missing <= 0:
-        return text
+    numeric = verb in "dbofeEgGxX" or value.type == NUMBER
+    return _padded(text, width - len(clusters(text)), flags, numeric=numeric)
+
+
+def _padded(text: str, missing: int, flags: str, *, numeric: bool) -> str:
     if "-" in flags:
         return text + " " * missing
-    if "0" in flags and (verb in "dbofeEgGxX" or value.type == NUMBER):
-        sign = text[:1] if text[:1] in {"-", "+"} else ""
-        return sign + "0" * missing + text[len(sign) :]
-    return " " * missing + text
+    if "0" not in flags or not numeric:
+        return " " * missing + text
+    sign = text[:1] if text[:1] in {"-", "+"} else ""
+    return sign + "0" * missing + text[len(sign) :]
 
 
 def _rendered(verb: str, value: Value, flags: str, precision: int | None) -> str | None:
@@ -86,22 +88,17 @@ def _rendered(verb: str, value: Value, flags: str, precision: int | None) -> str
         raise ConversionError("it is null")
     match verb:
         case "t":
-            return "true" if convert(value, BOOL).raw else "false"
-        case "d" | "b" | "o" | "x" | "X" if not (verb in "xX" and isinstance(value.raw, str)):
-            return _signed(_integer(convert(value, NUMBER).raw, verb, flags), flags)
-        case "x" | "X":
-            digits: str = value.raw.encode().hex()
+            return plain_text(convert(value, BOOL).raw)
+        case "x" | "X" if isinstance(value.raw, str):
+            digits = value.raw.encode().hex()
             return digits if verb == "x" else digits.upper()
+        case "d" | "b" | "o" | "x" | "X":
+            return _signed(_integer(convert(value, NUMBER).raw, verb, flags), flags)
         case "e" | "E" | "f" | "F" | "g" | "G":
             return _signed(_float(convert(value, NUMBER).raw, verb, precision), flags)
-        case "s":
-            text: str = convert(value, STRING).raw
-            return text if precision is None else "".join(clusters(text)[:precision])
-        case "q":
-            meant: str = convert(value, STRING).raw
-            return json_text(
-                Value(STRING, meant if precision is None else "".join(clusters(meant)[:precision]))
-            )
+        case "s" | "q":
+            text = "".join(clusters(convert(value, STRING).raw)[:precision])
+            return text if verb == "s" else json_text(string(text))
         case _:
             return None
 
@@ -136,12 +133,8 @@ def _default(value: Value, flags: str, precision: int | None) -> str:
     if "#" in flags:
         return json_text(value)
     match value.raw:
-        case None:
-            return "null"
         case str():
-            return value.raw if precision is None else value.raw[:precision]
-        case bool():
-            return "true" if value.raw else "false"
+            return value.raw[:precision]
         case Decimal():
             return _signed(_float(value.raw, "g", precision), flags)
         case _:

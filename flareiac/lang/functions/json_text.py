@@ -4,7 +4,7 @@ loss.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from itertools import chain, repeat
 from typing import Any
@@ -18,8 +18,8 @@ from flareiac.lang.values import (
     boolean,
     is_too_deep,
     null,
-    number_text,
     object_value,
+    plain_text,
     string,
     tuple_value,
     written_number,
@@ -46,28 +46,30 @@ def _written(value: Value) -> Iterator[str]:
     match value.raw:
         case None:
             yield "null"
-        case bool():
-            yield "true" if value.raw else "false"
-        case Decimal():
-            yield number_text(value.raw)
         case str():
             yield _quoted(value.raw)
+        case bool() | Decimal():
+            yield str(plain_text(value.raw))
         case tuple():
-            for before, item in zip(chain("[", repeat(",")), value.raw, strict=False):
-                yield before
-                yield from _written(item)
-            yield "]" if value.raw else "[]"
+            yield "["
+            yield from _separated(("", item) for item in value.raw)
+            yield "]"
         case Mapping():
-            for before, name in zip(chain("{", repeat(",")), sorted(value.raw), strict=False):
-                yield f"{before}{_quoted(name)}:"
-                yield from _written(value.raw[name])
-            yield "}" if value.raw else "{}"
+            yield "{"
+            yield from _separated((f"{_quoted(name)}:", value.raw[name]) for name in sorted(value.raw))
+            yield "}"
         case Resource(address):
             raise FunctionError(f"{address} is a resource; encode the attributes that are needed")
         case Symbols(name):
             raise FunctionError(f"{name} alone is no value")
         case _:
             raise FunctionError("the value is not known")
+
+
+def _separated(items: Iterable[tuple[str, Value]]) -> Iterator[str]:
+    for before, (name, item) in zip(chain([""], repeat(",")), items, strict=False):
+        yield before + name
+        yield from _written(item)
 
 
 def _quoted(text: str) -> str:
