@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import TypeVar
 
 from flareiac.config.files import SUFFIX
 from flareiac.kernel import codes
@@ -19,6 +20,7 @@ _LATER = {
     "topic": "Kafka topics",
     "secret": "Secrets",
 }
+_Item = TypeVar("_Item", AttributeNode, BlockNode)
 _PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed", "data")
 
 
@@ -56,48 +58,51 @@ def collect(bodies: Iterable[Body], resource_types: Mapping[str, object], diagno
 def _sort(
     block: BlockNode, module: Module, resource_types: Mapping[str, object], diagnostics: Diagnostics
 ) -> None:
-    match block.type:
-        case "variable" if _labelled(block, diagnostics):
-            _put(module.variables, block.labels[0], block, f'variable "{block.labels[0]}"', diagnostics)
-        case "output" if _labelled(block, diagnostics):
-            _put(module.outputs, block.labels[0], block, f'output "{block.labels[0]}"', diagnostics)
-        case "locals" if _unlabelled(block, diagnostics):
-            for attribute in block.body.attributes:
-                _put_local(module, attribute, diagnostics)
-            for nested in block.body.blocks:
-                diagnostics.error(
-                    codes.UNKNOWN_BLOCK,
-                    f'A locals block takes name = value, and no block "{nested.type}".',
-                    subject=nested.type_span,
-                )
-        case "import" if _unlabelled(block, diagnostics):
-            module.imports.append(block)
-        case "removed" if _unlabelled(block, diagnostics):
-            module.removed.append(block)
-        case "flareiac" if _unlabelled(block, diagnostics):
-            module.settings.append(block)
-        case "data":
-            _sort_data(block, module, resource_types, diagnostics)
-        case kind if kind in resource_types:
-            if _labelled(block, diagnostics):
-                address = f"{kind}.{block.labels[0]}"
-                _put(module.resources, address, block, address, diagnostics)
-        case kind if kind in _LATER:
-            diagnostics.error(
-                codes.BLOCK_NOT_SUPPORTED,
-                f"{_LATER[kind]} cannot be read by this version.",
-                subject=block.header_span,
-            )
-        case kind if kind not in _PLAIN:
-            known = [*_PLAIN, *(name for name in resource_types if "." not in name)]
-            diagnostics.error(
-                codes.UNKNOWN_BLOCK_TYPE,
-                f'There is no block type "{kind}". Known block types are '
-                f"{', '.join(sorted(known))}.{did_you_mean(kind, known)}",
-                subject=block.header_span,
-            )
-        case _:
-            pass
+    named = {"variable": module.variables, "output": module.outputs}
+    listed = {"import": module.imports, "removed": module.removed, "flareiac": module.settings}
+    kind = block.type
+    if kind in named:
+        if _labelled(block, diagnostics):
+            name = block.labels[0]
+            _put(named[kind], name, block, f'{kind} "{name}"', diagnostics)
+    elif kind in listed:
+        if _unlabelled(block, diagnostics):
+            listed[kind].append(block)
+    elif kind == "locals":
+        if _unlabelled(block, diagnostics):
+            _sort_locals(block, module, diagnostics)
+    elif kind == "data":
+        _sort_data(block, module, resource_types, diagnostics)
+    elif kind not in resource_types:
+        _refuse(block, resource_types, diagnostics)
+    elif _labelled(block, diagnostics):
+        address = f"{kind}.{block.labels[0]}"
+        _put(module.resources, address, block, address, diagnostics)
+
+
+def _refuse(block: BlockNode, resource_types: Mapping[str, object], diagnostics: Diagnostics) -> None:
+    if block.type in _LATER:
+        detail = f"{_LATER[block.type]} cannot be read by this version."
+        diagnostics.error(codes.BLOCK_NOT_SUPPORTED, detail, subject=block.header_span)
+        return
+    known = [*_PLAIN, *(name for name in resource_types if "." not in name)]
+    diagnostics.error(
+        codes.UNKNOWN_BLOCK_TYPE,
+        f'There is no block type "{block.type}". Known block types are '
+        f"{', '.join(sorted(known))}.{did_you_mean(block.type, known)}",
+        subject=block.header_span,
+    )
+
+
+def _sort_locals(block: BlockNode, module: Module, diagnostics: Diagnostics) -> None:
+    for attribute in block.body.attributes:
+        _put(module.locals, attribute.name, attribute, f"local.{attribute.name}", diagnostics)
+    for nested in block.body.blocks:
+        diagnostics.error(
+            codes.UNKNOWN_BLOCK,
+            f'A locals block takes name = value, and no block "{nested.type}".',
+            subject=nested.type_span,
+        )
 
 
 def _sort_data(
@@ -158,21 +163,15 @@ def _unlabelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
     return False
 
 
-def _put(
-    into: dict[str, BlockNode], name: str, block: BlockNode, what: str, diagnostics: Diagnostics
-) -> None:
-    if name in into:
-        _duplicate(what, block.header_span, into[name].header_span, diagnostics)
-    else:
-        into[name] = block
+def declared_at(node: AttributeNode | BlockNode) -> Span:
+    """What is pointed at where a declaration as a whole is meant."""
+    return node.header_span if isinstance(node, BlockNode) else node.name_span
 
 
-def _put_local(module: Module, attribute: AttributeNode, diagnostics: Diagnostics) -> None:
-    earlier = module.locals.get(attribute.name)
-    if earlier is not None:
-        _duplicate(f"local.{attribute.name}", attribute.name_span, earlier.name_span, diagnostics)
-    else:
-        module.locals[attribute.name] = attribute
+def _put(into: dict[str, _Item], name: str, item: _Item, what: str, diagnostics: Diagnostics) -> None:
+    first = into.setdefault(name, item)
+    if first is not item:
+        _duplicate(what, declared_at(item), declared_at(first), diagnostics)
 
 
 def _duplicate(what: str, second: Span, first: Span, diagnostics: Diagnostics) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from flareiac.config.blocks import Module, collect
+from flareiac.config.blocks import Module, collect, declared_at
 from flareiac.config.expand import Instance, instances
 from flareiac.config.files import ModuleFiles, read_module
 from flareiac.config.meta import depends_on, imports, lifecycle, removals
@@ -94,6 +94,11 @@ class _Evaluation:
     unread: dict[str, Diagnostic] = field(default_factory=dict)
     bound: list[BoundPlace] = field(default_factory=list)
 
+    def needs(self, node: str) -> list[str]:
+        """The nodes that a node mentions, declared or not."""
+        found = [node_of(item, self.registry.types) for item in self.traversals.get(node, ())]
+        return [item for item in found if item is not None]
+
 
 def load(
     project: Project,
@@ -133,10 +138,7 @@ def load(
         removed=removals(
             evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics
         ),
-        variables={
-            name: None if contains_sensitive(value) else to_data(value)
-            for name, value in evaluation.variables.items()
-        },
+        variables=_shown(evaluation.variables),
         unread=evaluation.unread,
         bound=tuple(evaluation.bound),
         digest=_digest(files, evaluation.variables),
@@ -149,44 +151,30 @@ def _digest(files: ModuleFiles, variables: Mapping[str, Value]) -> str:
     content = hashlib.sha256()
     for source in files.configuration:
         content.update(source.path.encode() + b"\0" + source.text.encode() + b"\0")
-    plain = {
-        name: None if contains_sensitive(value) else to_data(value)
-        for name, value in sorted(variables.items())
-    }
-    return digest([content.hexdigest(), plain])
+    return digest([content.hexdigest(), _shown(dict(sorted(variables.items())))])
+
+
+def _shown(variables: Mapping[str, Value]) -> Attributes:
+    """The values of variables as they are recorded: without the sensitive ones."""
+    return {name: None if contains_sensitive(value) else to_data(value) for name, value in variables.items()}
 
 
 def _scope(evaluation: _Evaluation) -> Scope:
     root = evaluation.project.root
 
     def lookup(name: str) -> Value | None:
+        module = evaluation.module
         match name:
             case "var":
-                return lazy_object(
-                    LazyNames(
-                        evaluation.module.variables,
-                        lambda key: evaluation.variables.get(key, unknown()),
-                        unknown(),
-                    ),
-                    "var",
-                )
+                return _values_of("var", module.variables, evaluation.variables)
             case "local":
-                return lazy_object(
-                    LazyNames(
-                        evaluation.module.locals, lambda key: evaluation.locals.get(key, unknown()), unknown()
-                    ),
-                    "local",
-                )
+                return _values_of("local", module.locals, evaluation.locals)
             case "path":
                 return object_value({"root": string("."), "module": string("."), "cwd": string(os.getcwd())})  # noqa: PTH109  # as text
             case "flareiac":
                 return object_value({"workspace": string(evaluation.project.workspace)})
             case "data":
-                kinds = [
-                    item.removeprefix("data.")
-                    for item in evaluation.registry.types
-                    if item.startswith("data.")
-                ]
+                kinds = [item.removeprefix("data.") for item in evaluation.registry.types if "." in item]
                 return lazy_object(
                     LazyNames(dict.fromkeys(kinds), lambda key: _blocks(evaluation, f"data.{key}")), "data"
                 )
@@ -204,6 +192,11 @@ def _scope(evaluation: _Evaluation) -> Scope:
             *(item for item in evaluation.registry.types if "." not in item),
         ],
     )
+
+
+def _values_of(root: str, declared: Mapping[str, object], values: Mapping[str, Value]) -> Value:
+    """A root symbol with the values so far of what is declared under it."""
+    return lazy_object(LazyNames(declared, lambda key: values.get(key, unknown()), unknown()), root)
 
 
 def _blocks(evaluation: _Evaluation, kind: str) -> Value:
@@ -238,31 +231,27 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
         **module.resources,
         **{f"output.{name}": block for name, block in module.outputs.items()},
     }
-    needs: dict[str, list[str]] = {}
+    needs: dict[str, list[str]] = {f"var.{name}": [] for name in module.variables}
     for name, node in nodes.items():
         found = evaluation.traversals[name] = traversals_of(node)
-        if not name.startswith("var.") and not check_declared(found, nodes, types, evaluation.diagnostics):
-            evaluation.failed.add(name)
-        needs[name] = (
-            []
-            if name.startswith("var.")
-            else [need for item in found if (need := node_of(item, types)) in nodes and need]
-        )
+        if name not in needs:
+            if not check_declared(found, nodes, types, evaluation.diagnostics):
+                evaluation.failed.add(name)
+            needs[name] = [need for need in evaluation.needs(name) if need in nodes]
     for name in module.resources:
         needs[name] += _default_connections(evaluation, kind_and_name(name)[0])
     try:
         order = [name for name in topological(needs) if not name.startswith("var.")]
     except Cycle as cycle:
-        first = nodes[cycle.nodes[0]]
         evaluation.diagnostics.error(
             codes.VALUE_CYCLE,
             f"{' -> '.join(cycle.nodes)}. Break the circle by writing one of these values out.",
-            subject=first.header_span if isinstance(first, BlockNode) else first.name_span,
+            subject=declared_at(nodes[cycle.nodes[0]]),
         )
         evaluation.failed |= set(nodes)
         return []
     for name in order:
-        if any(need in evaluation.failed for need in needs[name]):
+        if not evaluation.failed.isdisjoint(needs[name]):
             evaluation.failed.add(name)
     return order
 
@@ -289,10 +278,8 @@ def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, Output
     for node in order:
         kind, name = node.split(".", 1)
         if kind == "output":
-            block = evaluation.module.outputs[name]
-            needed = [node_of(item, evaluation.registry.types) for item in evaluation.traversals[node]]
-            if node not in evaluation.failed and not any(need in evaluation.failed for need in needed):
-                outputs[name] = _output(evaluation, name, block)
+            if not _broken(evaluation, node):
+                outputs[name] = _output(evaluation, name, evaluation.module.outputs[name])
         elif kind == "local":
             evaluation.locals[name] = unknown() if node in evaluation.failed else _local(evaluation, name)
         elif _broken(evaluation, node):
@@ -304,8 +291,7 @@ def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, Output
 
 
 def _broken(evaluation: _Evaluation, node: str) -> bool:
-    needed = [node_of(item, evaluation.registry.types) for item in evaluation.traversals[node]]
-    return node in evaluation.failed or any(need in evaluation.failed for need in needed)
+    return not evaluation.failed.isdisjoint([node, *evaluation.needs(node)])
 
 
 def _look_through(evaluation: _Evaluation, node: str) -> None:
@@ -374,7 +360,8 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
         return
     evaluation.instances[node] = [item.key for item in found]
     declared = depends_on(block, evaluation.diagnostics)
-    needed = _needed(evaluation, evaluation.traversals[node], declared)
+    mentioned = dict.fromkeys([*evaluation.needs(node), *declared])
+    needed = [item for item in mentioned if item in evaluation.instances]
     for item in found:
         if not _instance(evaluation, block, kind, item, needed, hidden):
             evaluation.failed.add(node)
@@ -394,12 +381,7 @@ def _hidden_by(evaluation: _Evaluation, node: str) -> Diagnostic | None:
         for key in evaluation.instances.get(each, ()):
             if (address := f"{each}{render_key(key)}") in evaluation.unread:
                 return evaluation.unread[address]
-        stack.extend(
-            filter(
-                None,
-                (node_of(item, evaluation.registry.types) for item in evaluation.traversals.get(each, ())),
-            )
-        )
+        stack.extend(evaluation.needs(each))
     return None
 
 
@@ -409,12 +391,6 @@ def _refuse_lifecycle(kind: ResourceType, block: BlockNode, diagnostics: Diagnos
             "It is only read: nothing of it is created, changed or removed here. Remove the lifecycle block."
         )
         diagnostics.error(codes.DATA_WITH_LIFECYCLE, why, subject=nested.header_span)
-
-
-def _needed(evaluation: _Evaluation, found: Sequence[Traversal], declared: Sequence[str]) -> list[str]:
-    """The block addresses of the resources that a block mentions anywhere."""
-    mentioned = [node_of(item, evaluation.registry.types) for item in found]
-    return [item for item in dict.fromkeys([*mentioned, *declared]) if item and item in evaluation.instances]
 
 
 def _instance(
@@ -626,17 +602,10 @@ def _block_value(evaluation: _Evaluation, block: str) -> Value:
     keys = evaluation.instances[block]
     kind, name = kind_and_name(block)
     values = {key: _instance_value(evaluation, Address(kind, name, key)) for key in keys}
-    counted = (
-        block in evaluation.module.resources
-        and evaluation.module.resources[block].body.attribute("count") is not None
-    )
-    each = (
-        block in evaluation.module.resources
-        and evaluation.module.resources[block].body.attribute("for_each") is not None
-    )
-    if counted:
+    declared = evaluation.module.resources.get(block)
+    if declared is not None and declared.body.attribute("count"):
         return tuple_value(values.values())
-    if each:
+    if declared is not None and declared.body.attribute("for_each"):
         return object_value({str(key): value for key, value in values.items()})
     return values[None]
 

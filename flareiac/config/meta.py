@@ -119,42 +119,42 @@ def imports(
     """The ``import`` blocks: which object becomes which instance. Those of blocks that ``failed`` wait until
     these are right.
     """
-    found: list[Import] = []
-    for block in blocks:
-        to, name = block.body.attribute("to"), block.body.attribute("id")
-        if (several := block.body.attribute("for_each") or block.body.attribute("count")) is not None:
-            why = "Write an import block for each object: its id says which one becomes which instance."
-            diagnostics.error(
-                codes.INVALID_IMPORT,
-                f"An import block cannot have {several.name} yet. {why}",
-                subject=several.name_span,
-            )
-            continue
-        if to is None or name is None or len(block.body.attributes) > 2 or block.body.blocks:
-            diagnostics.error(
-                codes.INVALID_IMPORT,
-                'It takes to and id: to = table.orders and id = "...".',
-                subject=block.header_span,
-            )
-            continue
-        address = _address(to.expr)
-        parsed = None if address is None else parse_address(address)
-        value = evaluate(name.expr, scope, diagnostics)
-        if parsed is not None and f"{parsed.type}.{parsed.name}" in failed:
-            continue
-        if address is None or parsed is None or address not in resources:
-            diagnostics.error(
-                codes.IMPORT_TARGET_UNKNOWN,
-                "Declare the block that the object is to become.",
-                subject=to.expr.span,
-            )
-        elif not isinstance(value.raw, str):
-            diagnostics.error(
-                codes.INVALID_IMPORT_ID, "It must be known when planning.", subject=name.expr.span
-            )
-        else:
-            found.append(Import(to=address, id=value.raw, span=block.header_span))
-    return tuple(found)
+    found = [_import(block, resources, failed, scope, diagnostics) for block in blocks]
+    return tuple(item for item in found if item is not None)
+
+
+def _import(
+    block: BlockNode,
+    resources: Mapping[str, object],
+    failed: Container[str],
+    scope: Scope,
+    diagnostics: Diagnostics,
+) -> Import | None:
+    body = block.body
+    to, name = body.attribute("to"), body.attribute("id")
+    if (several := body.attribute("for_each") or body.attribute("count")) is not None:
+        why = "Write an import block for each object: its id says which one becomes which instance."
+        detail = f"An import block cannot have {several.name} yet. {why}"
+        diagnostics.error(codes.INVALID_IMPORT, detail, subject=several.name_span)
+        return None
+    if to is None or name is None or len(body.attributes) > 2 or body.blocks:
+        detail = 'It takes to and id: to = table.orders and id = "...".'
+        diagnostics.error(codes.INVALID_IMPORT, detail, subject=block.header_span)
+        return None
+    address = _address(to.expr)
+    parsed = None if address is None else parse_address(address)
+    value = evaluate(name.expr, scope, diagnostics)
+    if parsed is not None and f"{parsed.type}.{parsed.name}" in failed:
+        return None
+    if address is None or parsed is None or address not in resources:
+        detail = "Declare the block that the object is to become."
+        diagnostics.error(codes.IMPORT_TARGET_UNKNOWN, detail, subject=to.expr.span)
+        return None
+    if not isinstance(value.raw, str):
+        detail = "It must be known when planning."
+        diagnostics.error(codes.INVALID_IMPORT_ID, detail, subject=name.expr.span)
+        return None
+    return Import(to=address, id=value.raw, span=block.header_span)
 
 
 def removals(

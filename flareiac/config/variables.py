@@ -11,7 +11,6 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.sources import Source, Span
 from flareiac.kernel.types import (
-    ANY,
     BOOL,
     NUMBER,
     STRING,
@@ -28,7 +27,7 @@ from flareiac.lang.conversion import ConversionError, convert, named
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.parse import parse_expression, parse_file
 from flareiac.lang.scope import Scope
-from flareiac.lang.syntax import BlockNode, Expression
+from flareiac.lang.syntax import BlockNode
 from flareiac.lang.type_expressions import TypeConstraint, parse_type
 from flareiac.lang.values import Value, string, unknown
 
@@ -70,10 +69,10 @@ def variable_values(
     about it.
     """
     found = _outside(blocks, inputs, scope, diagnostics)
-    values: dict[str, Value] = {}
-    for name, block in blocks.items():
-        values[name] = _value(name, block, found.get(name), scope, diagnostics)
-    return values
+    return {
+        name: _Variable(name, block, scope, diagnostics).value(found.get(name)) or unknown()
+        for name, block in blocks.items()
+    }
 
 
 def validate_variables(
@@ -155,113 +154,90 @@ def _read_file(
             )
 
 
-def _value(
-    name: str, block: BlockNode, found: _Found | None, scope: Scope, diagnostics: Diagnostics
-) -> Value:
-    _check_attributes(block, diagnostics)
-    type_node, default = block.body.attribute("type"), block.body.attribute("default")
-    constraint = parse_type(type_node.expr, diagnostics) if type_node else None
-    if type_node and constraint is None:
-        return unknown(ANY)
-    sensitive = flag(block, "sensitive", False, scope, diagnostics)
-    value, span = _raw(
-        name,
-        block,
-        found,
-        default.expr if default else None,
-        constraint,
-        scope,
-        diagnostics,
-        sensitive=sensitive,
-    )
-    if value is None:
-        return unknown(ANY)
-    value = value.with_sensitive(sensitive)
-    span = block.header_span if sensitive else span  # the lines of a complaint would show the value
-    if value.is_null and not flag(block, "nullable", True, scope, diagnostics):
-        fallback = evaluate(default.expr, scope, diagnostics) if default else None
-        if fallback is None or fallback.is_null:
-            diagnostics.error(
-                codes.VARIABLE_NULL, f'The variable "{name}" has nullable = false.', subject=span
-            )
-            return unknown(ANY)
-        value = fallback.with_sensitive(sensitive)
-    try:
-        value = constraint.apply(value) if constraint else value
-    except ConversionError as problem:
-        origin = found.origin if found else "its default"
-        diagnostics.error(
-            codes.VARIABLE_TYPE, f'The value of "{name}" from {origin}: {problem}.', subject=span
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """One declared variable. Its methods return None after complaining."""
+
+    name: str
+    block: BlockNode
+    scope: Scope
+    diagnostics: Diagnostics
+
+    def value(self, found: _Found | None) -> Value | None:
+        """The value as the type, whether it comes from outside or is the default."""
+        _check_attributes(self.block, self.diagnostics)
+        written = self.block.body.attribute("type")
+        constraint = parse_type(written.expr, self.diagnostics) if written else None
+        if written and constraint is None:
+            return None
+        sensitive = self.flag("sensitive", False)
+        value, span = self.raw(found, constraint, hidden=sensitive)
+        # The lines of a complaint would show a sensitive value
+        span = self.block.header_span if sensitive else span
+        if value is not None and value.is_null and not self.flag("nullable", True):
+            value = self.default()
+            if value is None or value.is_null:
+                detail = f'The variable "{self.name}" has nullable = false.'
+                self.diagnostics.error(codes.VARIABLE_NULL, detail, subject=span)
+                return None
+        if value is None:
+            return None
+        try:
+            value = value.with_sensitive(sensitive)
+            return constraint.apply(value) if constraint else value
+        except ConversionError as problem:
+            origin = found.origin if found else "its default"
+            detail = f'The value of "{self.name}" from {origin}: {problem}.'
+            self.diagnostics.error(codes.VARIABLE_TYPE, detail, subject=span)
+            return None
+
+    def flag(self, name: str, default: bool) -> bool:
+        return flag(self.block, name, default, self.scope, self.diagnostics)
+
+    def default(self) -> Value | None:
+        written = self.block.body.attribute("default")
+        return evaluate(written.expr, self.scope, self.diagnostics) if written else None
+
+    def raw(
+        self, found: _Found | None, constraint: TypeConstraint | None, *, hidden: bool
+    ) -> tuple[Value | None, Span]:
+        """The value as it was given, and where."""
+        header = self.block.header_span
+        if found is not None and found.value is not None:
+            return found.value, found.span or header
+        if found is not None:
+            text = found.text or ""
+            # As typed: the shell's words are no HCL
+            if constraint is None or constraint.type in (STRING, NUMBER, BOOL):
+                return string(text), header
+            return self.spelled(text, found.origin, constraint.type, hidden=hidden), header
+        if written := self.block.body.attribute("default"):
+            return self.default(), written.expr.span
+        self.diagnostics.error(
+            codes.VARIABLE_WITHOUT_VALUE,
+            f'The variable "{self.name}" has no default. Give it a value with -var {self.name}=..., in '
+            f"flareiac.vars.hcl, or as FLAREIAC_VAR_{self.name} in the environment.",
+            subject=header,
         )
-        return unknown(ANY)
-    return value
+        return None, header
 
-
-def _raw(
-    name: str,
-    block: BlockNode,
-    found: _Found | None,
-    default: Expression | None,
-    constraint: TypeConstraint | None,
-    scope: Scope,
-    diagnostics: Diagnostics,
-    *,
-    sensitive: bool,
-) -> tuple[Value | None, Span]:
-    if found is not None and found.value is not None:
-        return found.value, found.span or block.header_span
-    if found is not None:
-        text = found.text or ""
-        # As typed: the shell's words are no HCL
-        if constraint is None or constraint.type in (
-            STRING,
-            NUMBER,
-            BOOL,
-        ):
-            return string(text), block.header_span
-        return _written(
-            name, block, found.origin, text, constraint.type, scope, diagnostics, sensitive=sensitive
-        ), block.header_span
-    if default is not None:
-        return evaluate(default, scope, diagnostics), default.span
-    diagnostics.error(
-        codes.VARIABLE_WITHOUT_VALUE,
-        f'The variable "{name}" has no default. Give it a value with -var {name}=..., in '
-        f"flareiac.vars.hcl, or as FLAREIAC_VAR_{name} "
-        "in the environment.",
-        subject=block.header_span,
-    )
-    return None, block.header_span
-
-
-def _written(
-    name: str,
-    block: BlockNode,
-    origin: str,
-    text: str,
-    wanted: Type,
-    scope: Scope,
-    diagnostics: Diagnostics,
-    *,
-    sensitive: bool,
-) -> Value | None:
-    """The value that the command line or the environment spells in HCL, or None after complaining."""
-    found = Diagnostics()
-    expression = parse_expression(Source(f"<{origin}>", text), found)
-    value = evaluate(expression, scope, found) if expression else None
-    if not found.has_errors:
-        return value
-    reason = (
-        "The variable is sensitive, so that the reason is not shown." if sensitive else next(iter(found)).line
-    )
-    example = f"{name}={_example(wanted)}"
-    diagnostics.error(
-        codes.VARIABLE_TYPE,
-        f'The value of "{name}" from {origin}: it takes {named(wanted)}, written in HCL: -var '
-        f"'{example}'. {reason}",
-        subject=block.header_span,
-    )
-    return None
+    def spelled(self, text: str, origin: str, wanted: Type, *, hidden: bool) -> Value | None:
+        """The value that the command line or the environment spells in HCL."""
+        found = Diagnostics()
+        expression = parse_expression(Source(f"<{origin}>", text), found)
+        value = evaluate(expression, self.scope, found) if expression else None
+        if not found.has_errors:
+            return value
+        reason = next(iter(found)).line
+        if hidden:
+            reason = "The variable is sensitive, so that the reason is not shown."
+        self.diagnostics.error(
+            codes.VARIABLE_TYPE,
+            f'The value of "{self.name}" from {origin}: it takes {named(wanted)}, written in HCL: -var '
+            f"'{self.name}={_example(wanted)}'. {reason}",
+            subject=self.block.header_span,
+        )
+        return None
 
 
 def _example(wanted: Type) -> str:
