@@ -99,7 +99,7 @@ def plain(wanted: Type) -> tuple[str, ...]:
 
 
 def parameters(function: Builtin) -> Iterator[tuple[Parameter, ...]]:
-    least = len(function.parameters) if function.required < 0 else function.required
+    least = sum(not item.optional for item in function.parameters)
     for count in range(least, len(function.parameters) + 1):
         if count:
             yield function.parameters[:count]

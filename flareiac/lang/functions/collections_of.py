@@ -130,12 +130,14 @@ def _merge(*maps: Value) -> Value:
 
 
 def _range(*bounds: Value) -> Value:
-    numbers: list[Decimal] = [item.raw for item in bounds]
-    if not 1 <= len(numbers) <= 3:
-        raise FunctionError("one to three numbers are needed")
-    start = numbers[0] if len(numbers) > 1 else Decimal(0)
-    limit = numbers[1] if len(numbers) > 1 else numbers[0]
-    step = numbers[2] if len(numbers) > 2 else Decimal(1 if limit >= start else -1)
+    match [item.raw for item in bounds]:
+        case [limit]:
+            start, steps = Decimal(0), list[Decimal]()
+        case [start, limit, *steps] if len(steps) <= 1:
+            pass
+        case _:
+            raise FunctionError("one to three numbers are needed")
+    step = steps[0] if steps else Decimal(1 if limit >= start else -1)
     if step == 0:
         raise FunctionError("the step must not be zero", 2)
     if (limit - start) * step < 0:
@@ -143,10 +145,9 @@ def _range(*bounds: Value) -> Value:
     if abs((limit - start) / step) > 1024:
         raise FunctionError("a range has at most 1024 numbers")
     out: list[Value] = []
-    at = start
-    while (at < limit) if step > 0 else (at > limit):
-        out.append(Value(NUMBER, at))
-        at = NUMBERS.add(at, step)
+    while (limit - start) * step > 0:
+        out.append(Value(NUMBER, start))
+        start = NUMBERS.add(start, step)
     return list_value(out, NUMBER)
 
 

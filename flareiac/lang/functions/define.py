@@ -14,8 +14,9 @@ def takes(
     null: bool = False,
     parts: bool = False,
     raw: bool = False,
+    optional: bool = False,
 ) -> Parameter:
-    return Parameter(name=name, type=type, null=null, parts=parts, raw=raw)
+    return Parameter(name=name, type=type, null=null, parts=parts, raw=raw, optional=optional)
 
 
 def function(
@@ -26,7 +27,6 @@ def function(
     description: str,
     *,
     variadic: Parameter | None = None,
-    required: int = -1,
 ) -> Builtin:
     """A function whose result is always of one type (``ANY`` where it depends on the arguments)."""
     return Builtin(
@@ -36,5 +36,4 @@ def function(
         call=call,
         description=description,
         variadic=variadic,
-        required=required,
     )

@@ -13,20 +13,40 @@ _P = takes("path", STRING)
 
 def file_functions(root: Path) -> tuple[Builtin, ...]:
     """The functions with relative paths taken from ``root``."""
+    files = _Files(root)
+    return (
+        function("abspath", (_P,), STRING, files.absolute, "The absolute form of a path."),
+        function("basename", (_P,), STRING, _basename, "The last part of a path."),
+        function("dirname", (_P,), STRING, _dirname, "A path without its last part."),
+        function("file", (_P,), STRING, files.read, "The text of a file inside the module's directory."),
+        function(
+            "fileexists", (_P,), BOOL, files.exists, "Whether there is a file inside the module's directory."
+        ),
+        function(
+            "pathexpand", (_P,), STRING, _expand, "A path with ~ at its start replaced by the home directory."
+        ),
+    )
 
-    def inside(path: str) -> Path:
+
+class _Files:
+    """The functions that depend on where the module is."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def inside(self, path: str) -> Path:
         try:
-            found = (root / path).resolve()
+            found = (self.root / path).resolve()
         except (OSError, ValueError, RuntimeError) as error:
             raise FunctionError(f"{path!r} is no usable path: {error}", 0) from None
-        if not found.is_relative_to(root.resolve()):
+        if not found.is_relative_to(self.root.resolve()):
             raise FunctionError(
                 f"{path!r} lies outside of the module's directory, and only files inside it are read", 0
             )
         return found
 
-    def read(path: Value) -> Value:
-        found = inside(path.raw)
+    def read(self, path: Value) -> Value:
+        found = self.inside(path.raw)
         try:
             if found.exists() and not found.is_file():
                 raise FunctionError(f"{path.raw!r} is not a plain file", 0)
@@ -36,8 +56,8 @@ def file_functions(root: Path) -> tuple[Builtin, ...]:
         except OSError as error:
             raise FunctionError(f"{path.raw!r} cannot be read: {error.strerror or error}", 0) from None
 
-    def exists(path: Value) -> Value:
-        found = inside(path.raw)
+    def exists(self, path: Value) -> Value:
+        found = self.inside(path.raw)
         try:
             directory, file = found.is_dir(), found.is_file()
         except OSError as error:
@@ -46,19 +66,8 @@ def file_functions(root: Path) -> tuple[Builtin, ...]:
             raise FunctionError(f"{path.raw!r} is a directory", 0)
         return boolean(file)
 
-    def absolute(path: Value) -> Value:
-        return string(os.path.normpath(root.absolute() / path.raw))
-
-    return (
-        function("abspath", (_P,), STRING, absolute, "The absolute form of a path."),
-        function("basename", (_P,), STRING, _basename, "The last part of a path."),
-        function("dirname", (_P,), STRING, _dirname, "A path without its last part."),
-        function("file", (_P,), STRING, read, "The text of a file inside the module's directory."),
-        function("fileexists", (_P,), BOOL, exists, "Whether there is a file inside the module's directory."),
-        function(
-            "pathexpand", (_P,), STRING, _expand, "A path with ~ at its start replaced by the home directory."
-        ),
-    )
+    def absolute(self, path: Value) -> Value:
+        return string(os.path.normpath(self.root.absolute() / path.raw))
 
 
 def _basename(path: Value) -> Value:

@@ -17,15 +17,16 @@ def adapt(function: Function) -> Builtin:
             raise FunctionError(str(error)) from None
         return from_plain(result, function.returns)
 
-    parameters = (*function.parameters, *function.optional)
     return Builtin(
         name=function.name,
-        parameters=tuple(Parameter(name=name, type=kind) for name, kind in parameters),
+        parameters=(
+            *(Parameter(name=name, type=kind) for name, kind in function.parameters),
+            *(Parameter(name=name, type=kind, optional=True) for name, kind in function.optional),
+        ),
         returns=lambda _arguments: function.returns,
         call=call,
         description=function.description,
         variadic=Parameter(name=function.variadic[0], type=function.variadic[1])
         if function.variadic
         else None,
-        required=len(function.parameters),
     )

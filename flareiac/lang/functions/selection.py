@@ -132,11 +132,14 @@ FUNCTIONS = (
     ),
     function(
         "lookup",
-        (takes("map", parts=True), takes("key", STRING), takes("default", null=True, parts=True)),
+        (
+            takes("map", parts=True),
+            takes("key", STRING),
+            takes("default", null=True, parts=True, optional=True),
+        ),
         ANY,
         _lookup,
         "The value of a key, or a default.",
-        required=2,
     ),
     function(
         "one",

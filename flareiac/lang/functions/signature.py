@@ -27,7 +27,7 @@ class Parameter:
     """One parameter. ``null``: null is taken. ``parts``: unknown and sensitive parts of a collection are
     taken as they are; otherwise an argument with an unknown part makes the result unknown, and one with a
     sensitive part makes it sensitive. ``raw``: the function gets the argument whatever it is, and places
-    marks itself.
+    marks itself. ``optional``: it may be left out, as may all after it.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Parameter:
     null: bool = False
     parts: bool = False
     raw: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,18 +48,13 @@ class Builtin:
     call: Callable[..., Value]
     description: str
     variadic: Parameter | None = None
-    required: int = -1
-    """How many parameters must be given (-1: all)."""
-
-    @property
-    def least(self) -> int:
-        """How many arguments there are at least."""
-        return len(self.parameters) if self.required < 0 else self.required
 
     def parameters_of(self, count: int) -> tuple[Parameter, ...] | None:
         """The parameter of each of so many arguments, or None where the number does not fit."""
         further = count - len(self.parameters)
-        if count < self.least or (further > 0 and self.variadic is None):
+        if count < sum(not item.optional for item in self.parameters) or (
+            further > 0 and self.variadic is None
+        ):
             return None
         return (
             self.parameters[:count]
@@ -69,9 +65,7 @@ class Builtin:
     @property
     def signature(self) -> str:
         """``format(spec, values...)``."""
-        names = [
-            item.name if index < self.least else f"{item.name}?" for index, item in enumerate(self.parameters)
-        ]
+        names = [f"{item.name}?" if item.optional else item.name for item in self.parameters]
         if self.variadic is not None:
             names.append(f"{self.variadic.name}...")
         return f"{self.name}({', '.join(names)})"
