@@ -7,11 +7,13 @@ names a snapshot of the table.
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, Failure
+from flareiac.kernel.records import OPTIONAL, decode, encode
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg import codes
@@ -24,39 +26,48 @@ _HEADER: Final = 2
 """Lines of an offsets file before those of its sources: the version, and what was in force."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderBlock:
+    """As written: the folder of a checkpoint, or an age; valid with exactly one."""
+
+    checkpoint: str | None = field(default=None, metadata=OPTIONAL)
+    hold: str | None = field(default=None, metadata=OPTIONAL)
+
+
 def canonical_readers(declared: Data, diagnostics: Diagnostics) -> Attributes | None:
-    """By name, ``checkpoint`` or ``hold`` as written; None where no block is written."""
-    found: Attributes = {}
-    for name, item in (declared or {}).items():
-        checkpoint, hold = item.get("checkpoint"), item.get("hold")
-        found[name] = {
-            key: value for key, value in (("checkpoint", checkpoint), ("hold", hold)) if value is not None
-        }
-        if (checkpoint is None) == (hold is None):
+    """The blocks by name; None where no block is written."""
+    found = {name: ReaderBlock(**item) for name, item in (declared or {}).items()}
+    for name, block in found.items():
+        if (block.checkpoint is None) == (block.hold is None):
             diagnostics.error(
                 codes.READER_WITHOUT_POSITION,
-                f'The reader "{name}" has {"neither" if hold is None else "both"}. Write exactly one: '
+                f'The reader "{name}" has {"neither" if block.hold is None else "both"}. Write exactly one: '
                 'checkpoint = "..." (the folder of its streaming query, which shows its position) or hold '
                 '= "10d" (how long snapshots are kept for it).',
                 attribute=("reader", name),
             )
-        elif hold is not None and not parse_duration(str(hold)):
+        elif block.hold is not None and not parse_duration(str(block.hold)):
             diagnostics.error(
                 codes.INVALID_DURATION,
-                f"{hold!r} is not an age. Write how old a snapshot may become before it can expire, such "
+                f"{block.hold!r} is not an age. Write how old a snapshot may become before it can expire, "
+                "such "
                 'as "10d".',
                 attribute=("reader", name, "hold"),
             )
-    return found or None
+    return {name: encode(block) for name, block in found.items()} or None
+
+
+def _readers(attributes: Attributes) -> Mapping[str, ReaderBlock]:
+    """The blocks of canonical attributes."""
+    return {name: decode(ReaderBlock, item) for name, item in (attributes.get("reader") or {}).items()}
 
 
 def positions(attributes: Attributes, catalog: CatalogSpec, root: Path) -> dict[str, ReaderPosition]:
     """By the name of each reader with a checkpoint."""
-    readers = attributes.get("reader") or {}
     return {
-        name: _read(item["checkpoint"], catalog, root)
-        for name, item in readers.items()
-        if item.get("checkpoint")
+        name: _read(block.checkpoint, catalog, root)
+        for name, block in _readers(attributes).items()
+        if block.checkpoint
     }
 
 
@@ -68,35 +79,33 @@ def holds(
     now_ms: int,
 ) -> Iterator[Hold]:
     """What each declared reader keeps, by their positions and the snapshots that are there."""
-    for name, item in (attributes.get("reader") or {}).items():
+    for name, block in _readers(attributes).items():
         holder = f'reader "{name}"'
-        release = f"remove the block of {holder} if it reads no more"
-        if item.get("hold") is not None:
-            since = now_ms - (parse_duration(item["hold"]) or 0)
-            why = f"snapshots are kept for {item['hold']}"
-            yield Hold(
-                subject=address, holder=holder, reason=why, since_ms=since, release=release, fixed=True
-            )
-            continue
-        found = known.get(name) or _nothing("its checkpoint was not looked at")
-        hold = Hold(subject=address, holder=holder, reason="", moved_ms=found.moved_ms, release=release)
-        yield _of_checkpoint(hold, item["checkpoint"], found, [each for each in found.ids if each in there])
+        hold = Hold(
+            subject=address,
+            holder=holder,
+            reason=f"snapshots are kept for {block.hold}",
+            release=f"remove the block of {holder} if it reads no more",
+        )
+        if block.hold is not None:
+            yield replace(hold, since_ms=now_ms - (parse_duration(block.hold) or 0), fixed=True)
+        else:
+            found = known.get(name) or _nothing("its checkpoint was not looked at")
+            ids = tuple(each for each in found.ids if each in there)
+            yield _of_checkpoint(hold, str(block.checkpoint), found, ids)
 
 
-def _of_checkpoint(hold: Hold, checkpoint: str, found: ReaderPosition, ids: list[int]) -> Hold:
+def _of_checkpoint(hold: Hold, checkpoint: str, found: ReaderPosition, ids: tuple[int, ...]) -> Hold:
     trouble = found.trouble
     if not trouble and not ids:
         trouble = (
             "it stands at no snapshot that this table has: what it needs has expired, or it reads "
             "another table"
         )
-    reason = (
-        f"{checkpoint}: {trouble}"
-        if trouble
-        else f"its stream goes on where the last batch in {checkpoint} ended"
-    )
-    fields = {name: getattr(hold, name) for name in ("subject", "holder", "moved_ms", "release")}
-    return Hold(**fields, reason=reason, snapshots=() if trouble else tuple(ids), unknown=bool(trouble))
+    if trouble:
+        return replace(hold, moved_ms=found.moved_ms, reason=f"{checkpoint}: {trouble}", unknown=True)
+    reason = f"its stream goes on where the last batch in {checkpoint} ended"
+    return replace(hold, moved_ms=found.moved_ms, reason=reason, snapshots=ids)
 
 
 def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> ReaderPosition:

@@ -1,7 +1,6 @@
 """The statistics of one table as ``status`` and ``show`` print them. Pure; None is shown as ``-``."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Final
 
@@ -9,6 +8,7 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.records import encode
 from flareiac.sdk.statistics import Statistics, StatisticsSheet
 from flareiac.sdk.text_table import Column
+from flareiac_iceberg.maintenance.humanize import moment
 from flareiac_iceberg.maintenance.statistics import KindStatistics, TableStatistics
 
 SHEET: Final = StatisticsSheet(
@@ -53,8 +53,8 @@ def _lines(found: TableStatistics, now: float) -> Iterator[str]:
         f"{_number(found.rows)} rows, {_size(found.bytes)} in {_number(found.files)} data "
         f"files{part}{deletes}"
     )
-    since = "" if found.oldest_snapshot is None else f" since {_time(found.oldest_snapshot)}"
-    last = "" if found.last_commit is None else f", the last commit {_time(found.last_commit)}"
+    since = "" if found.oldest_snapshot is None else f" since {moment(found.oldest_snapshot)}"
+    last = "" if found.last_commit is None else f", the last commit {moment(found.last_commit)}"
     yield f"{found.snapshots:,} snapshot{'' if found.snapshots == 1 else 's'}{since}{last}"
     for item in found.maintenance:
         yield f"{item.name}: {_last(item, now) or 'never ran'}, {_next(item, now)}"
@@ -145,7 +145,3 @@ def _span(seconds: float) -> str:
         if whole >= length:
             return f"{whole // length}{unit}"
     return f"{whole}s"
-
-
-def _time(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,7 +1,7 @@
 """What all maintenance tasks share: whether it is too early, identities, and the words around them. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from flareiac.kernel.data import Data, Reference, digest
@@ -59,17 +59,10 @@ class Case:
                 of=of,
             )
         early = self._early()
-        return MaintenanceTask(
-            name=self.name,
-            id=self._id(of),
-            due=not early,
-            summary=f"{early}; waiting: {summary}" if early else summary,
-            forecast=forecast,
-            held=held,
-            diagnostics=diagnostics,
-            performer=self.engine,
-            work=None if early else self.performer.work(task),
-        )
+        text = f"{early}; waiting: {summary}" if early else summary
+        waiting = self.idle(text, of=of, held=held, diagnostics=diagnostics)
+        work = None if early else self.performer.work(task)
+        return replace(waiting, due=not early, forecast=forecast, work=work)
 
     def idle(
         self, summary: str, *, of: Data, held: tuple[str, ...] = (), diagnostics: tuple[Diagnostic, ...] = ()
