@@ -112,10 +112,12 @@ def apply(
         )
         if moved_since is not None:
             return moved_since
+    # From here on a state that cannot be written would leave something done that nothing knows of.
     ports.store.check_writable(ports.lease)
     findings = _preflight(plan, recording, ports, begun)
     if any(item.severity is Severity.ERROR for item in findings):
         return Report(diagnostics=findings)
+    # Only now, so that a preflight that refuses leaves no apply that would have to be resumed.
     if not resuming:
         recording.begin(digest)
     tally = execute(

@@ -289,6 +289,7 @@ def _carry_out(
     own = execution.staged.own.get(resource.address)
     if own is not None:
         execution.staged.begin(own, recording, lambda: _own_intent(execution, resource, own, progress))
+    # The intent of a change with stages is in the journal since its first stage.
     if own is None or own.id != operation.id:
         recording.intend(operation.id, stored_request(request, resource))
     if isinstance(action, PerformStage):
@@ -408,6 +409,8 @@ def call_driver(driver: Driver, request: ApplyRequest[Change | Delete | Quiesce]
         found = driver.settle(request.with_action(action))
     except Exception as trouble:
         raise Unsettled(diagnostics) from trouble
+    # What is gone is gone, whatever the driver raised. A change that raised is reported as failed even where
+    # all of it is there; what is there is recorded.
     match found:
         case Applied() if isinstance(action, Delete):
             return found

@@ -107,6 +107,8 @@ class Recording:
         )
 
     def _take(self, result: Result) -> None:
+        # It is noted with its keeper before it leaves, and the keeper lets go only after it is back: after a
+        # kill between the two both hold on. With neither, maintenance could delete what it still needs.
         before = self.record(result.address)
         after = None if result.forgotten else (result.record or before)
         keeper, still = self._keeper(before), self._keeper(after)

@@ -56,7 +56,7 @@ _MARKED: Final = re.compile(r"\$+(ref|unknown|absent)")
 """The only key of a one-key object that stands for a leaf, or of a map that was written so by a user."""
 
 
-def to_json(value: Any) -> Any:
+def to_json(value: object) -> Any:
     """Plain data as JSON's own types: the other leaves as one-key objects, a map that looks like one of these
     escaped.
     """
@@ -69,7 +69,7 @@ def to_json(value: Any) -> Any:
             return _leaf(value)
 
 
-def from_json(value: Any, depth: int = 0) -> Any:
+def from_json(value: object, depth: int = 0) -> Any:
     """The inverse of ``to_json``. Raises ``ValueError`` for what is nested deeper than anything that was ever
     written.
     """
@@ -98,7 +98,7 @@ def _unescaped(key: str) -> str:
     return key[1:] if key.startswith("$$") and _MARKED.fullmatch(key) else key
 
 
-def _leaf(value: Any) -> Any:
+def _leaf(value: object) -> Any:
     match value:
         case Reference(address):
             return {_REFERENCE_KEY: address}
@@ -110,7 +110,7 @@ def _leaf(value: Any) -> Any:
             return value
 
 
-def _of_type(kind: type, value: Any) -> Any:
+def _of_type(kind: type, value: object) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"expected {kind.__name__}, found {value!r:.60}")
     return value

@@ -9,7 +9,7 @@ a file.
 
 import dataclasses
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import cache, partial
 from typing import (
@@ -81,17 +81,17 @@ class Foreign:
     __slots__ = ()
 
 
-def encode(value: Any) -> Any:
+def encode(value: object) -> Any:
     """A record as JSON's own types."""
     kind: Any = type(value)
     return _encoder(kind)(value)
 
 
 @overload
-def decode(kind: type[R], data: Any, where: str | None = ..., *, complete: bool = ...) -> R: ...
+def decode(kind: type[R], data: object, where: str | None = ..., *, complete: bool = ...) -> R: ...
 @overload
-def decode(kind: types.UnionType, data: Any, where: str | None = ..., *, complete: bool = ...) -> Any: ...
-def decode(kind: Any, data: Any, where: str | None = None, *, complete: bool = False) -> Any:
+def decode(kind: types.UnionType, data: object, where: str | None = ..., *, complete: bool = ...) -> Any: ...
+def decode(kind: Any, data: object, where: str | None = None, *, complete: bool = False) -> Any:
     """The record (or member of a union of records) that JSON data spells. Raises ``Mismatch``, and what a
     ``Form`` raises; ``where`` begins the path, the record's name by default.
 
@@ -113,7 +113,7 @@ class _Field(NamedTuple):
     required: bool
     kind: Any
 
-    def is_left_out(self, value: Any) -> bool:
+    def is_left_out(self, value: object) -> bool:
         return value is None if self.optional else self.sparse and not value
 
 
@@ -152,11 +152,11 @@ def _encoder(kind: Any) -> Callable[[Any], Any]:
     return partial(_encode_record, kind) if dataclasses.is_dataclass(kind) else _encode_plain
 
 
-def _encode_optional(inner: Callable[[Any], Any], value: Any) -> Any:
+def _encode_optional(inner: Callable[[Any], Any], value: object) -> Any:
     return None if value is None else inner(value)
 
 
-def _encode_items(inner: Callable[[Any], Any], value: Any) -> list[Any]:
+def _encode_items(inner: Callable[[Any], Any], value: Iterable[object]) -> list[Any]:
     return [inner(item) for item in value]
 
 
@@ -164,7 +164,7 @@ def _encode_values(inner: Callable[[Any], Any], value: Mapping[str, Any]) -> dic
     return {key: inner(item) for key, item in value.items()}
 
 
-def _encode_record(record: Any, value: Any) -> dict[str, Any]:
+def _encode_record(record: Any, value: object) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for field, encoder in _field_encoders(record):
         part = getattr(value, field.name)
@@ -178,7 +178,7 @@ def _field_encoders(record: Any) -> tuple[tuple[_Field, Callable[[Any], Any]], .
     return tuple((field, _encoder(field.kind)) for field in _fields(record).values())
 
 
-def _encode_plain(value: Any) -> Any:
+def _encode_plain(value: object) -> Any:
     """A value whose type says nothing of its parts: the value itself does."""
     if dataclasses.is_dataclass(value):
         return _encode_record(type(value), value)
@@ -210,7 +210,7 @@ def _decoder(kind: Any, complete: bool) -> Callable[[Any], Any]:
     return partial(_decode_enum, kind) if issubclass(kind, Enum) else _leaf_decoder((kind,))
 
 
-def _as_it_is(data: Any) -> Any:
+def _as_it_is(data: object) -> Any:
     return data
 
 
@@ -226,23 +226,23 @@ def _union_decoder(parts: tuple[Any, ...], complete: bool) -> Callable[[Any], An
     return inner if len(rest) == len(parts) else partial(_encode_optional, inner)
 
 
-def _decode_member(find: Callable[[str], type | None], complete: bool, data: Any) -> Any:
-    _expect(isinstance(data, dict), "an object", data)
-    kind = data.get("kind")
+def _decode_member(find: Callable[[str], type | None], complete: bool, data: object) -> Any:
+    kind = _object(data).get("kind")
     member = find(kind) if isinstance(kind, str) else None
     if member is None:
         raise Mismatch(".kind", f"is {kind!r}, which is not known")
     return _decoder(member, complete)(data)
 
 
-def _decode_literal(allowed: tuple[Any, ...], data: Any) -> Any:
+def _decode_literal(allowed: tuple[Any, ...], data: object) -> Any:
     if data in allowed:
         return data
     raise Mismatch("", f"is {data!r}, expected one of {', '.join(map(repr, allowed))}")
 
 
-def _decode_items(inner: Callable[[Any], Any], data: Any) -> tuple[Any, ...]:
-    _expect(isinstance(data, list), "a list", data)
+def _decode_items(inner: Callable[[Any], Any], data: object) -> tuple[Any, ...]:
+    if not isinstance(data, list):
+        raise _misfit("a list", data)
     found = []
     for at, item in enumerate(data):
         try:
@@ -252,10 +252,9 @@ def _decode_items(inner: Callable[[Any], Any], data: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _decode_values(inner: Callable[[Any], Any], data: Any) -> dict[str, Any]:
-    _expect(isinstance(data, dict), "an object", data)
+def _decode_values(inner: Callable[[Any], Any], data: object) -> dict[str, Any]:
     found = {}
-    for key, item in data.items():
+    for key, item in _object(data).items():
         try:
             found[key] = inner(item)
         except Mismatch as mismatch:
@@ -263,10 +262,9 @@ def _decode_values(inner: Callable[[Any], Any], data: Any) -> dict[str, Any]:
     return found
 
 
-def _decode_record(record: Any, complete: bool, data: Any) -> Any:
-    _expect(isinstance(data, dict), "an object", data)
-    decoders, values = _field_decoders(record, complete), {}
-    for name, item in data.items():
+def _decode_record(record: Any, complete: bool, data: object) -> Any:
+    decoders, values = _field_decoders(record, complete), dict[str, Any]()
+    for name, item in (given := _object(data)).items():
         if name not in decoders:
             if issubclass(record, Foreign):
                 continue
@@ -277,11 +275,11 @@ def _decode_record(record: Any, complete: bool, data: Any) -> Any:
         except Mismatch as mismatch:
             raise mismatch.within(f".{name}") from None
     if len(values) < len(decoders):
-        _expect_required(record, complete, data)
+        _expect_required(record, complete, given)
     return record(**values)
 
 
-def _expect_required(record: Any, complete: bool, data: Any) -> None:
+def _expect_required(record: Any, complete: bool, data: Mapping[str, Any]) -> None:
     for field in _fields(record).values():
         if field.json_name not in data and (
             field.required or (complete and not field.sparse and not field.optional)
@@ -295,7 +293,7 @@ def _field_decoders(record: Any, complete: bool) -> Mapping[str, tuple[str, Call
     return {name: (field.name, _decoder(field.kind, complete)) for name, field in _fields(record).items()}
 
 
-def _decode_enum(kind: type[Enum], data: Any) -> Enum:
+def _decode_enum(kind: type[Enum], data: object) -> Enum:
     try:
         return kind(data)
     except (ValueError, TypeError):
@@ -310,11 +308,17 @@ def _leaf_decoder(kinds: tuple[type, ...]) -> Callable[[Any], Any]:
     return partial(_decode_leaf, accepted, bool in kinds, what)
 
 
-def _decode_leaf(accepted: tuple[type, ...], with_bool: bool, what: str, data: Any) -> Any:
-    _expect(isinstance(data, accepted) and (with_bool or not isinstance(data, bool)), what, data)
+def _decode_leaf(accepted: tuple[type, ...], with_bool: bool, what: str, data: object) -> Any:
+    if not isinstance(data, accepted) or (isinstance(data, bool) and not with_bool):
+        raise _misfit(what, data)
     return data
 
 
-def _expect(fits: bool, what: str, data: Any) -> None:
-    if not fits:
-        raise Mismatch("", f"is {data!r:.60}, expected {what}")
+def _object(data: object) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise _misfit("an object", data)
+    return data
+
+
+def _misfit(what: str, data: object) -> Mismatch:
+    return Mismatch("", f"is {data!r:.60}, expected {what}")

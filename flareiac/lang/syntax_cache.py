@@ -33,7 +33,7 @@ def encode(node: Node) -> list[Any]:
     ]
 
 
-def _encode_field(value: Any) -> Any:
+def _encode_field(value: object) -> Any:
     if isinstance(value, Node):
         return encode(value)
     if isinstance(value, tuple):

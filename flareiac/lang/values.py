@@ -1,7 +1,7 @@
 """Values of the language, after cty: typed, immutable, with null, unknown and the sensitive mark."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from itertools import islice
@@ -139,7 +139,7 @@ def set_value(items: Iterable[Value], element: Type) -> Value:
     """A set: equal items once, in cty's order (strings by code point, numbers by size). Marks of items move
     to the set.
     """
-    parts: dict[Any, Value] = {}
+    parts: dict[Hashable, Value] = {}
     marked = False
     for item in items:
         parts.setdefault(identity(item), item)
@@ -169,7 +169,7 @@ def lazy_object(members: Mapping[str, Value], name: str) -> Value:
     return Value(ANY, Symbols(name, members))
 
 
-def identity(value: Value) -> Any:
+def identity(value: Value) -> Hashable:
     """A hashable that is equal for equal values of one type."""
     match value.raw:
         case tuple():

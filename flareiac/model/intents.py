@@ -184,5 +184,7 @@ def stored_intent(data: Data) -> StoredRequest | StoredMaintenance | None:
     if data["action"] == Verb.MAINTAIN:
         return decode(StoredMaintenance, data, complete=True) if "work" in data else None
     stored = decode(StoredRequest, data, complete=True)
+    # Each part may have the right shape, and one that the action needs be missing. Found while the journal is
+    # read, that is damage with a place; later it would be an error in the middle of finding out.
     stored.request()
     return stored

@@ -167,6 +167,7 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
             case Outputs():
                 outputs = dict(entry.outputs)
             case Ended():
+                # The snapshot that follows may not have been written, so the results before this still count.
                 interrupted = None
             case _:
                 pass

@@ -291,6 +291,8 @@ def _selected(
     ):
         if holder in planned:
             hanging_on[subject].append(holder)
+    # A target brings along what it needs, an exclusion takes away what needs it: the same edges, followed
+    # forwards for the one and backwards for the other.
     patterns = options.targets or ("*",)
     chosen = [
         item

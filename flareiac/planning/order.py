@@ -228,6 +228,8 @@ def _maintenance(draft: _Draft) -> None:
         before[address] = node
 
 
+# Nodes come before their links. Between two operations only the first link is kept (`_Draft.link`), so that
+# the pass whose reason says more comes before the one that gives the same order for a general reason.
 PASSES: tuple[Callable[[_Draft], None], ...] = (
     _operations,
     _stages,

@@ -106,6 +106,7 @@ def propose(
         for address, item in context.desired.unread.items()
     }
     hidden = _hidden(context.desired)
+    # Cases come after what they depend on: whatever is unplanned of that is known to be by now.
     for case in cases(context):
         cause = next(
             (hidden.get(item, item) for item in _dependencies(case) if item in unplanned or item in hidden),

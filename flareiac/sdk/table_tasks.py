@@ -47,7 +47,7 @@ class Work:
         return str(self.data["kind"])
 
 
-def _work_of(data: Any) -> Work:
+def _work_of(data: object) -> Work:
     if not isinstance(data, dict) or not isinstance(data.get("kind"), str):
         raise TypeError("work is an object with a kind")
     return Work(data=data)

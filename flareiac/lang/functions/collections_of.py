@@ -1,9 +1,8 @@
 """Functions that make or change collections."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
 from functools import reduce
-from typing import Any
 
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, SetType
 from flareiac.lang.conversion import convert, named, unify
@@ -86,7 +85,7 @@ def _concat(*lists: Value) -> Value:
 
 
 def _distinct(items: Value) -> Value:
-    found: dict[Any, Value] = {}
+    found: dict[Hashable, Value] = {}
     for item in elements(items):
         found.setdefault(identity(item), item)
     return like(list(found.values()), items)
