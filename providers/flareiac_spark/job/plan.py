@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final, assert_never
+from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, canonical, digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
@@ -133,15 +133,19 @@ def _refused_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts
             blocking.unknown_state(request, desired, facts),
             blocking.moved_back(request, desired, facts),
         ]
-        begins = _begins_one(request, desired, facts)
-        emptied = generation_plan.blockers(request, desired) if begins else []
-        reads = (
-            readable.of_generation(request, desired, facts)
-            if begins
-            else readable.of_start(request, desired, facts)
-        )
-        return [*(blocker for blocker in found if blocker), *emptied, *reads]
+        emptied = generation_plan.blockers(request, desired) if _begins_one(request, desired, facts) else []
+        return [
+            *(blocker for blocker in found if blocker),
+            *emptied,
+            *_unreadable(request, desired, facts),
+        ]
     return _blockers(request, desired, recorded, changes(recorded, desired, facts), facts, starts=True)
+
+
+def _unreadable(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+    """What streams cannot read any more of what they begin with, or go on after."""
+    begins = _begins_one(request, desired, facts)
+    return (readable.of_generation if begins else readable.of_start)(request, desired, facts)
 
 
 def _blockers(
@@ -355,16 +359,16 @@ def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
             return "not part of what runs"
         case Live():
             return "live"
-        case Pinned():
-            return "new generation" if fresh else "no effect"
         case Restarted():
             return "restart"
-        case Mixed():
-            return "new generation" if fresh else "restart, results change" if accepted else "blocked"
-        case Refused():
-            return "new generation" if fresh else "blocked"
-        case _:
-            assert_never(change)
+        case Pinned() | Mixed() | Refused() if fresh:
+            return "new generation"
+        case Pinned():
+            return "no effect"
+        case Mixed() if accepted:
+            return "restart, results change"
+        case Mixed() | Refused():
+            return "blocked"
 
 
 def _steps(found: Sequence[JobChange], desired: JobDefinition, *, fresh: bool, accepted: bool) -> list[Step]:
@@ -385,27 +389,14 @@ def _steps(found: Sequence[JobChange], desired: JobDefinition, *, fresh: bool, a
         return [Step(text=f"{what}, and it is not started", effect=Effect.METADATA, why=why), *steps]
     if desired.is_finite:
         return [Step(text=f"runs again: {what}", effect=Effect.STARTS, why=why), *steps]
-    if fresh:
-        return [
-            Step(
-                text=f"stops after its current batch and starts in a new folder: {what}",
-                effect=Effect.RESTART,
-                why=why,
-            ),
-            *steps,
-        ]
-    steps += [
+    where = "in a new folder" if fresh else "on the same checkpoint"
+    text = f"stops after its current batch and starts {where}: {what}"
+    warnings = [
         Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why)
         for change in restarts
-        if isinstance(change, Restarted) and change.warning
+        if isinstance(change, Restarted) and change.warning and not fresh
     ]
-    where = "on the same checkpoint"
-    return [
-        Step(
-            text=f"stops after its current batch and starts {where}: {what}", effect=Effect.RESTART, why=why
-        ),
-        *steps,
-    ]
+    return [Step(text=text, effect=Effect.RESTART, why=why), *steps, *warnings]
 
 
 def _in_flight(facts: JobFacts) -> list[Step]:
@@ -414,65 +405,36 @@ def _in_flight(facts: JobFacts) -> list[Step]:
     """
     if facts.phase in ("running", "idle", "starting", "stopping") and facts.alive:
         return []
-    batches = sorted(
-        {
-            item.started
-            for item in facts.checkpoints.values()
-            if item.started is not None and item.started != item.committed
-        }
-    )
     why = (
         "its offsets are written and it is not committed; marks in the tables tell which of its rows are "
         "there already"
     )
     text = "batch {} was begun and is done again, with the same offsets, under the new definition"
-    return [Step(text=text.format(batch), effect=Effect.RESTART, why=why) for batch in batches]
+    return [Step(text=text.format(batch), effect=Effect.RESTART, why=why) for batch in facts.in_flight]
 
 
 def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | None:
     match change:
-        case Noted():
-            return None
         case Live(text=text):
             return Step(text=text, effect=Effect.LIVE)
-        case Pinned(text=text):
-            return (
-                None
-                if fresh
-                else Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
-            )
-        case Restarted():
+        case Pinned(text=text) if not fresh:
+            return Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
+        case Mixed(text=text, why=why) if accepted and not fresh:
+            return Step(text=f"results change with {text}", effect=Effect.RESULTS_CHANGE, why=why)
+        case Refused(text=text) | Mixed(text=text) if fresh:
+            no_state = "the new generation has no state that it could contradict"
+            why = change.why if change.path[0] == "outputs" else no_state
+            return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why)
+        case Noted() | Pinned() | Restarted() | Mixed() | Refused():
             return None
-        case Mixed(text=text, why=why) if not fresh:
-            return (
-                Step(text=f"results change with {text}", effect=Effect.RESULTS_CHANGE, why=why)
-                if accepted
-                else None
-            )
-        case Refused(text=text) | Mixed(text=text):
-            why = (
-                change.why
-                if change.path[0] == "outputs"
-                else "the new generation has no state that it could contradict"
-            )
-            return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why) if fresh else None
-        case _:
-            assert_never(change)
 
 
 def _state_steps(
     request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
 ) -> list[Step]:
-    if desired.stopped and not recorded.stopped:
-        return [Step(text="stops after its current batch", effect=Effect.STOPS, why="stopped = true")]
-    if desired.stopped and facts.state == "running":
-        return [
-            Step(
-                text="stops after its current batch",
-                effect=Effect.STOPS,
-                why="it was started by hand and stopped = true",
-            )
-        ]
+    if desired.stopped and (facts.state == "running" or not recorded.stopped):
+        why = "it was started by hand and stopped = true" if recorded.stopped else "stopped = true"
+        return [Step(text="stops after its current batch", effect=Effect.STOPS, why=why)]
     if recorded.stopped and not desired.stopped:
         return [Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why="stopped = false")]
     return _disturbance_steps(request, desired)
@@ -545,11 +507,5 @@ def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
     """
     if request.desired is None or not looked_at(request):
         return []
-    desired = JobDefinition.of(request.desired)
-    fresh = _begins_one(request, desired, facts)
-    found = (
-        readable.of_generation(request, desired, facts)
-        if fresh
-        else readable.of_start(request, desired, facts)
-    )
+    found = _unreadable(request, JobDefinition.of(request.desired), facts)
     return sorted(blocker.line for blocker in found if blocker.code != codes.STREAMABLE_ROWS_UNKNOWN.id)

@@ -150,8 +150,7 @@ def _in_flight(update: JobUpdate) -> list[int] | None:
     known = recorded is not None and facts.digest in (None, recorded_identity(recorded).digest)
     if not looked_at(update.request) or _is_running(update) or not known:
         return None
-    items = facts.checkpoints.values()
-    return sorted({item.started for item in items if item.started not in (None, item.committed)})
+    return facts.in_flight
 
 
 # A generation that begins

@@ -68,6 +68,12 @@ class JobFacts:
         return any(item.started is not None for item in self.checkpoints.values())
 
     @property
+    def in_flight(self) -> list[int]:
+        """Batches that were begun and not committed."""
+        begun = {(item.started, item.committed) for item in self.checkpoints.values()}
+        return sorted({started for started, committed in begun if started not in (None, committed)})
+
+    @property
     def operators(self) -> tuple[str, ...]:
         """Stateful operators on disk, as Spark calls them."""
         return tuple(name for item in self.checkpoints.values() for name in item.operators)

@@ -339,42 +339,31 @@ class _Differ:
         self._keys(old, new, place)
         if old.sets != new.sets:
             texts = (old.sets and "grouping sets", new.sets and "grouping sets")
-            self._add(
-                place.part(ChangeKind.GROUPING_KEYS),
-                new.step,
-                *texts,
-                feeds_state=feeds_state,
-                same_type=False,
-            )
+            part = place.part(ChangeKind.GROUPING_KEYS)
+            self._add(part, new.step, *texts, feeds_state=feeds_state, same_type=False)
         self._calls(old, new, place)
 
     def _keys(self, old: Aggregate, new: Aggregate, place: _Place) -> None:
         part = place.part(ChangeKind.DEDUP if old.distinct and new.distinct else ChangeKind.GROUPING_KEYS)
-        feeds_state = place.feeds_state
+        add = partial(self._add, step=new.step, feeds_state=place.feeds_state)
         pairs, gone, came = self._matched(old, new, old.keys, new.keys)
         for one, another in paired_keys(gone, came):
             gone.remove(one)
             came.remove(another)
-            window = is_window(one.expr) and is_window(another.expr)
-            texts = self._old.show(one.expr), self._new.show(another.expr)
-            detail = window_change(one.expr, another.expr) if window else f"{texts[0]} -> {texts[1]}"
-            kind = place.part(ChangeKind.WINDOW) if window else part
-            types = same_window(one.expr, another.expr) if window else self._key_type(one.expr, another.expr)
-            self._add(kind, new.step, *texts, feeds_state=feeds_state, detail=detail, same_type=types)
+            before, after = one.expr, another.expr
+            was, now = self._old.show(before), self._new.show(after)
+            if is_window(before) and is_window(after):
+                kind, detail = place.part(ChangeKind.WINDOW), window_change(before, after)
+                same = same_window(before, after)
+            else:
+                kind, detail, same = part, f"{was} -> {now}", self._key_type(before, after)
+            add(kind, old=was, new=now, detail=detail, same_type=same)
             self._same_name((old.id, one.name), (new.id, another.name))
-        for verb, texts in self._alone(gone, came):
-            detail = f"{verb} {''.join(texts)}"
-            self._add(part, new.step, *texts, feeds_state=feeds_state, detail=detail, same_type=False)
+        for verb, (was, now) in self._alone(gone, came):
+            add(part, old=was, new=now, detail=f"{verb} {was or now}", same_type=False)
         if _moved(pairs, old.keys, new.keys):
-            same = self._exchangeable(old.keys, new.keys)
-            self._add(
-                part,
-                new.step,
-                *self._lists(old.keys, new.keys),
-                feeds_state=feeds_state,
-                detail="only their order",
-                same_type=same,
-            )
+            same, (was, now) = self._exchangeable(old.keys, new.keys), self._lists(old.keys, new.keys)
+            add(part, old=was, new=now, detail="only their order", same_type=same)
 
     def _alone(
         self, gone: Sequence[Item], came: Sequence[Item]
@@ -491,15 +480,8 @@ class _Differ:
             changes = [f"{verb} {''.join(texts)}" for verb, texts in self._alone(gone, came)]
             detail = ", ".join(changes) or "only their order"
             same = self._exchangeable(old.keys, new.keys) if len(old.keys) == len(new.keys) else False
-            known = self._lists(old.keys, new.keys)
-            self._add(
-                place.part(ChangeKind.DEDUP),
-                new.step,
-                *known,
-                feeds_state=feeds_state,
-                detail=detail,
-                same_type=same,
-            )
+            part, (was, now) = place.part(ChangeKind.DEDUP), self._lists(old.keys, new.keys)
+            self._add(part, new.step, was, now, feeds_state=feeds_state, detail=detail, same_type=same)
 
     def _joins(self, old: Join, new: Join, feeds_state: bool) -> None:
         place = _Place(stateful=old.stateful and new.stateful, feeds_state=feeds_state)
@@ -526,6 +508,7 @@ class _Differ:
             self._add(ChangeKind.JOIN_TYPE, new.step, *texts, feeds_state=feeds_state, detail=detail)
 
     def _kept(self, old: Join, new: Join, feeds_state: bool) -> None:
+        add = partial(self._add, step=new.step, feeds_state=feeds_state)
         for join in (old, new):
             join.kept.sort(key=lambda item: item.place)
         pairs, gone, came = self._matched(old, new, old.kept, new.kept)
@@ -534,54 +517,34 @@ class _Differ:
             more = [item for item in came if item.place[0] == side]
             while lost and more:
                 one, another = lost.pop(0), more.pop(0)
-                where = parting(one.expr, another.expr, new.step)
-                texts = self._old.show(one.expr), self._new.show(another.expr)
-                same, detail = (
-                    _same(self._old.type(one.expr), self._new.type(another.expr)),
-                    f"what the {name} side of the join keeps",
-                )
-                self._add(
+                before, after = one.expr, another.expr
+                add(
                     ChangeKind.INPUT_OF_STATE,
-                    where,
-                    *texts,
-                    feeds_state=feeds_state,
-                    detail=detail,
-                    same_type=same,
+                    step=parting(before, after, new.step),
+                    old=self._old.show(before),
+                    new=self._new.show(after),
+                    detail=f"what the {name} side of the join keeps",
+                    same_type=_same(self._old.type(before), self._new.type(after)),
                 )
                 self._same_name((old.id, one.name), (new.id, another.name))
-            for verb, texts in self._alone(lost, more):
+            for verb, (was, now) in self._alone(lost, more):
                 detail = f"{verb} {'from' if verb == 'removed' else 'to'} the {name} side"
-                self._add(ChangeKind.JOIN_COLUMNS, new.step, *texts, feeds_state=feeds_state, detail=detail)
+                add(ChangeKind.JOIN_COLUMNS, old=was, new=now, detail=detail)
         if _moved(pairs, old.kept, new.kept):
-            same, texts = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
-            self._add(
-                ChangeKind.JOIN_COLUMNS,
-                new.step,
-                *texts,
-                feeds_state=feeds_state,
-                detail="only their order",
-                same_type=same,
-            )
+            same, (was, now) = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
+            add(ChangeKind.JOIN_COLUMNS, old=was, new=now, detail="only their order", same_type=same)
 
     def _equations(self, old: Join, new: Join, place: _Place, table: str) -> None:
         before = sorted({f"{self._old.text(left)} = {self._old.text(right)}" for left, right in old.keys})
         after = sorted({f"{self._new.text(left)} = {self._new.text(right)}" for left, right in new.keys})
         if before != after:
-            texts = tuple(
+            was, now = (
                 " AND ".join(f"{side.show(left)} = {side.show(right)}" for left, right in join.keys)
                 for side, join in ((self._old, old), (self._new, new))
             )
-            same = self._same_keys(old, new)
-            part = place.part(ChangeKind.JOIN_KEYS)
-            self._add(
-                part,
-                new.step,
-                texts[0],
-                texts[1],
-                feeds_state=place.feeds_state,
-                detail=table,
-                same_type=same,
-            )
+            part, same = place.part(ChangeKind.JOIN_KEYS), self._same_keys(old, new)
+            feeds_state = place.feeds_state
+            self._add(part, new.step, was, now, feeds_state=feeds_state, detail=table, same_type=same)
 
     def _same_keys(self, old: Join, new: Join) -> bool | None:
         if len(old.keys) != len(new.keys):
