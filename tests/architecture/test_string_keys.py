@@ -9,7 +9,7 @@ CEILINGS = {
     "flareiac_iceberg/catalogs": 139,
     "flareiac_iceberg/data_table": 3,
     "flareiac_iceberg/discovery": 11,
-    "flareiac_iceberg/format": 215,
+    "flareiac_iceberg/format": 212,
     "flareiac_iceberg/iceberg_provider.py": 3,
     "flareiac_iceberg/maintenance": 106,
     "flareiac_iceberg/namespace": 8,

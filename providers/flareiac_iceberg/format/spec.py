@@ -194,12 +194,10 @@ class TableDefinition(TableSpec):
         """The definition that canonical attributes say, also those of an earlier version. Raises ``Mismatch``
         for others.
         """
-        parts = {name: value for name, value in attributes.items() if name in _DEFINITION}
-        order = attributes["column_order"]
-        parts["maintenance"] = {
-            name: value for name, value in attributes.items() if name not in {*parts, "column_order"}
-        }
-        found = definition_of(cls, parts)
+        parts = dict(attributes)
+        order = parts.pop("column_order")
+        own = {name: parts.pop(name) for name in _DEFINITION if name in parts}
+        found = definition_of(cls, {**own, "maintenance": parts})
         if found.columns is None:
             return found
         return replace(found, columns={path: found.columns[path] for path in order})
@@ -220,8 +218,10 @@ class TableDefinition(TableSpec):
         return (self.catalog, self.namespace, self.name)
 
 
-_DEFINITION: Final = frozenset(item.metadata.get("json", item.name) for item in fields(TableDefinition))
-_LAYOUT: Final = tuple(item.metadata.get("json", item.name) for item in fields(TableSpec))
+_DEFINITION, _LAYOUT = (
+    tuple(item.metadata.get("json", item.name) for item in fields(record))
+    for record in (TableDefinition, TableSpec)
+)
 
 
 def layout_of(spec: TableSpec) -> Attributes:
