@@ -25,7 +25,7 @@ CEILINGS = {
     "flareiac_spark/definition": 94,
     "flareiac_spark/driver": 14,
     "flareiac_spark/engine": 14,
-    "flareiac_spark/generation": 44,
+    "flareiac_spark/generation": 19,
     "flareiac_spark/maintenance": 5,
     "flareiac_spark/runtime": 12,
     "flareiac_spark/sources": 27,

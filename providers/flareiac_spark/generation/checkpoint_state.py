@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.records import Mismatch, decode
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import (
@@ -18,6 +18,7 @@ from flareiac_spark.checkpoint_files.reader import (
 )
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobSpec, Output
+from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.engine.application import Applications, read_desired
 from flareiac_spark.generation.switch import GenerationSwitch
 from flareiac_spark.generation.targets import folders
@@ -43,7 +44,7 @@ class QueryState:
     outputs: tuple[Output, ...]
     old_outputs: tuple[Output, ...] = ()
     last: LastQuery | None = None
-    emptied: Mapping[str, Attributes]
+    emptied: Mapping[str, EmptiedTable]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +69,9 @@ def read_state(switch: GenerationSwitch, applications: Applications) -> Checkpoi
         raise Failure(damage(switch.address, trouble)) from None
 
 
-def emptied_for(spec: JobSpec) -> dict[str, Attributes]:
+def emptied_for(spec: JobSpec) -> dict[str, EmptiedTable]:
     """What was emptied for the generation of a definition, by output; it is noted beside the folders."""
-    found: dict[str, Attributes] = {}
+    found: dict[str, EmptiedTable] = {}
     for folder, _outputs in folders(spec).values():
         found |= _emptied_in(folder)
     return found
@@ -149,16 +150,17 @@ def _last(newest: Path | None) -> LastQuery | None:
     return None
 
 
-def _emptied_since(switch: GenerationSwitch, folder: Path) -> dict[str, Attributes]:
-    found: dict[str, Attributes] = {}
+def _emptied_since(switch: GenerationSwitch, folder: Path) -> dict[str, EmptiedTable]:
+    found: dict[str, EmptiedTable] = {}
     for number in range((switch.number_before or 0) + 1, switch.number + 1):
         found |= _emptied_in(folder.with_name(f"g{number:04d}"))
     return found
 
 
-def _emptied_in(folder: Path) -> dict[str, Attributes]:
+def _emptied_in(folder: Path) -> dict[str, EmptiedTable]:
     try:
         noted = (preparation_note(folder) or {}).get("rebuilds")
-    except Damaged:
+        items = noted.items() if isinstance(noted, dict) else ()
+        return {name: decode(EmptiedTable, item) for name, item in items}
+    except (Damaged, Mismatch):
         return {}
-    return noted if isinstance(noted, dict) else {}

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.control import JobSpec, Output, StreamInput
+from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.generation import carry_over
 from flareiac_spark.generation.carry_over import Copied, Positions, Refusal
 from flareiac_spark.generation.carry_over_blockers import cannot_carry_over, only_tables, without_times
@@ -136,17 +136,17 @@ def refused(address: str, found: Blocker) -> Diagnostic:
     return found.as_error(f"{found.why} Nothing was stopped or changed.{ways}", address=address)
 
 
-def _emptied_before(address: str, lost: Attributes, start: str) -> Diagnostic:
+def _emptied_before(address: str, lost: EmptiedTable, start: str) -> Diagnostic:
     """An earlier apply was given up after it had emptied a table."""
-    to = f" -to={lost['snapshot_id']}" if lost["snapshot_id"] is not None else ""
+    to = f" -to={lost.snapshot_id}" if lost.snapshot_id is not None else ""
     detail = (
-        f"An apply that did not finish emptied {lost['table']} for generation {lost['generation']}, and "
+        f"An apply that did not finish emptied {lost.table} for generation {lost.generation}, and "
         f"start_from = {start} "
         "reads none of those rows again. Nothing was stopped or changed.\n- finish that apply: write its "
         "definition again"
         '\n- read all again: start_from = "earliest"\n- put the rows back (flareiac table rollback '
-        f"{lost['table']}{to}), delete the note "
-        f"beside the folders of generation {lost['generation']} (.g{lost['generation']:04d}.starts.json), "
+        f"{lost.table}{to}), delete the note "
+        f"beside the folders of generation {lost.generation} (.g{lost.generation or 0:04d}.starts.json), "
         "and apply again"
     )
     return error(codes.EMPTIED_ROWS_LOST, detail, address=address)

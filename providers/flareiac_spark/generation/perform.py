@@ -14,6 +14,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.records import encode
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import note_of
@@ -30,6 +31,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.control.atomic_files import write_json
 from flareiac_spark.control.timestamps import start_timestamp
+from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.generation.carry_over import Copied, Positions
 from flareiac_spark.generation.checkpoint_state import QueryState
 from flareiac_spark.generation.decide import Beginning
@@ -135,7 +137,9 @@ def finish_batch(
 # Emptying
 
 
-def empty(switch: GenerationSwitch, query: QueryState, output: Output, client: OperationClient) -> Attributes:
+def empty(
+    switch: GenerationSwitch, query: QueryState, output: Output, client: OperationClient
+) -> EmptiedTable:
     """Takes the rows out of the place of one output, once for a generation, and notes it beside the folder.
     Returns what is recorded of it. Raises ``Failure``.
     """
@@ -149,22 +153,21 @@ def empty(switch: GenerationSwitch, query: QueryState, output: Output, client: O
     truncated = client.ask(work, A_WHILE).truncated or Truncated(snapshot_id=None)
     reach("empty.within")
     table = switch.after.outputs[output.name].table
-    emptied = {
-        "table": table.address,
-        "branch": output.branch,
-        "snapshot_id": truncated.snapshot_id,
-        "generation": switch.number,
-        "generation_before": switch.number_before,
-        "at": int(time.time()),
-    }
+    emptied = EmptiedTable(
+        table=table.address,
+        branch=output.branch,
+        snapshot_id=truncated.snapshot_id,
+        generation=switch.number,
+        generation_before=switch.number_before,
+        at=int(time.time()),
+    )
     _note(switch, query, {**query.emptied, output.name: emptied})
     return emptied
 
 
-def _note(switch: GenerationSwitch, query: QueryState, emptied: Mapping[str, Attributes]) -> None:
+def _note(switch: GenerationSwitch, query: QueryState, emptied: Mapping[str, EmptiedTable]) -> None:
     """At once: an apply that is given up here leaves an empty table, and nothing else would tell."""
-    own = {output.name for output in query.outputs}
-    seeded = {"by": switch.by, "rebuilds": {name: item for name, item in emptied.items() if name in own}}
+    seeded = {"by": switch.by, "rebuilds": _of_query(query, emptied)}
     try:
         query.folder.parent.mkdir(parents=True, exist_ok=True)
         write_json(note_of(query.folder), {"times": {}, "seeded": seeded})
@@ -172,13 +175,18 @@ def _note(switch: GenerationSwitch, query: QueryState, emptied: Mapping[str, Att
         raise Failure(_not_prepared(switch.address, query.folder, trouble)) from trouble
 
 
-def emptied_text(item: Attributes) -> str:
+def _of_query(query: QueryState, emptied: Mapping[str, EmptiedTable]) -> dict[str, Attributes]:
+    """What was emptied for the outputs of a query, as it is noted."""
+    return {output.name: encode(emptied[output.name]) for output in query.outputs if output.name in emptied}
+
+
+def emptied_text(item: EmptiedTable) -> str:
     """What was emptied, with the command that undoes it."""
-    where = item["table"] + (f" (branch {item['branch']})" if item["branch"] else "")
-    if item["snapshot_id"] is None:
+    where = item.table + (f" (branch {item.branch})" if item.branch else "")
+    if item.snapshot_id is None:
         return f"{where} was empty already"
-    undo = f"; to undo: flareiac table rollback {item['table']}" if item["branch"] is None else ""
-    return f"emptied {where}, which was at snapshot {item['snapshot_id']}{undo}"
+    undo = f"; to undo: flareiac table rollback {item.table}" if item.branch is None else ""
+    return f"emptied {where}, which was at snapshot {item.snapshot_id}{undo}"
 
 
 # Preparing
@@ -187,15 +195,14 @@ def emptied_text(item: Attributes) -> str:
 def prepare(switch: GenerationSwitch, beginning: Beginning, last: LastBatch | None) -> str:
     """Prepares the folder of one query, and says where it begins. Raises ``Failure``."""
     query = beginning.query
-    own = {
-        output.name: query.emptied[output.name] for output in query.outputs if output.name in query.emptied
-    }
     missing = [output for output in beginning.empties if _is_full(switch, query, output)]
     if missing:
         raise Failure(not_planned(switch.address, f"{'.'.join(missing[0].identifier)} is not emptied yet"))
     try:
         start, message = _start(switch, beginning, last)
-        prepare_folder(query.folder, replace(start, noted={**start.noted, "rebuilds": own}))
+        prepare_folder(
+            query.folder, replace(start, noted={**start.noted, "rebuilds": _of_query(query, query.emptied)})
+        )
     except Damaged as trouble:
         raise Failure(damage(switch.address, trouble)) from None
     except (OSError, ControlError) as trouble:
@@ -204,7 +211,7 @@ def prepare(switch: GenerationSwitch, beginning: Beginning, last: LastBatch | No
 
 
 def _is_full(switch: GenerationSwitch, query: QueryState, output: Output) -> bool:
-    return query.emptied.get(output.name, {}).get("generation") != switch.number
+    return output.name not in query.emptied or query.emptied[output.name].generation != switch.number
 
 
 def _start(

@@ -33,6 +33,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.definition.build import digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.sources.resolved import SpecColumn
 
 _UNREADABLE: Final = -1
@@ -92,7 +93,7 @@ def fallback(
     why = never(was, JobDefinition.of(request.action.planned))
     if recorded is None or why:
         return why
-    if entry is not None and entry.digest != recorded.identity.get("digest"):
+    if entry is not None and entry.digest != recorded_identity(recorded).digest:
         return (
             "a definition that was not recorded has run since, and the recorded one would go on after "
             "its batches"
@@ -143,15 +144,15 @@ def _stable(
     request: ChangeRequest, recorded: Recorded, entry: DesiredJob | None, project: Project
 ) -> DesiredJob | None:
     """The recorded definition as it ran: from what should run, else made again if exactly that comes out."""
-    state = "stopped" if recorded.attributes["stopped"] else "running"
-    if entry is not None and entry.digest == recorded.identity.get("digest"):
+    state = "stopped" if JobDefinition.of(recorded.attributes).stopped else "running"
+    if entry is not None and entry.digest == recorded_identity(recorded).digest:
         return replace(entry, state="stopped" if state == "stopped" else "running")
     try:
         spec = spec_of(request.address, recorded.attributes, request.references, project)
     except (Failure, KeyError):
         return None  # something that it refers to is no longer declared
     found = digest_of(spec, recorded.attributes)
-    if found != recorded.identity.get("digest"):
+    if found != recorded_identity(recorded).digest:
         return None
     return DesiredJob(
         digest=found, spec=job_spec_to_json(spec), state="stopped" if state == "stopped" else "running"

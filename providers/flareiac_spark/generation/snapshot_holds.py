@@ -31,7 +31,9 @@ def holds(address: str, attributes: Attributes, references: References, facts: o
     """
     del references
     release = released(address, attributes)
-    return tuple(replace(hold, release=release) for hold in _all(address, attributes, facts))
+    return tuple(
+        replace(hold, release=release) for hold in _all(address, JobDefinition.of(attributes), facts)
+    )
 
 
 def kept_by(attributes: Attributes) -> str | None:
@@ -73,14 +75,8 @@ def held_after(request: PlanRequest) -> tuple[Step, ...]:
 
 def needed_tables(attributes: Attributes) -> tuple[str, ...]:
     """The tables whose snapshots a job looks for when it goes on: those it streams, and those it writes."""
-    return tuple(
-        dict.fromkeys(
-            [
-                *(item.table for item in streamed_tables(JobDefinition.of(attributes))),
-                *_tables(attributes, ALL),
-            ]
-        )
-    )
+    job = JobDefinition.of(attributes)
+    return tuple(dict.fromkeys([*(item.table for item in streamed_tables(job)), *_tables(job, ALL)]))
 
 
 def no_longer_held(tables: str, user: str, why: str) -> Step:
@@ -92,43 +88,38 @@ def no_longer_held(tables: str, user: str, why: str) -> Step:
     return Step(text=text, effect=Effect.IRREVERSIBLE, why=why)
 
 
-def _all(address: str, attributes: Attributes, facts: object) -> tuple[Hold, ...]:
+def _all(address: str, job: JobDefinition, facts: object) -> tuple[Hold, ...]:
     if not isinstance(facts, JobFacts):
-        return tuple(_unknown(address, attributes))
-    if attributes["mode"] == "batch":
-        return tuple(_of_run(address, attributes, facts))
+        return tuple(_unknown(address, job))
+    if job.mode == "batch":
+        return tuple(_of_run(address, job, facts))
     found: list[Hold] = []
-    for name in JobDefinition.of(attributes).query_names:
-        found.extend(_read(address, attributes, name, facts))
-        found.extend(_written(address, attributes, name, facts.stands.get(name)))
+    for name in job.query_names:
+        found.extend(_read(address, job, name, facts))
+        found.extend(_written(address, job, name, facts.stands.get(name)))
     return tuple(found)
 
 
-def _unknown(address: str, attributes: Attributes) -> Iterator[Hold]:
-    read = (
-        []
-        if attributes["mode"] == "batch"
-        else [item.table for item in streamed_tables(JobDefinition.of(attributes))]
-    )
-    for table in dict.fromkeys([*read, *_tables(attributes, ALL)]):
+def _unknown(address: str, job: JobDefinition) -> Iterator[Hold]:
+    read = [] if job.mode == "batch" else [item.table for item in streamed_tables(job)]
+    for table in dict.fromkeys([*read, *_tables(job, ALL)]):
         reason = "where it stands was not looked at, or cannot be read"
         yield Hold(subject=table, holder=address, reason=reason, unknown=True)
 
 
-def _tables(attributes: Attributes, query: str) -> list[str]:
+def _tables(job: JobDefinition, query: str) -> list[str]:
     """The tables that a query writes."""
-    outputs = [output for name, output in attributes["outputs"].items() if query in (ALL, name)]
-    return [output["table"].address for output in outputs if isinstance(output["table"], Reference)]
+    return [output.table.address for name, output in job.outputs.items() if query in (ALL, name)]
 
 
 # Readers
 
 
-def _read(address: str, attributes: Attributes, query: str, facts: JobFacts) -> Iterator[Hold]:
+def _read(address: str, job: JobDefinition, query: str, facts: JobFacts) -> Iterator[Hold]:
     stand = facts.stands.get(query) or QueryPositions()
-    whose = "" if query == ALL or len(attributes["outputs"]) == 1 else f"output {query}: "
+    whose = "" if query == ALL or len(job.outputs) == 1 else f"output {query}: "
     moved = facts.heard_ms if facts.alive and facts.phase == "idle" else stand.moved_ms
-    for item, position in positions(JobDefinition.of(attributes), query, stand):
+    for item, position in positions(job, query, stand):
         hold = Hold(subject=item.table, holder=address, reason=whose, moved_ms=moved)
         match position:
             case Ambiguous():
@@ -168,12 +159,10 @@ def _read(address: str, attributes: Attributes, query: str, facts: JobFacts) -> 
 # Writers
 
 
-def _written(
-    address: str, attributes: Attributes, query: str, stand: QueryPositions | None
-) -> Iterator[Hold]:
+def _written(address: str, job: JobDefinition, query: str, stand: QueryPositions | None) -> Iterator[Hold]:
     if stand is None or stand.in_flight is None:
         return
-    for table in dict.fromkeys(_tables(attributes, query)):
+    for table in dict.fromkeys(_tables(job, query)):
         reason = f"batch {stand.in_flight} was begun and is not committed"
         yield Hold(
             subject=table,
@@ -185,12 +174,12 @@ def _written(
         )
 
 
-def _of_run(address: str, attributes: Attributes, facts: JobFacts) -> Iterator[Hold]:
+def _of_run(address: str, job: JobDefinition, facts: JobFacts) -> Iterator[Hold]:
     """A run that has not ended: done again after a crash, it looks for the mark of the first attempt."""
     if facts.state != "running" or facts.phase in ("completed", "failed"):
         return
     since = facts.since_ms if facts.phase in _BEGUN and facts.failures == 0 else None
-    for table in dict.fromkeys(_tables(attributes, ALL)):
+    for table in dict.fromkeys(_tables(job, ALL)):
         yield Hold(
             subject=table,
             holder=address,

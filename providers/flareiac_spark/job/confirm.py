@@ -2,6 +2,7 @@
 Touches the application, and what should run of a job that has completed.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
@@ -12,6 +13,7 @@ from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac_spark.application import is_alive
 from flareiac_spark.control import DesiredJob
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.engine.application import read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import emptied_for
@@ -39,7 +41,7 @@ def await_settled(
     attributes: Attributes,
     wanted: DesiredJob,
     running: RunningJobs,
-    rebuilds: Attributes,
+    rebuilds: Mapping[str, EmptiedTable],
 ) -> Outcome:
     """Brings the application up and waits for its word about a definition that should run."""
     engine, applications = JobDefinition.of(attributes).runs_in, running.applications
@@ -100,7 +102,7 @@ def _stopped(request: ChangeRequest, target: Target) -> Applied:
     return Applied(attributes=target.planned, identity=identity)
 
 
-def _rebuilds(request: ChangeRequest, target: Target) -> Attributes:
+def _rebuilds(request: ChangeRequest, target: Target) -> Mapping[str, EmptiedTable]:
     return emptied_for(target.spec) if begins_generation(request) else {}
 
 
@@ -113,7 +115,7 @@ def _awaited(
     attributes: Attributes,
     wanted: DesiredJob,
     running: RunningJobs,
-    rebuilds: Attributes,
+    rebuilds: Mapping[str, EmptiedTable],
 ) -> Outcome:
     definition = JobDefinition.of(attributes)
     engine = definition.runs_in

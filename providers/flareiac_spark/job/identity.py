@@ -1,10 +1,10 @@
 """What is recorded of a job beside its definition, and what is said of one that was applied. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.records import decode, encode
+from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.control import JobStatus
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -23,7 +23,7 @@ def identity_of(
     request: ChangeRequest,
     digest: str,
     job: JobStatus | None,
-    rebuilds: Attributes,
+    rebuilds: Mapping[str, EmptiedTable],
     *,
     unproven: bool = False,
 ) -> Attributes:
@@ -37,13 +37,12 @@ def identity_of(
         queries = {}
     if job is not None and job.queries:
         queries = {query.output: StartedQuery(id=query.id, run_id=query.run_id) for query in job.queries}
-    emptied = {output: decode(EmptiedTable, item) for output, item in rebuilds.items()}
     identity: Attributes = encode(
         JobIdentity(
             digest=digest,
             queries=queries,
             former_queries=former,
-            rebuilds={**before.rebuilds, **emptied},
+            rebuilds={**before.rebuilds, **rebuilds},
             result=_result(digest, job),
             unproven=unproven,
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import StageDone
 from flareiac_spark.definition.build import spec_of
@@ -106,7 +107,7 @@ def _empty(request: ChangeRequest, name: str, running: RunningJobs) -> StageDone
         for output in item.empties:
             if output.name == name:
                 emptied = generation.empty(found.switch, item.query, output, found.client)
-                return StageDone(messages=(generation.emptied_text(emptied),), note=emptied)
+                return StageDone(messages=(generation.emptied_text(emptied),), note=encode(emptied))
     return StageDone(messages=(_has_begun(found.switch),))
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.actions import Create, Update
 from flareiac.sdk.references import Resolved
@@ -30,6 +29,7 @@ from flareiac_spark.control import (
     job_spec_to_json,
 )
 from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation import operation_client
@@ -170,7 +170,7 @@ class Renewed:
     """What the stages said, and what is noted as emptied."""
 
     messages: tuple[str, ...]
-    rebuilds: dict[str, Attributes]
+    rebuilds: dict[str, EmptiedTable]
 
 
 def _applied(item: Resolved) -> Resolved:
@@ -302,10 +302,10 @@ def test_a_table_is_emptied_under_a_mark_and_the_snapshot_is_kept(tmp_path: Path
     assert work.mark == f"{QUERY}/g0002"
     rebuilt = done.rebuilds["orders"]
     assert (
-        rebuilt["table"],
-        rebuilt["snapshot_id"],
-        rebuilt["generation"],
-        rebuilt["generation_before"],
+        rebuilt.table,
+        rebuilt.snapshot_id,
+        rebuilt.generation,
+        rebuilt.generation_before,
     ) == ("table.orders", 77, 2, 1)
     assert "flareiac table rollback table.orders" in done.messages[0]
 
@@ -358,7 +358,7 @@ def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(
     assert complaint.code == "FIK092"
     assert "-to=77" in (complaint.detail or "")
     assert refusals(again.request, again.applications) == ()
-    assert again.renew().rebuilds["orders"]["snapshot_id"] == 77
+    assert again.renew().rebuilds["orders"].snapshot_id == 77
 
 
 def test_folders_that_the_application_was_told_of_are_left_alone(tmp_path: Path, driver: Driver) -> None:
