@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2] / "providers"
 CEILINGS = {
-    "flareiac_iceberg/catalogs": 139,
+    "flareiac_iceberg/catalogs": 125,
     "flareiac_iceberg/data_table": 3,
     "flareiac_iceberg/discovery": 11,
     "flareiac_iceberg/format": 212,

@@ -7,7 +7,7 @@ from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.glue.spec import GLUE_NAME
+from flareiac_iceberg.catalogs.glue.spec import GLUE_NAME, GlueCatalog
 from flareiac_iceberg.catalogs.spec import spec_of
 
 
@@ -21,7 +21,7 @@ def check_names(catalog: Reference, references: References, diagnostics: Diagnos
     _, and one level.
     """
     found = references.get(catalog.address)
-    if found is None or found.attributes.get("type") != "glue":
+    if found is None or not isinstance(spec_of(found.address, found.attributes), GlueCatalog):
         return
     for attribute, name in names.items():
         if isinstance(name, str) and not GLUE_NAME.fullmatch(name):

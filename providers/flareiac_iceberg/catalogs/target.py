@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.references import References
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
+from flareiac_iceberg.format.spec import TableOutline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +25,14 @@ class Target:
 
 def target_of(attributes: Attributes, references: References) -> Target:
     """The place of a table. Raises ``Failure`` when its catalog is no longer known."""
-    namespace, name = attributes["namespace"], attributes["name"]
-    catalog = catalog_of(attributes["catalog"], references, "table", f"{namespace}.{name}")
-    return Target(catalog=catalog, namespace=namespace, name=name)
+    table = TableOutline.of(attributes)
+    catalog = catalog_of(table.catalog, references, "table", table.full_name)
+    return Target(catalog=catalog, namespace=table.namespace, name=table.name)
 
 
-def catalog_of(reference: Data, references: References, what: str, name: str) -> CatalogSpec:
+def catalog_of(reference: Reference, references: References, what: str, name: str) -> CatalogSpec:
     """The catalog that a table or namespace (``what``) is in. Raises ``Failure`` when it is not declared."""
-    resolved = references.get(reference.address) if isinstance(reference, Reference) else None
+    resolved = references.get(reference.address)
     if resolved is None:
         why = (
             f"The {what} {name} is recorded in {reference}, and without its block FlareIaC does not know "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Final, TypeAlias, TypeVar
 
 from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.kernel.records import Form, Mismatch, decode, encode, named
+from flareiac.kernel.records import Foreign, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Plain, Ref, definition_of
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg.format.types import ColumnType, Field, build, head, parts
@@ -173,8 +173,56 @@ class TableSpec:
     )
 
 
+class Placed:
+    """A record that says where a table is."""
+
+    __slots__ = ()
+    catalog: Reference
+    namespace: str
+    name: str
+
+    @property
+    def full_name(self) -> str:
+        """``NAMESPACE.NAME``."""
+        return f"{self.namespace}.{self.name}"
+
+    @property
+    def import_id(self) -> str:
+        """``CATALOG.NAMESPACE.NAME``: the catalog by its block's label."""
+        return f"{self.catalog.address.rpartition('.')[2]}.{self.full_name}"
+
+    @property
+    def place(self) -> tuple[Reference, str, str]:
+        """Where it is."""
+        return (self.catalog, self.namespace, self.name)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableDefinition(TableSpec):
+class TableOutline(Placed, Foreign):
+    """A table block without columns and layout, which cost most to read: enough for what is asked of each of
+    many tables that do not change.
+    """
+
+    catalog: Ref
+    namespace: str
+    name: str
+    on_destroy: str
+    properties: Mapping[str, Plain] | None
+    branches: Annotated[Mapping[str, Branch], _by_name(Branch)] = field(
+        default_factory=dict, metadata=named("branch")
+    )
+    snapshot_tags: Annotated[Mapping[str, SnapshotTag], _by_name(SnapshotTag)] = field(
+        default_factory=dict, metadata=named("tag")
+    )
+
+    @classmethod
+    def of(cls, attributes: Attributes) -> "TableOutline":
+        """Raises ``Mismatch`` for attributes of another shape."""
+        return definition_of(cls, attributes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDefinition(Placed, TableSpec):
     """A table block, as it is declared or was recorded: also where the table is and what becomes of it.
 
     ``maintenance``: by name, the blocks that the package of maintenance reads.
@@ -201,21 +249,6 @@ class TableDefinition(TableSpec):
         if found.columns is None:
             return found
         return replace(found, columns={path: found.columns[path] for path in order})
-
-    @property
-    def full_name(self) -> str:
-        """``NAMESPACE.NAME``."""
-        return f"{self.namespace}.{self.name}"
-
-    @property
-    def import_id(self) -> str:
-        """``CATALOG.NAMESPACE.NAME``: the catalog by its block's label."""
-        return f"{self.catalog.address.rpartition('.')[2]}.{self.full_name}"
-
-    @property
-    def place(self) -> tuple[Reference, str, str]:
-        """Where it is."""
-        return (self.catalog, self.namespace, self.name)
 
 
 _DEFINITION, _LAYOUT = (

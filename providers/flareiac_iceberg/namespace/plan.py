@@ -12,7 +12,7 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import absence
-from flareiac_iceberg.format.spec import TableDefinition
+from flareiac_iceberg.format.spec import TableOutline
 from flareiac_iceberg.namespace.spec import NamespaceDefinition, NamespaceFacts, PropertyChange, identity_of
 
 _SHOWN: Final = 5
@@ -92,7 +92,7 @@ def _removal(request: PlanRequest, recorded: NamespaceDefinition) -> Proposal:
 def _not_empty(request: PlanRequest, recorded: NamespaceDefinition, observed: Present) -> Blocker | None:
     """Why it cannot be dropped: tables that this plan does not drop."""
     leaving = [
-        (TableDefinition.of(item.recorded.attributes), item.destroy_object)
+        (TableOutline.of(item.recorded.attributes), item.destroy_object)
         for item in request.leaving
         if item.type == "table"
     ]

@@ -1,6 +1,6 @@
 """What apply would do with a table: action, typed changes, blockers, drift. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac.kernel import records
@@ -21,8 +21,9 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import absence
+from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.recent_writers import unacknowledged
-from flareiac_iceberg.format.spec import TableDefinition, TableSpec, parent_of, type_at
+from flareiac_iceberg.format.spec import TableDefinition, TableOutline, TableSpec, parent_of, type_at
 from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.plan import usage_blockers, usage_warnings
 from flareiac_iceberg.table import branches
@@ -83,19 +84,20 @@ class TablePlanner:
         """Of a table that goes or is replaced only which one it is; of one that stays what an update relies
         on.
         """
-        recorded = None if request.recorded is None else recorded_table(request.recorded)
-        there = request.observed
+        recorded, there = request.recorded, request.observed
         if request.desired is None:
-            drops = recorded is not None and not _keeps(request, recorded)
-            return _which(observed_table(there)) if drops and isinstance(there, Present) else None
+            drops = recorded is not None and not _keeps(request, TableOutline.of(recorded.attributes))
+            return _which(identity_of(there.identity)) if drops and isinstance(there, Present) else None
         if not isinstance(there, Present):
             return absence("table", request)
-        observed = observed_table(there)
-        if recorded is not None and is_another(recorded, observed):
+        identity = identity_of(there.identity)
+        if recorded is not None and identity_of(recorded.identity).uuid != identity.uuid:
             recorded = None
         elif request.replace and recorded is not None:
-            return _which(observed)
-        return _relied_on(TableDefinition.of(request.desired), recorded, observed)
+            return _which(identity)
+        was = None if recorded is None else TableOutline.of(recorded.attributes)
+        live = TableOutline.of(there.attributes)
+        return _relied_on(TableOutline.of(request.desired), was, live, identity)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +114,8 @@ class Case:
         return tuple(usage for usage in self.request.usages if usage.subject == self.request.address)
 
 
-def _keeps(request: PlanRequest, recorded: RecordedTable) -> bool:
-    return recorded.definition.on_destroy == "retain" and not request.destroy_object
+def _keeps(request: PlanRequest, recorded: TableOutline | TableDefinition) -> bool:
+    return recorded.on_destroy == "retain" and not request.destroy_object
 
 
 def _removal(request: PlanRequest, recorded: RecordedTable) -> Proposal:
@@ -121,7 +123,7 @@ def _removal(request: PlanRequest, recorded: RecordedTable) -> Proposal:
         return Proposal(
             action=Action.FORGET, planned=None, drift=("the table was dropped outside of FlareIaC",)
         )
-    if _keeps(request, recorded) or not isinstance(request.observed, Present):
+    if _keeps(request, recorded.definition) or not isinstance(request.observed, Present):
         why = "on_destroy is retain: the table and its data stay, FlareIaC only forgets them"
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
     mode = "purge" if recorded.definition.on_destroy == "purge" else "drop"
@@ -455,38 +457,34 @@ def _needs_empty(found: Difference) -> bool:
     )
 
 
-def _which(observed: ObservedTable) -> Attributes:
+def _which(identity: TableIdentity) -> Attributes:
     """Which table it is. A catalog that was copied with its folder names the files of the original: the same
     uuid in another place.
     """
-    return {"uuid": observed.identity.uuid, "location": observed.identity.location}
+    return {"uuid": identity.uuid, "location": identity.location}
 
 
 def _relied_on(
-    desired: TableDefinition, recorded: RecordedTable | None, observed: ObservedTable
+    desired: TableOutline, recorded: TableOutline | None, live: TableOutline, identity: TableIdentity
 ) -> Attributes:
     """Only what an update relies on; never the snapshot, nor where a branch stands, which move beside a live
     stream.
     """
-    identity, live = observed.identity, observed.definition
-    was = TableSpec() if recorded is None else recorded.definition
 
-    def declared(now: Mapping[str, Data] | None, before: Mapping[str, Data] | None) -> list[str]:
-        return sorted({*(now or ()), *(before or ())})
+    def declared(part: Callable[[TableOutline], Mapping[str, Data] | None]) -> Attributes:
+        """How what is or was declared is there."""
+        there = part(live) or {}
+        names = {*(part(desired) or ()), *((part(recorded) or ()) if recorded is not None else ())}
+        return {name: records.encode(there.get(name)) for name in sorted(names)}
 
-    properties, branch, tag = live.properties or {}, live.branches, live.snapshot_tags
     return {
-        **_which(observed),
+        **_which(identity),
         "schema_id": identity.schema_id,
         "spec_id": identity.spec_id,
         "sort_id": identity.sort_id,
-        "properties": {name: properties.get(name) for name in declared(desired.properties, was.properties)},
-        "branch": {
-            name: records.encode(branch.get(name)) for name in declared(desired.branches, was.branches)
-        },
-        "tag": {
-            name: records.encode(tag.get(name)) for name in declared(desired.snapshot_tags, was.snapshot_tags)
-        },
+        "properties": declared(lambda table: table.properties),
+        "branch": declared(lambda table: table.branches),
+        "tag": declared(lambda table: table.snapshot_tags),
     }
 
 

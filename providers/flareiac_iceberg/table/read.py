@@ -21,9 +21,14 @@ from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.metadata import TableFile
 from flareiac_iceberg.format.recent_writers import since
 from flareiac_iceberg.format.snapshots import live
-from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, TableDefinition, TableSpec, layout_of
+from flareiac_iceberg.format.spec import (
+    DEFAULT_PROPERTIES,
+    TableDefinition,
+    TableOutline,
+    TableSpec,
+    layout_of,
+)
 from flareiac_iceberg.table.branches import OWN_TAGS, lost, wanted_snapshots
-from flareiac_iceberg.table.move import is_elsewhere
 from flareiac_iceberg.table.observed import TableFacts, is_another, observed_table, recorded_table
 
 
@@ -115,8 +120,7 @@ def observe_moving(request: ReadRequest, found: Observation) -> Observation:
     recorded, desired = request.recorded, request.desired
     if recorded is None or desired is None:
         return found
-    table = recorded_table(recorded)
-    if not is_elsewhere(table, TableDefinition.of(desired)):
+    if TableOutline.of(recorded.attributes).place == TableOutline.of(desired).place:
         return found
     target = target_of(desired, request.references)
     pointer = tables_in(target.catalog, target.namespace).get(target.name)
@@ -125,7 +129,7 @@ def observe_moving(request: ReadRequest, found: Observation) -> Observation:
     if isinstance(found, Missing) and pointer is not None and not pointer.is_view:
         there = present(request, load_entry(pointer, target.catalog))
         seen = observed_table(there)
-        if not is_another(table, seen):
+        if not is_another(recorded_table(recorded), seen):
             return replace(there, facts=replace(seen.facts, found_at=(target.namespace, target.name)))
     return found
 
@@ -143,7 +147,7 @@ def _unchanged(request: ReadRequest, location: str) -> bool:
     if request.desired is None:
         # What is recorded does not tell of properties that no one manages, and one of them may forbid to
         # delete the files.
-        return TableDefinition.of(recorded.attributes).on_destroy != "purge"
+        return TableOutline.of(recorded.attributes).on_destroy != "purge"
     # What a state of an earlier version does not mention was not managed then.
     return _said(request.desired) == _said(recorded.attributes)
 
