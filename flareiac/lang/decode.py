@@ -2,8 +2,9 @@
 went.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
@@ -67,6 +68,10 @@ def decode_body(
     return DecodedBody(attributes=attributes, spans=decoder.spans, sensitive_paths=tuple(decoder.sensitive))
 
 
+_Found: TypeAlias = tuple[BlockNode, Scope]
+"""A block, and the scope of what is in it."""
+
+
 class _Decoder:
     def __init__(self, diagnostics: Diagnostics) -> None:
         self.diagnostics = diagnostics
@@ -84,7 +89,8 @@ class _Decoder:
             if node is None and attribute.required:
                 meaning = f" {attribute.description.rstrip('.')}." if attribute.description else ""
                 self.missing(codes.MISSING_ATTRIBUTE, body, f'"{name}" is required.{meaning}', (*path, name))
-        self.unknown_attributes(written.values(), schema, path, meta)
+        for unknown in written.values():
+            self.unknown_attribute(unknown, schema, path, meta)
         blocks = self.blocks_by_type(body, schema, scope, meta, path)
         for name, nested in schema.blocks.items():
             out[name] = self.nested(name, nested, blocks.get(name, []), body, path)
@@ -111,52 +117,38 @@ class _Decoder:
         return self.checked(node, schema, value, path)
 
     def checked(self, node: AttributeNode, schema: Attribute, value: Value, path: Path) -> Data:
+        hidden = schema.sensitive or contains_sensitive(value)
         if schema.sensitive and value.raw is not None:
             self.sensitive.append(path)
-        elif contains_sensitive(value):
+        elif hidden:
             self.sensitive.extend(sensitive_paths(value, path))
         data = to_data(value)
-        if data is None:
-            if schema.required:
-                self.complain(
-                    codes.MISSING_ATTRIBUTE, f'"{path[-1]}" is required and must not be null.', node, path
-                )
-            return None
+        if data is None and schema.required:
+            detail = f'"{path[-1]}" is required and must not be null.'
+            self.complain(codes.MISSING_ATTRIBUTE, detail, node, path)
         # Validators judge values that are written out; the type of a reference says which resources it may
         # name.
-        if is_known(data) and not isinstance(data, Reference):
-            for validator in schema.validators:
-                self.validate(
-                    node, validator(data), path, hidden=schema.sensitive or contains_sensitive(value)
-                )
+        if data is None or not is_known(data) or isinstance(data, Reference):
+            return data
+        for validator in schema.validators:
+            wrong = validator(data)
+            if wrong is not None:
+                text = "The value is sensitive, so that the reason is not shown." if hidden else wrong
+                self.complain(codes.INVALID_VALUE, f"{path[-1]}: {text}", node, path)
         return data
-
-    def validate(self, node: AttributeNode, wrong: str | None, path: Path, *, hidden: bool) -> None:
-        if wrong is not None:
-            text = "The value is sensitive, so that the reason is not shown." if hidden else wrong
-            self.complain(codes.INVALID_VALUE, f"{path[-1]}: {text}", node, path)
 
     def complain(self, code: Code, detail: str, node: AttributeNode, path: Path) -> None:
         self.diagnostics.error(code, detail, subject=node.expr.span, context=node.span, attribute=path)
 
-    def unknown_attributes(
-        self, written: Iterable[AttributeNode], schema: Block, path: Path, meta: frozenset[str]
-    ) -> None:
-        known = [*schema.attributes, *sorted(meta)]
-        for node in written:
-            if node.name in schema.blocks:
-                detail = f'"{node.name}" is a block: write {node.name} {{ ... }} without an equals sign.'
-            else:
-                hint = (
-                    did_you_mean(node.name, known).strip()
-                    or f"Attributes here: {', '.join(schema.attributes) or 'none'}."
-                )
-                detail = f'There is no attribute "{node.name}". {hint}'
-                if schema.blocks:
-                    detail += f" Blocks here: {', '.join(schema.blocks)}."
-            self.diagnostics.error(
-                codes.UNKNOWN_ATTRIBUTE, detail, subject=node.name_span, attribute=(*path, node.name)
-            )
+    def unknown_attribute(self, node: AttributeNode, schema: Block, path: Path, meta: frozenset[str]) -> None:
+        if node.name in schema.blocks:
+            detail = f'"{node.name}" is a block: write {node.name} {{ ... }} without an equals sign.'
+        else:
+            detail = _nothing("attribute", node.name, schema.attributes, meta)
+            if schema.blocks:
+                detail += f" Blocks here: {', '.join(schema.blocks)}."
+        place = (*path, node.name)
+        self.diagnostics.error(codes.UNKNOWN_ATTRIBUTE, detail, subject=node.name_span, attribute=place)
 
     def missing(self, code: Code, body: Body, detail: str, path: Path) -> None:
         self.diagnostics.error(
@@ -167,39 +159,28 @@ class _Decoder:
 
     def blocks_by_type(
         self, body: Body, schema: Block, scope: Scope, meta: frozenset[str], path: Path
-    ) -> dict[str, list[tuple[BlockNode, Scope]]]:
-        out: dict[str, list[tuple[BlockNode, Scope]]] = {}
+    ) -> dict[str, list[_Found]]:
+        out: dict[str, list[_Found]] = {}
         for node in body.blocks:
-            if node.type in meta:
-                continue
-            if node.type == "dynamic" and "dynamic" not in schema.blocks:
-                for found, inside in expand_dynamic(node, scope, self.diagnostics):
-                    if self.known_block(found, schema, path, meta):
-                        out.setdefault(found.type, []).append((found, inside))
-            elif self.known_block(node, schema, path, meta):
-                out.setdefault(node.type, []).append((node, scope))
+            written: list[_Found] = [(node, scope)] if node.type not in meta else []
+            if written and node.type == "dynamic" and "dynamic" not in schema.blocks:
+                written = expand_dynamic(node, scope, self.diagnostics)
+            for found in written:
+                if self.known_block(found[0], schema, path, meta):
+                    out.setdefault(found[0].type, []).append(found)
         return out
 
     def known_block(self, node: BlockNode, schema: Block, path: Path, meta: frozenset[str]) -> bool:
         if node.type in schema.blocks:
             return True
+        detail = _nothing("block", node.type, schema.blocks, meta)
         if node.type in schema.attributes:
             detail = f'"{node.type}" is an attribute: write {node.type} = ... with an equals sign.'
-        else:
-            known = [*schema.blocks, *sorted(meta)]
-            hint = (
-                did_you_mean(node.type, known).strip()
-                or f"Blocks here: {', '.join(schema.blocks) or 'none'}."
-            )
-            detail = f'There is no block "{node.type}". {hint}'
-        self.diagnostics.error(
-            codes.UNKNOWN_BLOCK, detail, subject=node.type_span, attribute=(*path, node.type)
-        )
+        place = (*path, node.type)
+        self.diagnostics.error(codes.UNKNOWN_BLOCK, detail, subject=node.type_span, attribute=place)
         return False
 
-    def nested(
-        self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], body: Body, path: Path
-    ) -> Data:
+    def nested(self, name: str, nested: NestedBlock, found: list[_Found], body: Body, path: Path) -> Data:
         if nested.required and not found:
             self.missing(
                 codes.MISSING_BLOCK,
@@ -231,43 +212,34 @@ class _Decoder:
         self.spans.put(path, node, node.start, end)
         return self.body(node.body, nested.block, scope, path)
 
-    def single(
-        self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path
-    ) -> Data:
-        for node, _ in found[1:]:
-            first = Related(span=found[0][0].header_span, message="The first one.")
-            detail = f'There are several "{name}" blocks. Put everything into one block.'
-            self.diagnostics.error(
-                codes.ONE_BLOCK_ALLOWED, detail, subject=node.header_span, related=(first,)
-            )
+    def single(self, name: str, nested: NestedBlock, found: list[_Found], path: Path) -> Data:
         if not found:
             return None
-        node, scope = found[0]
-        return self.one(node, nested, scope, (*path, name), labels=0)
+        (first, scope), *others = found
+        for node, _ in others:
+            detail = f'There are several "{name}" blocks. Put everything into one block.'
+            self.second(codes.ONE_BLOCK_ALLOWED, detail, first, node.header_span)
+        return self.one(first, nested, scope, (*path, name), labels=0)
 
-    def by_label(
-        self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path
-    ) -> Data:
+    def second(self, code: Code, detail: str, first: BlockNode, place: Span) -> None:
+        related = (Related(span=first.header_span, message="The first one."),)
+        self.diagnostics.error(code, detail, subject=place, related=related)
+
+    def by_label(self, name: str, nested: NestedBlock, found: list[_Found], path: Path) -> Data:
         out: dict[str, Attributes] = {}
         places: dict[str, BlockNode] = {}
         for node, scope in found:
             label = node.labels[0] if node.label_nodes else ""
-            if label in places:
-                related = (Related(span=places[label].header_span, message="The first one."),)
-                self.diagnostics.error(
-                    codes.DUPLICATE_LABEL,
-                    f'There is already a {name} "{label}". Each {name} block here needs a label of its own.',
-                    subject=node.label_nodes[0].span if node.label_nodes else node.type_span,
-                    related=related,
+            span = node.label_nodes[0].span if node.label_nodes else node.type_span
+            if places.setdefault(label, node) is not node:
+                detail = (
+                    f'There is already a {name} "{label}". Each {name} block here needs a label of its own.'
                 )
+                self.second(codes.DUPLICATE_LABEL, detail, places[label], span)
                 continue
-            places[label] = node
             if not nested.any_label and node.label_nodes and not is_name(label):
-                self.diagnostics.error(
-                    codes.INVALID_BLOCK_NAME,
-                    f'"{label}" cannot be the name of a {name} block. {NAME_RULE}',
-                    subject=node.label_nodes[0].span,
-                )
+                detail = f'"{label}" cannot be the name of a {name} block. {NAME_RULE}'
+                self.diagnostics.error(codes.INVALID_BLOCK_NAME, detail, subject=span)
             out[label] = self.one(node, nested, scope, (*path, name, label), labels=1)
         return out
 
@@ -278,15 +250,24 @@ class _Decoder:
             if not given:
                 self.missing(codes.CHOICE_OF_SETTINGS, body, f"Write exactly one of {names}.", path)
             elif len(given) > 1:
-                place = body.attribute(given[1])
-                blocks = body.blocks_of(given[1])
-                subject = (
-                    place.name_span if place is not None else (blocks[0].type_span if blocks else body.span)
-                )
                 both = " and ".join(f'"{name}"' for name in given)
                 self.diagnostics.error(
                     codes.CHOICE_OF_SETTINGS,
                     f"{both} exclude each other. Write exactly one of {names}.",
-                    subject=subject,
+                    subject=_written(body, given[1]),
                     attribute=path,
                 )
+
+
+def _nothing(what: str, name: str, here: Collection[str], meta: frozenset[str]) -> str:
+    """There is no attribute or block of this name: what may be meant, or what there is."""
+    hint = did_you_mean(name, [*here, *sorted(meta)]).strip()
+    listed = f"{what.title()}s here: {', '.join(here) or 'none'}."
+    return f'There is no {what} "{name}". {hint or listed}'
+
+
+def _written(body: Body, name: str) -> Span:
+    """Where an attribute or block of a body begins."""
+    if attribute := body.attribute(name):
+        return attribute.name_span
+    return next((block.type_span for block in body.blocks_of(name)), body.span)
