@@ -1,5 +1,5 @@
-"""Makes syntax nodes from the grammar's reductions, and refuses what HCL refuses although the grammar takes
-it.
+"""Makes syntax nodes from the grammar's reductions, and refuses what HCL refuses although python-hcl2's
+grammar takes it: several attributes on a line, an attribute set twice, labels with interpolation.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
 """cty's conversions: a value to a wanted type, and the one type that several types can be converted to."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import repeat
 from typing import Final
@@ -266,14 +266,13 @@ def _unify_different(types: list[Type]) -> Type | None:
     inner = [_inner(item) for item in types]
     if kinds in ({ObjectType}, {TupleType}) and all(item.keys() == inner[0].keys() for item in inner):
         return _unify_shape(types[0], inner)
-    if not kinds <= {ObjectType, MapType} and not kinds <= {TupleType, ListType, SetType}:
+    collection: Callable[[Type], Type] = MapType
+    if kinds <= {TupleType, ListType, SetType}:
+        collection = SetType if SetType in kinds and TupleType not in kinds else ListType
+    elif not kinds <= {ObjectType, MapType}:
         return None
     element = unify([found for item in inner for found in item.values()])
-    if element is None:
-        return None
-    if kinds <= {ObjectType, MapType}:
-        return MapType(element)
-    return ListType(element) if TupleType in kinds or SetType not in kinds else SetType(element)
+    return None if element is None else collection(element)
 
 
 def _unify_shape(like: Type, inner: list[Mapping[str | int, Type]]) -> Type | None:

@@ -1,5 +1,5 @@
 """Evaluates expressions. What a user got wrong is reported once and becomes an unknown, so that evaluation
-always goes on.
+always goes on. python-hcl2 evaluates nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -51,9 +51,7 @@ def _end(text: str, at: int) -> int:
                 stack.append(found)
             case "heredoc":
                 stack.append(found.strip().lstrip("<-") + "\n")
-            case "close" if stack and _OPENED.get(found, stack[-1]) == stack[-1][-1:]:
-                stack.pop()
-            case "close" if stack and stack[-1].endswith("\n"):
+            case "close" if stack and stack[-1].endswith(_OPENED.get(found, "\n")):
                 stack.pop()
             case "newline" if not stack:
                 return match.start()

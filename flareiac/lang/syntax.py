@@ -1,4 +1,8 @@
-"""The nodes of the syntax tree. Two nodes are equal when they say the same, wherever they stand."""
+"""The nodes of the syntax tree. Two nodes are equal when they say the same, wherever they stand.
+
+python-hcl2 has a tree of its own, which keeps every token and comment, so that a file can be written again.
+These nodes keep what evaluation needs, know their place, and are small enough to be cached.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

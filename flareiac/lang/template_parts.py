@@ -2,6 +2,7 @@
 directives.
 """
 
+import re
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -53,42 +54,18 @@ def assemble(pieces: list[Piece], opening: str, origin: Origin) -> tuple[Templat
 
 def _flush(pieces: list[Piece]) -> list[Piece]:
     """Takes the smallest indentation of any line away from all lines (``<<-``)."""
-    indents: list[int] = []
-    fresh = True
-    for piece in pieces:
-        if isinstance(piece, Text):
-            lines = piece.text.splitlines(keepends=True)
-            for index, line in enumerate(lines):
-                if (index or fresh) and line.strip():
-                    indents.append(len(line) - len(line.lstrip(" \t")))
-                elif (index or fresh) and not line.endswith("\n"):
-                    indents.append(len(line))
-            fresh = piece.text.endswith("\n")
-        else:
-            if fresh:
-                indents.append(0)
-            fresh = False
-    least = min(indents, default=0)
-    return _dedent(pieces, least) if least else pieces
-
-
-def _dedent(pieces: list[Piece], least: int) -> list[Piece]:
-    out: list[Piece] = []
-    fresh = True
-    for piece in pieces:
-        if isinstance(piece, Text):
-            lines = piece.text.splitlines(keepends=True)
-            cut = [_cut(line, least) if index or fresh else line for index, line in enumerate(lines)]
-            out.append(Text(text="".join(cut)))
-            fresh = piece.text.endswith("\n")
-        else:
-            out.append(piece)
-            fresh = False
-    return out
-
-
-def _cut(line: str, least: int) -> str:
-    return line[min(least, len(line) - len(line.lstrip(" \t"))) :]
+    # An interpolation counts as a visible character; a text is the first piece or stands after one of them,
+    # so that only the first piece begins with a line.
+    whole = "".join(piece.text if isinstance(piece, Text) else "$" for piece in pieces)
+    lines = [line for line in whole.split("\n") if line.strip()]
+    least = min((len(line) - len(line.lstrip(" \t")) for line in lines), default=0)
+    indent = f"[ \t]{{0,{least}}}"
+    return [
+        Text(text=re.sub(f"(?<=\n){indent}" if at else f"(?m:^){indent}", "", piece.text))
+        if isinstance(piece, Text)
+        else piece
+        for at, piece in enumerate(pieces)
+    ]
 
 
 def _trim(pieces: list[Piece]) -> list[Piece]:
