@@ -28,29 +28,32 @@ def steer_engine(
     progress: Callable[[str], None],
 ) -> Sequence[str]:
     """What came of it, in lines. Raises ``Failure``."""
-    texts: list[str] = []
+    definition, texts = EngineDefinition.of(engine.attributes), list[str]()
     if verb in (RunCommand.STOP, RunCommand.RESTART):
-        texts += _ended(engine, applications, cancel, progress)
+        texts += _ended(engine.address, definition, applications, cancel, progress)
     if verb in (RunCommand.START, RunCommand.RESTART):
-        texts += _started(engine, applications, cancel, progress)
+        texts += _started(engine.address, definition, applications, cancel, progress)
     return texts
 
 
 def _ended(
-    engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]
+    address: str,
+    engine: EngineDefinition,
+    applications: Applications,
+    cancel: threading.Event,
+    progress: Callable[[str], None],
 ) -> list[str]:
-    definition = EngineDefinition.of(engine.attributes)
-    control = applications.control(definition)
-    applications.end_if_gone(definition, cancel, progress)
+    control = applications.control(engine)
+    applications.end_if_gone(engine, cancel, progress)
     if liveness(read_status(control)) is Liveness.GONE:
-        return [f"{engine.address}: its application does not run."]
-    progress(f"{engine.address}: each query ends after its next commit, at the latest after graceful_stop...")
-    timeout = definition.graceful_stop_ms / 1000 + _MARGIN_SECONDS
+        return [f"{address}: its application does not run."]
+    progress(f"{address}: each query ends after its next commit, at the latest after graceful_stop...")
+    timeout = engine.graceful_stop_ms / 1000 + _MARGIN_SECONDS
     if not stop_application(control, timeout=timeout, cancel=cancel):
         raise Failure(
             error(
                 codes.ENGINE_CONTROL_CANCELLED,
-                f"The command was cancelled before the application of {engine.address} had ended.",
+                f"The command was cancelled before the application of {address} had ended.",
             )
         )
     desired = read_desired(control)
@@ -60,26 +63,29 @@ def _ended(
         if job.state == "running"
     )
     resume = (
-        f" {', '.join(jobs)}: started again by the next apply, or by flareiac start {engine.address}."
+        f" {', '.join(jobs)}: started again by the next apply, or by flareiac start {address}."
         if jobs
         else ""
     )
-    return [f"{engine.address}: its application has ended.{resume}"]
+    return [f"{address}: its application has ended.{resume}"]
 
 
 def _started(
-    engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]
+    address: str,
+    engine: EngineDefinition,
+    applications: Applications,
+    cancel: threading.Event,
+    progress: Callable[[str], None],
 ) -> list[str]:
-    definition = EngineDefinition.of(engine.attributes)
-    control = applications.control(definition)
+    control = applications.control(engine)
     if read_desired(control) is None:
         detail = (
-            f"{control.path} has no job of {engine.address} that should run. Apply first: that starts "
+            f"{control.path} has no job of {address} that should run. Apply first: that starts "
             "the application with its jobs."
         )
         raise Failure(error(codes.NOTHING_TO_RUN, detail))
-    status = applications.bring_up(definition, cancel, lambda text: progress(f"{engine.address}: {text}"))
+    status = applications.bring_up(engine, cancel, lambda text: progress(f"{address}: {text}"))
     if status is None:
-        why = f"The command was cancelled before the application of {engine.address} ran."
+        why = f"The command was cancelled before the application of {address} ran."
         raise Failure(error(codes.ENGINE_CONTROL_CANCELLED, why))
-    return [f"{engine.address}: its application runs (pid {status.application.pid})."]
+    return [f"{address}: its application runs (pid {status.application.pid})."]

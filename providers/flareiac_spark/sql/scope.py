@@ -131,24 +131,25 @@ class Scope:
         sources = [source for source in self.sources if not qualifier or source.answers(qualifier)]
         if not sources:
             raise CannotTell("a star over an unknown relation")
-        found = list[Given]()
-        if not qualifier:
-            merged = {name: expr for name, expr in self.merged.items() if name not in dropped}
-            found += [
-                Given(name=name, shown=self.shown[name], expr=expr, step="", place=(0, ""))
-                for name, expr in merged.items()
-            ]
-            dropped |= self.merged.keys()
-        for each in (each for source in sources for each in source.given):
-            if each.open and each.moved:
-                raise CannotTell(
-                    "the columns that a star stands for are not known, and may be others than before"
-                )
-            if each.open:
-                found.append(replace(each, without=each.without | dropped))
-            elif each.name not in dropped:
-                found.append(each)
-        return found
+        given = [each for source in sources for each in source.given]
+        if any(each.open and each.moved for each in given):
+            raise CannotTell(
+                "the columns that a star stands for are not known, and may be others than before"
+            )
+        # the columns of USING stand first, and once
+        merged = {} if qualifier else self.merged
+        first = [
+            Given(name=name, shown=self.shown[name], expr=expr, step="", place=(0, ""))
+            for name, expr in merged.items()
+            if name not in dropped
+        ]
+        dropped |= merged.keys()
+        rest = [
+            replace(each, without=each.without | dropped) if each.open else each
+            for each in given
+            if each.open or each.name not in dropped
+        ]
+        return [*first, *rest]
 
     def surely(self, name: str) -> bool:
         """Whether some relation is known to give this column."""
