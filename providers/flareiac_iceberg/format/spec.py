@@ -151,6 +151,10 @@ def _by_name(kind: type[T]) -> Form:
     return Form(data_of, blocks_of)
 
 
+Branches: TypeAlias = Annotated[Mapping[str, Branch], _by_name(Branch)]
+SnapshotTags: TypeAlias = Annotated[Mapping[str, SnapshotTag], _by_name(SnapshotTag)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
     """What is declared, recorded or observed of a table. None: not managed (observed: not set)."""
@@ -165,12 +169,8 @@ class TableSpec:
     format_version: int | None = None
     location: str | None = None
     tags: Mapping[str, Plain] | None = None
-    branches: Annotated[Mapping[str, Branch], _by_name(Branch)] = field(
-        default_factory=dict, metadata=named("branch")
-    )
-    snapshot_tags: Annotated[Mapping[str, SnapshotTag], _by_name(SnapshotTag)] = field(
-        default_factory=dict, metadata=named("tag")
-    )
+    branches: Branches = field(default_factory=dict, metadata=named("branch"))
+    snapshot_tags: SnapshotTags = field(default_factory=dict, metadata=named("tag"))
 
 
 class Placed:
@@ -208,12 +208,8 @@ class TableOutline(Placed, Foreign):
     name: str
     on_destroy: str
     properties: Mapping[str, Plain] | None
-    branches: Annotated[Mapping[str, Branch], _by_name(Branch)] = field(
-        default_factory=dict, metadata=named("branch")
-    )
-    snapshot_tags: Annotated[Mapping[str, SnapshotTag], _by_name(SnapshotTag)] = field(
-        default_factory=dict, metadata=named("tag")
-    )
+    branches: Branches = field(default_factory=dict, metadata=named("branch"))
+    snapshot_tags: SnapshotTags = field(default_factory=dict, metadata=named("tag"))
 
     @classmethod
     def of(cls, attributes: Attributes) -> "TableOutline":
