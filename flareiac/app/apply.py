@@ -14,9 +14,9 @@ from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.plan import PlanReport, PlanRequest, plan
 from flareiac.app.source_spans import with_span
 from flareiac.app.workspace import Workspace
-from flareiac.applying.apply import Ports, Report, settle_open
+from flareiac.applying.apply import Report, settle_open
 from flareiac.applying.apply import apply as carry_out
-from flareiac.applying.maintain import MaintenancePorts
+from flareiac.applying.ports import MaintenancePorts, Ports
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.data import is_known

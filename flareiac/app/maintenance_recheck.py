@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 from flareiac.app.workspace import Workspace
-from flareiac.applying.maintain import Asked
+from flareiac.applying.ports import Asked
 from flareiac.kernel import codes
 from flareiac.kernel.data import references
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error

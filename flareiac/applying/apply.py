@@ -2,13 +2,12 @@
 out, record it.
 """
 
-import threading
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from flareiac.applying.execute import Execution, Results, execute
-from flareiac.applying.maintain import MaintenancePorts
+from flareiac.applying.ports import Ports
 from flareiac.applying.recover import recover
 from flareiac.applying.requests import change_of, references_of, request_for
 from flareiac.applying.staged_changes import StagedChanges, staged_changes
@@ -18,7 +17,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.kernel.paths import render_path
 from flareiac.model.desired import OutputValue
-from flareiac.model.events import Event, Note
+from flareiac.model.events import Note
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import CHANGE_VERBS, Plan, PlannedResource
 from flareiac.model.plan_file import plan_digest
@@ -27,30 +26,11 @@ from flareiac.model.relocation import holds
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.capabilities import Preflighting
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.driver import Driver
-from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ChangeRequest, Question, ReadRequest
 from flareiac.sdk.resource_type import ResourceType
-from flareiac.sdk.results import Observation, Unreadable, history_of
-from flareiac.sdk.state import Lease, StateStore
+from flareiac.sdk.results import Unreadable, history_of
 from flareiac.state.read import Loaded, load
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
-    """The world as an apply sees it. ``observe`` reads the named questions; ``clock`` gives UTC seconds."""
-
-    store: StateStore
-    lease: Lease
-    driver: Callable[[str, str], Driver]
-    types: Mapping[str, ResourceType]
-    observe: Callable[[Sequence[Question]], Mapping[str, Observation]]
-    maintenance: MaintenancePorts
-    project: Project
-    emit: Callable[[Event], None]
-    cancel: threading.Event
-    clock: Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +51,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
     if interrupted is None:
         return loaded
     recording = _recording(ports, loaded, interrupted)
-    recover(interrupted, recording, ports.driver, ports.types, ports.maintenance, ports.cancel, ports.emit)
+    recover(interrupted, recording, ports)
     recording.finish(loaded.snapshot.outputs)
     return load(ports.store, str(ports.project.root))
 
@@ -103,9 +83,7 @@ def apply(
     staged, begun = staged_changes(plan), _begun(interrupted)
     # Before the world is looked at: what an open intent turns out to have done did not move since the plan.
     if interrupted is not None:
-        begun |= recover(
-            interrupted, recording, ports.driver, ports.types, ports.maintenance, ports.cancel, ports.emit
-        )
+        begun |= recover(interrupted, recording, ports)
     if saved or resuming:
         moved_since = _stale(
             plan, recording, ports, begun | _under_way(staged, interrupted), resumed=resuming
@@ -124,11 +102,7 @@ def apply(
         Execution(
             plan=plan,
             recording=recording,
-            driver=ports.driver,
-            types=ports.types,
-            maintenance=ports.maintenance,
-            emit=ports.emit,
-            cancel=ports.cancel,
+            ports=ports,
             parallelism=parallelism,
             stop_on_error=stop_on_error,
             resumed=begun,

@@ -9,12 +9,13 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from flareiac.applying.maintain import MaintenancePorts, MaintenanceRun, maintain
+from flareiac.applying.maintain import MaintenanceRun, maintain
+from flareiac.applying.ports import Ports
 from flareiac.applying.requests import change_of, deletion_of, record_of, references_of, request_for
 from flareiac.applying.staged_changes import StagedChanges
 from flareiac.applying.state_writer import Recording
@@ -27,7 +28,6 @@ from flareiac.sdk.actions import Change, Delete, PerformStage, Quiesce
 from flareiac.sdk.capabilities import Quiescable, Recoverable, Staged, Undroppable
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.requests import ApplyRequest
-from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac.sdk.state import LockLost
 
@@ -60,11 +60,7 @@ class Execution:
 
     plan: Plan
     recording: Recording
-    driver: Callable[[str, str], Driver]
-    types: Mapping[str, ResourceType]
-    maintenance: MaintenancePorts
-    emit: Callable[[Event], None]
-    cancel: threading.Event
+    ports: Ports
     parallelism: int = 10
     stop_on_error: bool = False
     resumed: frozenset[str] = frozenset()
@@ -82,11 +78,11 @@ def execute(execution: Execution) -> Results:
 
     def emit(event: Event) -> None:
         with emit_lock:
-            execution.emit(event)
+            execution.ports.emit(event)
 
     with ThreadPoolExecutor(max_workers=max(1, execution.parallelism), thread_name_prefix="apply") as pool:
         while queue.waiting or running:
-            if execution.cancel.is_set() or (execution.stop_on_error and tally.failed):
+            if execution.ports.cancel.is_set() or (execution.stop_on_error and tally.failed):
                 _skip(execution, queue.take_all(), _why_no_more(tally, execution), tally, emit)
             # No more than can run now: what waits in the pool could not be held back by a cancel or a
             # failure.
@@ -103,14 +99,14 @@ def execute(execution: Execution) -> Results:
             finished, _ = wait(running, return_when=FIRST_COMPLETED, timeout=1.0) if running else ((), ())
             for future in finished:
                 _account(execution, queue, running.pop(future), future.result(), tally, emit)
-    tally.cancelled = execution.cancel.is_set() and not tally.lock_lost
+    tally.cancelled = execution.ports.cancel.is_set() and not tally.lock_lost
     return tally
 
 
 def _why_no_more(tally: Results, execution: Execution) -> str:
     if tally.lock_lost:
         return "the state lock was lost"
-    return "the apply was cancelled" if execution.cancel.is_set() else "an earlier operation failed"
+    return "the apply was cancelled" if execution.ports.cancel.is_set() else "an earlier operation failed"
 
 
 class _Queue:
@@ -179,10 +175,10 @@ def _given_up(execution: Execution, operation: Operation) -> bool:
     resource = next(item for item in execution.plan.resources if item.address == operation.address)
     change = _change(execution, resource, operation)
     request = _request(execution, resource, operation, change, lambda _text: None)
-    driver = execution.driver(resource.provider, resource.type)
+    driver = execution.ports.driver(resource.provider, resource.type)
     try:
         outcome = driver.settle(request) if isinstance(driver, Recoverable) else None
-        references, types = request.references, execution.types
+        references, types = request.references, execution.ports.types
         record = None if outcome is None else record_of(resource, outcome, references, types)
         recording.fail(operation.id, resource.address, "a stage before it did not succeed", record)
     except Exception:  # noqa: BLE001 - whatever is wrong with the system or the state, it is asked again later
@@ -256,7 +252,7 @@ def _run(
         placed = tuple(item.at(address=resource.address) for item in trouble.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=placed, settled=False)
     except LockLost as lost:
-        execution.cancel.set()  # what still runs is not waited for any longer than it must be
+        execution.ports.cancel.set()  # what still runs is not waited for any longer than it must be
         return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),), settled=False, lock_lost=True)
     except OSError as trouble:
         return _Answer(
@@ -294,15 +290,15 @@ def _carry_out(
         recording.intend(operation.id, stored_request(request, resource))
     if isinstance(action, PerformStage):
         return _perform_stage(execution, resource, operation, request.with_action(action))
-    driver = execution.driver(resource.provider, resource.type)
+    driver = execution.ports.driver(resource.provider, resource.type)
     outcome = call_driver(driver, request.with_action(action), resource.provider)
     if isinstance(outcome, NotApplied):
-        kept = record_of(resource, outcome, request.references, execution.types)
+        kept = record_of(resource, outcome, request.references, execution.ports.types)
         recording.fail(operation.id, resource.address, _lines(outcome.diagnostics), kept)
         raise (_Restored if outcome.restored else Failure)(*outcome.diagnostics)
     deleted = isinstance(action, Delete)
     nothing = isinstance(action, Quiesce) or (deleted and not outcome.revivable)
-    kept = None if nothing else record_of(resource, outcome, request.references, execution.types)
+    kept = None if nothing else record_of(resource, outcome, request.references, execution.ports.types)
     recording.succeed(operation.id, resource.address, kept, forgotten=deleted)
     return outcome.messages
 
@@ -346,13 +342,15 @@ def _request(
     progress: Callable[[str], None],
 ) -> ApplyRequest[ActionT]:
     identities = execution.recording.identity
-    return request_for(execution.plan, resource, operation, action, identities, execution.cancel, progress)
+    return request_for(
+        execution.plan, resource, operation, action, identities, execution.ports.cancel, progress
+    )
 
 
 def _perform_stage(
     execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest[PerformStage]
 ) -> tuple[str, ...]:
-    driver = execution.driver(resource.provider, resource.type)
+    driver = execution.ports.driver(resource.provider, resource.type)
     assert isinstance(driver, Staged), "only a driver that performs stages is planned to"
     try:
         done = driver.perform(request)
@@ -381,8 +379,7 @@ def _maintain(
         operation=operation,
         request=_request(execution, resource, operation, None, progress),
         recording=execution.recording,
-        types=execution.types,
-        maintenance=execution.maintenance,
+        ports=execution.ports,
     )
     try:
         return maintain(run)
@@ -435,7 +432,7 @@ def _forget(execution: Execution, resource: PlannedResource, operation: Operatio
     # What is gone and not there any more, as opposed to what only its block is gone of: no one else knows
     # where it was.
     lost = resource.observed is None and isinstance(
-        execution.driver(resource.provider, resource.type), Undroppable
+        execution.ports.driver(resource.provider, resource.type), Undroppable
     )
     kept = execution.recording.record(resource.address) if lost else None
     execution.recording.succeed(operation.id, resource.address, kept, forgotten=True)
@@ -443,14 +440,14 @@ def _forget(execution: Execution, resource: PlannedResource, operation: Operatio
 
 
 def _record(execution: Execution, resource: PlannedResource, operation: Operation) -> tuple[str, ...]:
-    recording, computed = execution.recording, execution.types[resource.type].computed
+    recording, computed = execution.recording, execution.ports.types[resource.type].computed
     planned = resource.proposal.planned or {}
     outcome = Applied(
         attributes={name: value for name, value in planned.items() if name not in computed},
         identity={**recording.identity(resource.address), **resource.identity},
     )
     references = references_of(execution.plan, resource, recording.identity)
-    kept = record_of(resource, outcome, references, execution.types)
+    kept = record_of(resource, outcome, references, execution.ports.types)
     recording.succeed(operation.id, resource.address, kept)
     return ()
 

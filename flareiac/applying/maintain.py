@@ -3,49 +3,21 @@ recording.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from flareiac.applying.ports import Asked, Ports
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.intents import StoredMaintenance, stored_references
 from flareiac.model.plan import Operation, Plan, PlannedResource
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.maintenance import Judgement, LastRun, MaintenanceTask, PerformRequest
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest
-from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.table_tasks import Performed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One maintenance task of a plan, and the state as it is recorded by now. ``request`` is what a driver
-    would be asked about the resource.
-    """
-
-    plan: Plan
-    resource: PlannedResource
-    name: str
-    request: ApplyRequest[object]
-    snapshot: Snapshot
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaintenancePorts:
-    """What maintenance takes beside what every operation does.
-
-    ``decide``: the maintenance task as it is now, None where it is no longer declared; raises ``Failure``.
-    ``outcome``: what came of one that was asked for, None where that is not known. ``clock`` gives UTC
-    seconds.
-    """
-
-    decide: Callable[[Asked], MaintenanceTask | None]
-    perform: Callable[[PerformRequest], Performed]
-    outcome: Callable[[PerformRequest], Performed | None]
-    clock: Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +29,7 @@ class MaintenanceRun:
     operation: Operation
     request: ApplyRequest[object]
     recording: Recording
-    types: Mapping[str, ResourceType]
-    maintenance: MaintenancePorts
+    ports: Ports
 
 
 def maintain(run: MaintenanceRun) -> tuple[str, ...]:
@@ -80,18 +51,18 @@ def maintain(run: MaintenanceRun) -> tuple[str, ...]:
         request=run.request,
         snapshot=recording.snapshot,
     )
-    task = run.maintenance.decide(asked)
+    task = run.ports.maintenance.decide(asked)
     if task is None or not task.due or task.work is None:
         recording.succeed(run.operation.id, address, None)
         return (f"{run.operation.task} is no longer due{f': {task.summary}' if task else ''}",)
     wanted = _perform_request(record, task, run.request.references, run.request.cancel, run.request.progress)
     recording.intend(run.operation.id, _intent(run, task))
     try:
-        done = run.maintenance.perform(wanted)
+        done = run.ports.maintenance.perform(wanted)
     except Failure as failure:
         recording.fail(run.operation.id, address, "; ".join(item.line for item in failure.diagnostics), None)
         raise
-    judgement = _weighed(run.operation.id, record, task, done, recording, run.types, run.maintenance)
+    judgement = _weighed(run.operation.id, record, task, done, recording, run.ports)
     if any(item.severity is Severity.ERROR for item in judgement.diagnostics):
         raise Failure(*judgement.diagnostics)
     notes = tuple(item.line for item in judgement.diagnostics)
@@ -102,9 +73,7 @@ def found_done(
     operation_id: str,
     asked: StoredMaintenance,
     recording: Recording,
-    types: Mapping[str, ResourceType],
-    maintenance: MaintenancePorts,
-    cancel: threading.Event,
+    ports: Ports,
     progress: Callable[[str], None],
 ) -> Judgement | None:
     """Records what came of a maintenance task whose command died (``asked`` is its intent); None where that
@@ -122,9 +91,9 @@ def found_done(
         performer=Reference(asked.performer),
         work=asked.work,
     )
-    wanted = _perform_request(record, task, asked.request.references, cancel, progress)
-    done = maintenance.outcome(wanted)
-    return None if done is None else _weighed(operation_id, record, task, done, recording, types, maintenance)
+    wanted = _perform_request(record, task, asked.request.references, ports.cancel, progress)
+    done = ports.maintenance.outcome(wanted)
+    return None if done is None else _weighed(operation_id, record, task, done, recording, ports)
 
 
 def _intent(run: MaintenanceRun, task: MaintenanceTask) -> StoredMaintenance:
@@ -147,16 +116,15 @@ def _weighed(
     task: MaintenanceTask,
     done: Performed,
     recording: Recording,
-    types: Mapping[str, ResourceType],
-    maintenance: MaintenancePorts,
+    ports: Ports,
 ) -> Judgement:
     """What the result is worth; it is recorded either way."""
-    maintainer = types[record.type].maintainer
+    maintainer = ports.types[record.type].maintainer
     assert maintainer is not None, f"{record.type} is maintained and has no maintainer"
     judgement = maintainer.judge(task, done.result)
     wrong = tuple(item for item in judgement.diagnostics if item.severity is Severity.ERROR)
     run = LastRun(
-        at=maintenance.clock(),
+        at=ports.maintenance.clock(),
         id=task.id,
         forecast=task.forecast,
         result=done.result,

@@ -5,16 +5,16 @@ An apply records what it finds. A plan, which holds no lock and writes nothing, 
 will record.
 """
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from flareiac.applying.maintain import MaintenancePorts, found_done
+from flareiac.applying.maintain import found_done
+from flareiac.applying.ports import Ports
 from flareiac.applying.requests import record_of
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Severity
-from flareiac.model.events import Event, Note
+from flareiac.model.events import Note
 from flareiac.model.intents import StoredMaintenance, StoredRequest, stored_intent
 from flareiac.model.journal import Interrupted, Records, Result
 from flareiac.model.plan import Verb
@@ -25,15 +25,7 @@ from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Applied, Outcome
 
 
-def recover(
-    interrupted: Interrupted,
-    recording: Recording,
-    driver: Callable[[str, str], Driver],
-    types: Mapping[str, ResourceType],
-    maintenance: MaintenancePorts,
-    cancel: threading.Event,
-    emit: Callable[[Event], None],
-) -> frozenset[str]:
+def recover(interrupted: Interrupted, recording: Recording, ports: Ports) -> frozenset[str]:
     """Gives every open intent a result: what is there is recorded; what left no trace is as if it had never
     been asked.
 
@@ -44,27 +36,25 @@ def recover(
     for operation_id, intent in list(interrupted.open.items()):
         stored = stored_intent(intent.operation)
         if not isinstance(stored, StoredRequest):
-            if _settle_maintenance(
-                operation_id, intent.operation, recording, types, maintenance, cancel, emit
-            ):
+            if _settle_maintenance(operation_id, intent.operation, recording, ports):
                 done.add(operation_id)
             continue
         address, verb = stored.address, stored.action
         if verb == Verb.STAGE:
             recording.fail(operation_id, address, "interrupted; it is performed again", None)
             continue
-        request, asked = stored.request(), driver(stored.record.provider, stored.record.type)
+        request, asked = stored.request(), ports.driver(stored.record.provider, stored.record.type)
         outcome = asked.settle(request) if request and isinstance(asked, Recoverable) else None
-        record = _record(outcome, stored, types)
+        record = _record(outcome, stored, ports.types)
         if isinstance(outcome, Applied) and record is not None:
             done.add(operation_id)
             deleted = verb == Verb.DELETE
             kept_of = record if not deleted or outcome.revivable else None
             recording.succeed(operation_id, address, kept_of, forgotten=deleted)
-            emit(Note(message=f"{address}: the interrupted apply had done this ({verb}); recorded."))
+            ports.emit(Note(message=f"{address}: the interrupted apply had done this ({verb}); recorded."))
         else:
             recording.fail(operation_id, address, "interrupted before it took effect", record)
-            emit(Note(message=f"{address}: the interrupted apply had not done this ({verb})."))
+            ports.emit(Note(message=f"{address}: the interrupted apply had not done this ({verb})."))
     return frozenset(done)
 
 
@@ -125,15 +115,7 @@ def _record(
     return None if outcome is None else record_of(stored.record, outcome, stored.references, types)
 
 
-def _settle_maintenance(
-    operation_id: str,
-    asked: Data,
-    recording: Recording,
-    types: Mapping[str, ResourceType],
-    maintenance: MaintenancePorts,
-    cancel: threading.Event,
-    emit: Callable[[Event], None],
-) -> bool:
+def _settle_maintenance(operation_id: str, asked: Data, recording: Recording, ports: Ports) -> bool:
     """What its performer knows of it is recorded; what is not known is still due, or the next look at the
     resource tells that it is not.
     """
@@ -144,14 +126,12 @@ def _settle_maintenance(
             operation_id,
             stored,
             recording,
-            types,
-            maintenance,
-            cancel,
-            lambda text: emit(Note(message=f"{address}: {text}")),
+            ports,
+            lambda text: ports.emit(Note(message=f"{address}: {text}")),
         )
     if judgement is None:
         recording.fail(operation_id, address, "interrupted; what is left to do is still due", None)
-        emit(
+        ports.emit(
             Note(
                 message=(
                     f"{address}: what came of {name} when the apply was interrupted is not known; what "
@@ -161,7 +141,7 @@ def _settle_maintenance(
         )
         return False
     lines = (*judgement.messages, *(item.line for item in judgement.diagnostics))
-    emit(
+    ports.emit(
         Note(
             message=(
                 f"{address}: {name} was done although the apply was interrupted; recorded. {'; '.join(lines)}"

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from flareiac.applying.apply import Ports, Report, apply
-from flareiac.applying.maintain import Asked, MaintenancePorts
+from flareiac.applying.apply import Report, apply
+from flareiac.applying.ports import Asked, MaintenancePorts, Ports
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import error
