@@ -1,5 +1,6 @@
 """Describes what changed outside of FlareIaC about a recorded job. Pure."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from flareiac.sdk.lakehouse import writers_of
@@ -25,28 +26,27 @@ def running(
     if recorded.is_finite:
         failed = facts.phase == "failed" and facts.digest == identity.digest and identity.result is None
         return (f"its run failed: {facts.error}",) if failed and recorded.run != "manual" else ()
-    found: list[str] = []
+    found = []
     if facts.digest is not None and facts.digest != identity.digest:
         found.append("another definition than the recorded one is set to run")
+    return (*found, *_not_running(desired, facts))
+
+
+def _not_running(desired: JobDefinition, facts: JobFacts) -> Iterator[str]:
+    """Why a stream does not run; one that is silent is unwell, and nothing that a start would heal."""
+    application = f"its Spark application ({desired.engine})"
     if facts.state == "stopped":
-        found.append("it was stopped by hand")
+        yield "it was stopped by hand"
     elif facts.elsewhere:
-        found.append(
-            f"its Spark application ({desired.engine}) is silent, and {facts.elsewhere} cannot be seen "
-            "from here"
-        )
+        yield f"{application} is silent, and {facts.elsewhere} cannot be seen from here"
     elif facts.silent:
-        pass  # neither running nor gone: reported as unwell, and nothing that a start would heal
+        return
     elif not facts.alive and facts.ended != IDLE_SHUTDOWN:
-        found.append(
-            f"its Spark application ({desired.engine}) is not running"
-            + (f": {facts.ended}" if facts.ended else "")
-        )
+        yield f"{application} is not running" + (f": {facts.ended}" if facts.ended else "")
     elif facts.phase == "failed":
-        found.append(f"it has failed: {facts.error}")
+        yield f"it has failed: {facts.error}"
     elif not facts.alive:
-        found.append(f"its Spark application ({desired.engine}) ended because it was idle")
-    return tuple(found)
+        yield f"{application} ended because it was idle"
 
 
 def at_rest(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> bool:
