@@ -429,8 +429,7 @@ def _ask(driver: Driver, request: ApplyRequest[Change | Delete | Quiesce]) -> Ou
 
 
 def _forget(execution: Execution, resource: PlannedResource, operation: Operation) -> tuple[str, ...]:
-    # What is gone and not there any more, as opposed to what only its block is gone of: no one else knows
-    # where it was.
+    # The object no longer exists: its record is kept, because nothing else tells undrop where it was.
     lost = resource.observed is None and isinstance(
         execution.ports.driver(resource.provider, resource.type), Undroppable
     )

@@ -93,7 +93,7 @@ def decode(kind: type[R], data: object, where: str | None = ..., *, complete: bo
 def decode(kind: types.UnionType, data: object, where: str | None = ..., *, complete: bool = ...) -> Any: ...
 def decode(kind: Any, data: object, where: str | None = None, *, complete: bool = False) -> Any:
     """The record (or member of a union of records) that JSON data spells. Raises ``Mismatch``, and what a
-    ``Form`` raises; ``where`` begins the path, the record's name by default.
+    ``Form`` raises.
 
     ``where`` begins the path that a mismatch tells; by default it is the record's name. A ``Form`` passes
     what leads to its part. ``complete``: a field may be missing only where it is sparse; otherwise wherever

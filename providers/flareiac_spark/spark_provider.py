@@ -103,7 +103,7 @@ class SparkSession:
     def steer_connection(
         self, verb: RunCommand, connection: Resolved, cancel: Event, progress: Callable[[str], None]
     ) -> Sequence[str]:
-        """See ``flareiac.sdk.capabilities.SteeringConnections``."""
+        """See ``flareiac.sdk.capabilities.ConnectionControl``."""
         from flareiac_spark.engine.steer import steer_engine
 
         return steer_engine(verb, connection, self._applications, cancel, progress)
@@ -174,9 +174,9 @@ def _checkpoint_examine(recorded: Recorded) -> object:
 
 def _job_examine(recorded: Recorded) -> object:
     from flareiac_spark.definition.job_definition import JobDefinition
-    from flareiac_spark.definition.job_identity import identity_of
+    from flareiac_spark.definition.job_identity import JobIdentity
 
-    return JobDefinition.of(recorded.attributes), identity_of(recorded.identity)
+    return JobDefinition.of(recorded.attributes), JobIdentity.of(recorded.identity)
 
 
 def _job_canonical(

@@ -19,7 +19,7 @@ from flareiac_spark.definition.job_definition import (
     StreamInput,
     TableInput,
 )
-from flareiac_spark.definition.queries import identity_of
+from flareiac_spark.definition.queries import what_is_read
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.settings import OUTPUT_OPTIONS, SETTINGS, VALUES, harmless
@@ -606,11 +606,11 @@ def read_in_order(job: JobDefinition, output: str) -> list[str] | None:
 
 def _renamed(old: Mapping[str, Input], new: Mapping[str, Input]) -> dict[str, str]:
     """Inputs that read what an input of another name read, new name to old."""
-    gone = {identity_of(old[name]): name for name in old if name not in new}
+    gone = {what_is_read(old[name]): name for name in old if name not in new}
     return {
-        name: gone[identity_of(new[name])]
+        name: gone[what_is_read(new[name])]
         for name in new
-        if name not in old and identity_of(new[name]) in gone
+        if name not in old and what_is_read(new[name]) in gone
     }
 
 

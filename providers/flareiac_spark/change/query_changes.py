@@ -11,7 +11,7 @@ from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, gravity
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
 from flareiac_spark.definition.job_definition import Dedup, JobDefinition, Step
-from flareiac_spark.definition.queries import declares_state, identity_of
+from flareiac_spark.definition.queries import declares_state, what_is_read
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
 from flareiac_spark.sql.compare import Meaning, Query, compare_queries
@@ -427,7 +427,7 @@ def _query(job: JobDefinition, output: str) -> Query:
         streams=list(job.streams),
         columns={name: item.columns for name, item in job.inputs.items()},
         dedups={name: step.dedup.keys for name, step in job.steps.items() if step.dedup},
-        identities={name: identity_of(item) for name, item in job.inputs.items()},
+        identities={name: what_is_read(item) for name, item in job.inputs.items()},
         table_columns=() if job.foreach_batch else sorted(written.columns, key=str.lower),
     )
 

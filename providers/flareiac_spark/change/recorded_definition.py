@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from flareiac_spark.definition.job_definition import Input, JobDefinition, StreamInput
-from flareiac_spark.definition.queries import identity_of
+from flareiac_spark.definition.queries import what_is_read
 
 QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
 """The attributes whose text may change while the query stays the same."""
@@ -36,7 +36,7 @@ def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
 
 def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
     """The declared input that reads what a recorded one reads, under its name or another."""
-    alike = [other for other in inputs.values() if identity_of(other) == identity_of(item)]
+    alike = [other for other in inputs.values() if what_is_read(other) == what_is_read(item)]
     return inputs[name] if inputs.get(name) in alike else next(iter(alike), item)
 
 

@@ -14,7 +14,7 @@ from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.checkpoint_files.reader import note_of, preparation_note
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
-from flareiac_spark.definition.job_identity import identity_of
+from flareiac_spark.definition.job_identity import JobIdentity
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
 
@@ -84,7 +84,7 @@ def _held(holders: Sequence[Recorded]) -> dict[int, str]:
     found: dict[int, str] = {}
     for holder in holders:
         # Whatever else a holder is, only a job notes rebuilds.
-        job = identity_of({"rebuilds": holder.identity.get("rebuilds") or {}})
+        job = JobIdentity.of({"rebuilds": holder.identity.get("rebuilds") or {}})
         for item in job.rebuilds.values():
             until, before = item.at + HELD_SECONDS, item.generation_before
             if until > time.time() and before is not None:

@@ -57,13 +57,13 @@ class JobIdentity:
     result: RunResult | None = None
     unproven: bool = field(default=False, metadata=SPARSE)
 
-
-def identity_of(data: Attributes) -> JobIdentity:
-    """A job's identity as it was recorded."""
-    lasting = {name: value for name, value in data.items() if name not in _MOMENTARY}
-    return decode(JobIdentity, lasting, "identity")
+    @classmethod
+    def of(cls, data: Attributes) -> "JobIdentity":
+        """A job's identity as it was recorded. Raises ``Mismatch``."""
+        lasting = {name: value for name, value in data.items() if name not in _MOMENTARY}
+        return decode(cls, lasting, "identity")
 
 
 def recorded_identity(recorded: Recorded | None) -> JobIdentity:
     """The identity of a recorded job; an empty one where none is recorded."""
-    return identity_of(recorded.identity) if recorded is not None else JobIdentity()
+    return JobIdentity.of(recorded.identity) if recorded is not None else JobIdentity()

@@ -25,7 +25,7 @@ def folder_of(item: Input) -> str | None:
             assert_never(item)
 
 
-def identity_of(item: Input) -> str:
+def what_is_read(item: Input) -> str:
     """What an input reads, whatever it is called."""
     match item:
         case StreamInput(source=source):

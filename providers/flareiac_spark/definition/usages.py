@@ -14,7 +14,7 @@ from flareiac_spark.definition.job_definition import (
     StreamInput,
     TableInput,
 )
-from flareiac_spark.definition.job_identity import JobIdentity, identity_of
+from flareiac_spark.definition.job_identity import JobIdentity
 
 _SHARING: Final = {
     "complete": Sharing.REPLACES,
@@ -39,7 +39,7 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
     job = JobDefinition.of(attributes)
     given = columns_by_relation(job, references)
     recorded = references.get(address)
-    queries = queries_recorded(job, identity_of(recorded.identity) if recorded else JobIdentity())
+    queries = queries_recorded(job, JobIdentity.of(recorded.identity) if recorded else JobIdentity())
     for name, item in job.inputs.items():
         match item:
             case StreamInput(source=source):

@@ -2,7 +2,7 @@
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.lakehouse import EarlierState
-from flareiac_spark.definition.job_identity import identity_of
+from flareiac_spark.definition.job_identity import JobIdentity
 
 
 def earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ...]:
@@ -14,5 +14,5 @@ def earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ..
             branch=item.branch,
             noted_by=f"{address}, output {output}, generation {item.generation}",
         )
-        for output, item in identity_of(identity).rebuilds.items()
+        for output, item in JobIdentity.of(identity).rebuilds.items()
     )

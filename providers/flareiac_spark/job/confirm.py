@@ -18,7 +18,7 @@ from flareiac_spark.engine.application import read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import emptied_for
 from flareiac_spark.generation.switch import begins_generation
-from flareiac_spark.job.identity import first_batch, identity_of, reached
+from flareiac_spark.job.identity import first_batch, identity_after, reached
 from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.target import Target
 from flareiac_spark.job.wait import Wanted, computes_its_first_batch, not_stable, settled, wait_until_settled
@@ -71,7 +71,7 @@ def settled_already(request: ChangeRequest, target: Target, running: RunningJobs
         unsettled = known(request, target, (not_stable(request.address, job, 0, True, ""),))
         return unsettled if unsettled.attributes is not None else None
     running.note_queries(request.address, target.engine, target.digest, job)
-    identity = identity_of(request, target.digest, job, _rebuilds(request, target))
+    identity = identity_after(request, target.digest, job, _rebuilds(request, target))
     return Applied(attributes=target.planned, identity=identity)
 
 
@@ -93,12 +93,12 @@ def known(request: ChangeRequest, target: Target, diagnostics: tuple[Diagnostic,
         return NotApplied(diagnostics=diagnostics, attributes=there, identity=recorded.identity)
     if recorded is not None or target.definition.is_finite:
         return NotApplied(diagnostics=diagnostics)
-    identity = identity_of(request, target.digest, None, {})
+    identity = identity_after(request, target.digest, None, {})
     return NotApplied(diagnostics=diagnostics, attributes=planned, identity=identity)
 
 
 def _stopped(request: ChangeRequest, target: Target) -> Applied:
-    identity = identity_of(request, target.digest, None, _rebuilds(request, target))
+    identity = identity_after(request, target.digest, None, _rebuilds(request, target))
     return Applied(attributes=target.planned, identity=identity)
 
 
@@ -138,7 +138,7 @@ def _awaited(
         _rest(request, engine, running)
     return Applied(
         attributes=attributes,
-        identity=identity_of(request, wanted.digest, job, rebuilds, unproven=unproven),
+        identity=identity_after(request, wanted.digest, job, rebuilds, unproven=unproven),
         messages=(first_batch(within) if unproven else reached(job, finite),),
     )
 

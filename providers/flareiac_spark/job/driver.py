@@ -60,7 +60,7 @@ class JobDriver:
 
     def apply(self, request: ChangeRequest) -> Outcome:
         """The stages before it have put the definition among what should run: whether it does."""
-        self._running.find_out_both(request)
+        self._running.end_silent_applications(request)
         target = target_of(request, self._running)
         self._stand_by(request, target)
         outcome = confirm(request, target, self._running)
@@ -77,18 +77,18 @@ class JobDriver:
         recorded = request.action.recorded
         job = JobDefinition.of(recorded.attributes)
         engine = job.runs_in
-        self._running.find_out(request, recorded)
+        self._running.end_silent_application(request, recorded)
         self._applications.drop(engine, request.address)
         self._running.await_stop(request.address, engine, request.cancel)
-        return _gone(recorded, left_behind(job, request.action.going))
+        return _as_recorded(recorded, left_behind(job, request.action.going))
 
     def quiesce(self, request: ApplyRequest[Quiesce]) -> Outcome:
-        self._running.find_out(request, request.action.recorded)
+        self._running.end_silent_application(request, request.action.recorded)
         return self._stopped(request, request.action.recorded)
 
     def steer(self, request: ApplyRequest[Control]) -> Outcome:
         verb, recorded = request.action.command, request.action.recorded
-        self._running.find_out(request, recorded)
+        self._running.end_silent_application(request, recorded)
         if verb is RunCommand.STOP:
             return self._stopped(request, recorded)
         again = request.with_action(Update(planned=recorded.attributes, recorded=recorded))
@@ -119,7 +119,7 @@ class JobDriver:
                 engine = JobDefinition.of(recorded.attributes).runs_in
                 entry = self._running.entry(engine, request.address)
                 gone = entry is None and not self._running.may_run(engine, request.address)
-                return _gone(recorded) if gone else None
+                return _as_recorded(recorded) if gone else None
             case _:
                 return None
 
@@ -139,7 +139,7 @@ class JobDriver:
 
     def _stopped(self, request: ApplyRequest[object], recorded: Recorded) -> Outcome:
         self._running.stop(request.address, recorded, request.cancel)
-        return _gone(recorded, "stopped")
+        return _as_recorded(recorded, "stopped")
 
     def _stand_by(self, request: ChangeRequest, target: Target) -> None:
         """Raises ``Failure`` where another definition is what should run. A run that has ended rests, and
@@ -152,5 +152,5 @@ class JobDriver:
             self._running.want(request, target.engine, target.job())
 
 
-def _gone(recorded: Recorded, *messages: str) -> Applied:
+def _as_recorded(recorded: Recorded, *messages: str) -> Applied:
     return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=messages)

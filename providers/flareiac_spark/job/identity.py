@@ -19,7 +19,7 @@ from flareiac_spark.definition.job_identity import (
 _FORMER_QUERIES: Final = 20
 
 
-def identity_of(
+def identity_after(
     request: ChangeRequest,
     digest: str,
     job: JobStatus | None,

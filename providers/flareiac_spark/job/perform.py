@@ -14,7 +14,7 @@ from flareiac.sdk.results import StageDone
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.code import publish
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.generation import perform as generation
+from flareiac_spark.generation import perform as generation_stages
 from flareiac_spark.generation.await_jvm import await_jvm
 from flareiac_spark.generation.checkpoint_state import CheckpointState, read_state
 from flareiac_spark.generation.decide import Beginning, decide
@@ -31,7 +31,7 @@ from flareiac_spark.job.target import target_of
 def perform(request: ChangeRequest, stage: str, running: RunningJobs) -> StageDone:
     """Does this stage of a change. Raises ``Failure``."""
     kind, _, output = stage.partition(".")
-    running.find_out_both(request)
+    running.end_silent_applications(request)
     reach(f"{kind}.before")
     match kind:
         case stages.FINISH:
@@ -82,7 +82,7 @@ def _finish(request: ChangeRequest, running: RunningJobs) -> StageDone:
     if not begins_generation(request):
         return _finish_redirected(request, running)
     found = _switching(request, running, early=True)
-    note = generation.finish(found.switch, found.beginnings, found.client)
+    note = generation_stages.finish(found.switch, found.beginnings, found.client)
     ends = [batch for batch in note.values() if batch is not None]
     last = " and ".join(dict.fromkeys(f"batch {batch}" for batch in ends))
     if found.state.in_use:
@@ -106,18 +106,18 @@ def _empty(request: ChangeRequest, name: str, running: RunningJobs) -> StageDone
     for item in found.beginnings:
         for output in item.empties:
             if output.name == name:
-                emptied = generation.empty(found.switch, item.query, output, found.client)
-                return StageDone(messages=(generation.emptied_text(emptied),), note=encode(emptied))
+                emptied = generation_stages.empty(found.switch, item.query, output, found.client)
+                return StageDone(messages=(generation_stages.emptied_text(emptied),), note=encode(emptied))
     return StageDone(messages=(_has_begun(found.switch),))
 
 
 def _prepare(request: ChangeRequest, running: RunningJobs) -> StageDone:
     found = _switching(request, running)
     note = request.action.notes.get(stages.FINISH)
-    ends = generation.ended(found.switch, found.beginnings, note, found.client)
+    ends = generation_stages.ended(found.switch, found.beginnings, note, found.client)
     messages = []
     for item in found.beginnings:
-        messages.append(generation.prepare(found.switch, item, ends[item.query.name]))
+        messages.append(generation_stages.prepare(found.switch, item, ends[item.query.name]))
         reach(f"{stages.PREPARE}.within")
     texts = tuple(messages) or (_has_begun(found.switch),)
     return StageDone(messages=texts, note={"queries": [item.query.name for item in found.beginnings]})
@@ -149,14 +149,15 @@ def _refuse_running(request: ChangeRequest, running: RunningJobs) -> None:
     if recorded is None:
         return
     if not running.is_stopped(JobDefinition.of(recorded.attributes).runs_in, request.address):
-        raise Failure(generation.not_planned(request.address, "it was started since the plan was made"))
+        why = "it was started since the plan was made"
+        raise Failure(generation_stages.not_planned(request.address, why))
 
 
 def _refuse_unplanned(request: ChangeRequest, running: RunningJobs) -> None:
     """Raises ``Failure`` where something must happen first that the plan has no stage for."""
     if begins_generation(request):
         if stages.PREPARE not in request.action.notes and _switching(request, running).beginnings:
-            raise Failure(generation.not_planned(request.address, "its generation is not prepared"))
+            raise Failure(generation_stages.not_planned(request.address, "its generation is not prepared"))
         return
     old = old_spec(request, running.applications)
     if old is None or stages.FINISH in request.action.notes:
@@ -165,7 +166,7 @@ def _refuse_unplanned(request: ChangeRequest, running: RunningJobs) -> None:
     item = next(half_done(request.address, old, redirected(old, new), _client(request, running)), None)
     if item is not None:
         why = f"batch {item.batch} is in the tables that it wrote so far, and not committed"
-        raise Failure(generation.not_planned(request.address, why))
+        raise Failure(generation_stages.not_planned(request.address, why))
 
 
 def _client(request: ChangeRequest, running: RunningJobs) -> OperationClient:

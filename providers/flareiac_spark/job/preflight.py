@@ -22,7 +22,7 @@ def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[
     Raises ``Failure``.
     """
     for request in requests:
-        running.find_out_both(request)
+        running.end_silent_applications(request)
     for request in requests:
         running.applications.announce(_engine(request), request.references)
     refused = [item for request in requests for item in refusals(request, running.applications)]

@@ -38,19 +38,19 @@ class RunningJobs:
         """Puts a job among what should run, with the settings of its application."""
         self.applications.want(engine, request.references, _with(request.address, job))
 
-    def find_out(self, request: ApplyRequest[object], recorded: Recorded | None) -> None:
-        """Whether an application that is silent on another host is gone, where the job was. Raises
-        ``Failure``.
+    def end_silent_application(self, request: ApplyRequest[object], recorded: Recorded | None) -> None:
+        """An application that is silent on another host counts as ended where its lease proves that it is
+        gone: that of the recorded job. Raises ``Failure``.
         """
         if recorded is not None:
             engine = JobDefinition.of(recorded.attributes).runs_in
             self.applications.end_if_gone(engine, request.cancel, request.progress)
 
-    def find_out_both(self, request: ChangeRequest) -> None:
-        """The same, also where the job goes. Raises ``Failure``."""
+    def end_silent_applications(self, request: ChangeRequest) -> None:
+        """As ``end_silent_application``, and that of the planned job, too. Raises ``Failure``."""
         engine = JobDefinition.of(request.action.planned).runs_in
         self.applications.end_if_gone(engine, request.cancel, request.progress)
-        self.find_out(request, request.action.recorded)
+        self.end_silent_application(request, request.action.recorded)
 
     def stop(self, address: str, recorded: Recorded, cancel: threading.Event) -> None:
         """Returns when the recorded job certainly runs no more; it stays declared. Raises ``Failure``."""
