@@ -12,7 +12,8 @@ from uuid import uuid4
 import pytest
 
 from flareiac.sdk.maintenance import Judgement, MaintenanceTask
-from flareiac_iceberg.maintenance.kinds.compaction.settings import OPTIONS
+from flareiac_iceberg.maintenance.kinds.compaction.settings import OPTIONS as COMPACTION
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import OPTIONS as DELETE_REWRITE
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, CATALOG, Lake
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks
@@ -25,6 +26,8 @@ pytestmark = [
 ]
 NOW = datetime.now(UTC)
 NAME = "lake.n.t"
+ALLOWED = {**COMPACTION, "delete_rewrite": DELETE_REWRITE}
+"""Options by strategy, or by block."""
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +231,7 @@ def test_every_option_that_may_be_set_is_known_to_iceberg(
         "use-starting-sequence-number": "true",
         "remove-dangling-deletes": "false",
     }
-    options = {name: values.get(name, "0" if name == "output-spec-id" else "4") for name in OPTIONS[strategy]}
+    options = {name: values.get(name, "0" if name == "output-spec-id" else "4") for name in ALLOWED[strategy]}
     properties = {"write.delete.mode": "merge-on-read", "write.delete.granularity": "partition"}
     shared.apply("table.t", ORDERS | {"properties": properties})
     spark.sql(f"INSERT INTO {NAME} SELECT id, current_timestamp() FROM range(100)")
