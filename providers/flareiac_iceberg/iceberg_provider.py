@@ -16,9 +16,7 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs import canonical as catalog_canonical
 from flareiac_iceberg.catalogs import schema as catalog_schema
 from flareiac_iceberg.catalogs.connections import Connections
-from flareiac_iceberg.catalogs.spec import spec_of
-from flareiac_iceberg.catalogs.sqlite.reader import recover
-from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.data_table import schema as data_table_schema
 from flareiac_iceberg.data_table.read import DataTableDriver
 from flareiac_iceberg.format.locations import places
@@ -106,11 +104,10 @@ class IcebergSession:
         return [check_catalog(item) for item in references.values() if item.type == "catalog"]
 
     def recover(self, connections: Sequence[Resolved]) -> None:
-        """Has SQLite undo what a killed writer of a catalog's file left half done."""
+        """Has catalogs undo what a killed writer left half done."""
         for item in connections:
-            catalog = spec_of(item.address, item.attributes) if item.type == "catalog" else None
-            if isinstance(catalog, SqliteCatalog):
-                recover(catalog)
+            if item.type == "catalog":
+                spec_of(item.address, item.attributes).recover()
 
     def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
         """The tables that a pattern names. Raises ``Failure``."""

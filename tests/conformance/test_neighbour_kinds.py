@@ -9,7 +9,7 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.maintenance import catalog_listing as listing
 from tests.iceberg.lake import columns
 from tests.iceberg.maintenance.maintenance import measured, tasks

@@ -13,9 +13,10 @@ from pyiceberg.table import Table
 from flareiac.kernel.data import Reference
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.secrets import reference
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.connections import Connections
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.reader import tables_in
-from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
 from tests.iceberg.lake import CATALOG, Lake
 from tests.support.moto_server import KEYS, aws_keys, make_bucket, moto_server
 from tests.support.postgres import PASSWORD, postgres

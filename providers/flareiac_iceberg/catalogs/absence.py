@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac.sdk.results import Missing, Unreadable
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import NoCatalog
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,21 @@
-"""What catalogs of every kind have in common: the typed record, bounds on patience, Spark's settings.
-Pure.
+"""What catalogs of every kind have in common: the typed record, bounds on patience, Spark's settings. Pure;
+a kind imports its reader and writer when they are asked for.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
+from flareiac.kernel.data import Attributes
 from flareiac.sdk.secrets import resolve_all
+from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
+
+if TYPE_CHECKING:
+    from flareiac_iceberg.catalogs.entries import CatalogReader
+    from flareiac_iceberg.catalogs.writer import CatalogWriter
 
 CONNECT_SECONDS: Final = 10
 ANSWER_SECONDS: Final = 20
@@ -19,13 +27,24 @@ _S3_FILES: Final = "org.apache.iceberg.aws.s3.S3FileIO"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseCatalog(ABC):
-    """``warehouse`` is an absolute ``file:`` or ``s3:`` URI. ``properties`` are the user's, with references
-    where secrets are meant.
+class CatalogSpec(ABC):
+    """A catalog of some kind. A kind is a package with this record in ``spec``, listed in ``kinds``.
 
-    ``place`` says which catalog it is: two blocks with the same one see the same tables.
+    ``warehouse`` is an absolute ``file:`` or ``s3:`` URI. ``properties`` are the user's, with references
+    where secrets are meant. ``place`` says which catalog it is: two blocks with the same one see the same
+    tables.
     """
 
+    type: ClassVar[str]
+    """The ``type`` of its block."""
+    attributes: ClassVar[tuple[str, ...]] = ()
+    """The attributes of the block that not every type has."""
+    unusable: ClassVar[Mapping[str, str]] = {}
+    """Properties that would reach one side only, with what to do instead."""
+    names: ClassVar[re.Pattern[str]] = re.compile(".*", re.DOTALL)
+    name_rule: ClassVar[str] = ""
+    """The names of Iceberg's that it keeps as they are, and the same in words."""
+    can_rename: ClassVar[bool] = True
     spark_packages: ClassVar[tuple[str, ...]] = ()
     """Maven coordinates that Spark needs beside Iceberg's runtime."""
     uses_aws: ClassVar[bool] = False
@@ -59,6 +78,42 @@ class BaseCatalog(ABC):
         """The user's properties with their secrets. Raises ``Failure``."""
         return resolve_all(dict(self.properties))
 
+    @classmethod
+    def takes(cls, uri: object) -> bool:
+        """Whether it is the kind for this URI, among those of its type."""
+        del uri
+        return True
+
+    @classmethod
+    @abstractmethod
+    def read(cls, block: CatalogBlock) -> Attributes:
+        """``uri``, ``warehouse`` and what only this kind has, canonical; complains about the rest."""
+
+    @classmethod
+    @abstractmethod
+    def place_of(cls, found: Attributes) -> str:
+        """Which catalog canonical attributes mean, whatever it is called here."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, address: str, found: CatalogDefinition) -> Self:
+        """The record of what is recorded."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The local folder of the catalog itself."""
+        return None
+
+    @abstractmethod
+    def reader(self) -> "CatalogReader": ...
+
+    @abstractmethod
+    def writer(self) -> "CatalogWriter[Any, Any]":
+        """Opens it. Raises ``Failure``."""
+
+    def recover(self) -> None:  # noqa: B027 - most kinds leave nothing half done
+        """Undoes what a killed writer left half done."""
+
     @abstractmethod
     def spark_settings(self) -> dict[str, str]:
         """The settings by which Spark opens this catalog, with references where secrets are meant; files and
@@ -66,7 +121,7 @@ class BaseCatalog(ABC):
         """
 
 
-def spark_conf(catalog: BaseCatalog) -> dict[str, str]:
+def spark_conf(catalog: CatalogSpec) -> dict[str, str]:
     """Spark's settings: in a sql catalog both sides find the same rows only under the same catalog name."""
     prefix = f"spark.sql.catalog.{catalog.name}"
     files = {"io-impl": _S3_FILES} if catalog.warehouse.startswith("s3://") and not catalog.is_server else {}
@@ -81,7 +136,7 @@ def spark_conf(catalog: BaseCatalog) -> dict[str, str]:
     }
 
 
-def packages(catalog: BaseCatalog) -> tuple[str, ...]:
+def packages(catalog: CatalogSpec) -> tuple[str, ...]:
     """The Maven coordinates that a Spark application needs for this catalog and its warehouse."""
     named = any(
         name.startswith(("s3.", "client.", "glue.")) or ".aws." in value for name, value in catalog.properties

@@ -5,12 +5,8 @@ opened.
 import threading
 from typing import TYPE_CHECKING, Any
 
-from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
-from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.reader import tables_in
-from flareiac_iceberg.catalogs.rest.spec import RestCatalog
-from flareiac_iceberg.catalogs.spec import CatalogSpec
-from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 
 if TYPE_CHECKING:
     from flareiac_iceberg.catalogs.writer import CatalogWriter
@@ -32,7 +28,7 @@ class Connections:
             if spec not in self._open:
                 if spec.is_made_by_opening and not make:
                     tables_in(spec, "")
-                self._open[spec] = _opened(spec)
+                self._open[spec] = spec.writer()
             return self._open[spec]
 
     def close(self) -> None:
@@ -41,23 +37,3 @@ class Connections:
             while self._open:
                 _, writer = self._open.popitem()
                 writer.close()
-
-
-def _opened(spec: CatalogSpec) -> "CatalogWriter[Any, Any]":
-    match spec:
-        case SqliteCatalog():
-            from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
-
-            return SqliteWriter(spec)
-        case PostgresCatalog():
-            from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
-
-            return PostgresWriter(spec)
-        case RestCatalog():
-            from flareiac_iceberg.catalogs.rest.writer import RestWriter
-
-            return RestWriter(spec)
-        case GlueCatalog():
-            from flareiac_iceberg.catalogs.glue.writer import GlueWriter
-
-            return GlueWriter(spec)

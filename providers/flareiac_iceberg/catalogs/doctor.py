@@ -6,11 +6,11 @@ from pathlib import Path
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.file_access import bucket_trouble
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.reader import namespace_properties
-from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
-from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 from flareiac_iceberg.format.locations import local_path
 
 _NOBODYS = "flareiac_doctor"
@@ -36,9 +36,8 @@ def check_catalog(catalog: Resolved) -> Check:
 
 
 def _closed_folder(spec: CatalogSpec) -> Check | None:
-    database = spec.database.parent if isinstance(spec, SqliteCatalog) else None
     warehouse = None if spec.is_server else local_path(spec.warehouse)
-    for folder in (database, warehouse):
+    for folder in (spec.folder, warehouse):
         if folder is not None and (closed := _closed(folder)) is not None:
             fix = "Give write access to it, or name another place in the catalog."
             return Check(name=spec.address, verdict=Verdict.FAIL, text=f"{closed} cannot be written", fix=fix)

@@ -9,7 +9,7 @@ from typing import Protocol
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac_iceberg.catalogs.base import CatalogSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def folder_of(metadata_location: str) -> str:
     return metadata_location.rpartition("/metadata/")[0] or metadata_location.rpartition("/")[0]
 
 
-def unreadable(catalog: BaseCatalog, why: str) -> Diagnostic:
+def unreadable(catalog: CatalogSpec, why: str) -> Diagnostic:
     """Complains that the catalog cannot be read."""
     return error(
         codes.CATALOG_UNREADABLE,
@@ -73,7 +73,7 @@ def unreadable(catalog: BaseCatalog, why: str) -> Diagnostic:
     )
 
 
-def no_catalog(catalog: BaseCatalog, why: str) -> NoCatalog:
+def no_catalog(catalog: CatalogSpec, why: str) -> NoCatalog:
     """Complains that the catalog is not there. For what was never recorded there, it is not made yet."""
     return NoCatalog(
         error(

@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from flareiac.sdk.secrets import said
-from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, s3_settings
-from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, s3_settings
 from flareiac_iceberg.format.locations import local_path
 
 _ADVICE: Final = (

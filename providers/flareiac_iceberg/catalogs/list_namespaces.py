@@ -2,9 +2,9 @@
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import NoCatalog, unreadable
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 
 
 def namespaces_in(connections: Connections, spec: CatalogSpec) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.file_access import read_file
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.metadata import TableFile, parse_metadata
 from flareiac_iceberg.format.shape import Misshapen, check
 

@@ -4,7 +4,7 @@ gave none. Pure.
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac_iceberg.catalogs.base import CatalogSpec
 
 
 class Conflict(Exception):
@@ -19,7 +19,7 @@ class NotEmpty(Exception):
     """The namespace holds tables."""
 
 
-def unwritable(spec: BaseCatalog, why: str) -> Diagnostic:
+def unwritable(spec: CatalogSpec, why: str) -> Diagnostic:
     """Complains that the catalog or its warehouse cannot be written."""
     return error(
         codes.CATALOG_NOT_WRITTEN,
@@ -29,7 +29,7 @@ def unwritable(spec: BaseCatalog, why: str) -> Diagnostic:
     )
 
 
-def undecided(spec: BaseCatalog, why: str) -> Diagnostic:
+def undecided(spec: CatalogSpec, why: str) -> Diagnostic:
     """Complains that the catalog did not say whether it made a change."""
     return error(
         codes.CHANGE_NOT_CONFIRMED,

@@ -29,7 +29,7 @@ from pyiceberg.table.sorting import SortOrder
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.outcomes import Conflict
 from flareiac_iceberg.catalogs.requests import Definition, TableCommit
 from flareiac_iceberg.catalogs.target import Target
@@ -40,7 +40,7 @@ from flareiac_iceberg.format.metadata_update import completed, updated
 
 _VERSION: Final = re.compile(r"(?:.*/)?v?(\d+)[^/]*$")
 _DELETE_OLD: Final = "write.metadata.delete-after-commit.enabled"
-S = TypeVar("S", bound=BaseCatalog)
+S = TypeVar("S", bound=CatalogSpec)
 M = TypeVar("M", bound=MetastoreCatalog)
 
 

@@ -7,8 +7,7 @@ from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.glue.spec import GLUE_NAME, GlueCatalog
-from flareiac_iceberg.catalogs.spec import spec_of
+from flareiac_iceberg.catalogs.kinds import spec_of
 
 
 def place_of(catalog: Resolved) -> str:
@@ -17,18 +16,16 @@ def place_of(catalog: Resolved) -> str:
 
 
 def check_names(catalog: Reference, references: References, diagnostics: Diagnostics, **names: Data) -> None:
-    """Complains of names that this kind of catalog would change or refuse: Glue has small letters, digits and
-    _, and one level.
-    """
+    """Complains of names that this kind of catalog would change or refuse."""
     found = references.get(catalog.address)
-    if found is None or not isinstance(spec_of(found.address, found.attributes), GlueCatalog):
+    if found is None:
         return
+    kind = spec_of(found.address, found.attributes)
     for attribute, name in names.items():
-        if isinstance(name, str) and not GLUE_NAME.fullmatch(name):
+        if isinstance(name, str) and not kind.names.fullmatch(name):
             diagnostics.error(
                 codes.INVALID_GLUE_NAME,
-                f"{name!r} cannot be a name in {catalog.address}: Glue has lowercase letters, digits and _ "
-                "in names, and one level of namespaces. Write another name.",
+                f"{name!r} cannot be a name in {catalog.address}: {kind.name_rule}. Write another name.",
                 attribute=(attribute,),
             )
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from flareiac.kernel.data import Data
-from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, no_catalog
 
-S = TypeVar("S", bound=BaseCatalog)
+S = TypeVar("S", bound=CatalogSpec)
 
 
 class SqlReader(ABC, Generic[S]):

@@ -13,10 +13,10 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.pointer_writer import Entry, PointerWriter
 
-S = TypeVar("S", bound=BaseCatalog)
+S = TypeVar("S", bound=CatalogSpec)
 
 
 class SqlWriter(PointerWriter[S, SqlCatalog]):

@@ -6,7 +6,8 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.references import References
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
+from flareiac_iceberg.catalogs.base import CatalogSpec
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.format.spec import TableOutline
 
 

@@ -25,7 +25,7 @@ from sqlalchemy.exc import IntegrityError
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic
-from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, BaseCatalog, s3_settings
+from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, s3_settings
 from flareiac_iceberg.catalogs.outcomes import Exists, NotEmpty, undecided, unwritable
 from flareiac_iceberg.catalogs.requests import Definition, TableCommit
 from flareiac_iceberg.catalogs.target import Target
@@ -33,7 +33,7 @@ from flareiac_iceberg.format.locations import local_path
 
 Missing: TypeAlias = Callable[[Attributes], Sequence[Attributes]]
 """From the metadata of a table as the library makes it: the updates that make it the declared one."""
-S = TypeVar("S", bound=BaseCatalog)
+S = TypeVar("S", bound=CatalogSpec)
 C = TypeVar("C", bound=Catalog)
 
 

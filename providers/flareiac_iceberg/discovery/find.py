@@ -19,9 +19,9 @@ from flareiac.sdk.results import Present, Recorded, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import NoCatalog
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
 from flareiac_iceberg.catalogs.reader import tables_in
-from flareiac_iceberg.catalogs.spec import spec_of
 from flareiac_iceberg.discovery.block import chosen, label_of, written
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.spec import TableDefinition

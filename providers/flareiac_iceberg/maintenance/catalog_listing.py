@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.locations import LocationIndex
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import Registered, unreadable
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.reader import everything_in
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.locations import comparable, places_in
 
 Entry: TypeAlias = tuple[tuple[str, ...], str]

@@ -17,8 +17,8 @@ from flareiac.kernel.records import OPTIONAL, decode, encode
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.file_access import names_in, read_file
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.locations import absolute_location, local_path
 from flareiac_iceberg.maintenance.figures import ReaderPosition
 

@@ -9,10 +9,10 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import MeasureRequest
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.metadata_files import load, load_entry
 from flareiac_iceberg.catalogs.reader import tables_in
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import comparable

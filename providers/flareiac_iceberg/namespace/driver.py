@@ -12,11 +12,11 @@ from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import Absence, without_catalog
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.outcomes import NotEmpty
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.target import catalog_of
 from flareiac_iceberg.namespace.spec import (
     NamespaceDefinition,

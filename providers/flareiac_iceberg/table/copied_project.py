@@ -11,7 +11,7 @@ from flareiac.kernel.data import Reference
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.spec import spec_of
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.format.locations import absolute_location, plain_text
 from flareiac_iceberg.table.observed import ObservedTable
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.references import References
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
-from flareiac_iceberg.catalogs.spec import spec_of
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.format.spec import TableDefinition
 from flareiac_iceberg.table.changes import MoveTable
 from flareiac_iceberg.table.observed import ObservedTable, RecordedTable
@@ -77,8 +76,5 @@ def move_blockers(
 
 
 def _without_rename(desired: TableDefinition, references: References) -> bool:
-    """Glue would have a table registered again and then removed, with two entries for one table in
-    between.
-    """
     catalog = references.get(desired.catalog.address)
-    return catalog is not None and isinstance(spec_of(catalog.address, catalog.attributes), GlueCatalog)
+    return catalog is not None and not spec_of(catalog.address, catalog.attributes).can_rename

@@ -14,14 +14,13 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.resource_type import Remains
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.file_access import is_there, names_in, read_file
-from flareiac_iceberg.catalogs.glue.spec import GLUE_NAME, GlueCatalog
 from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
 from flareiac_iceberg.catalogs.metadata_files import later, load, load_entry, version_number
 from flareiac_iceberg.catalogs.reader import tables_in
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.manifests import read_entries, read_list
@@ -93,7 +92,7 @@ def refuse_elsewhere(connections: Connections, target: Target, uuid: str, locati
     """
     hidden: list[str] = []
     for namespace in namespaces_in(connections, target.catalog):
-        if isinstance(target.catalog, GlueCatalog) and not GLUE_NAME.fullmatch(namespace):
+        if not target.catalog.names.fullmatch(namespace):
             continue  # of others, and not ours to ask about
         for name, pointer in _entries(target.catalog, namespace, hidden):
             if pointer.is_view or not _bare(pointer.location).startswith(f"{_bare(location)}/"):

@@ -13,8 +13,8 @@ from flareiac.kernel.data import Reference
 from flareiac.sdk.results import Missing, NotApplied, Observation, Present, Unreadable
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.doctor import check_catalog
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.rest.reader import server as rest_server_of
-from flareiac_iceberg.catalogs.spec import spec_of
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.table.undrop import refuse_elsewhere
 from tests.iceberg.lake import CATALOG, Lake, Rejected, columns

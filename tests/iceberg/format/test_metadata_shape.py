@@ -15,9 +15,10 @@ import pytest
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.statistics import StatisticsRequest
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import Pointer
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.metadata_files import load_entry
-from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
 from flareiac_iceberg.format.metadata import parse_metadata
 from flareiac_iceberg.format.metadata_update import updated
 from flareiac_iceberg.format.snapshots import commits, heads

@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from flareiac.sdk.maintenance import Hold
-from flareiac_iceberg.catalogs.spec import spec_of
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.maintenance.figures import ReaderPosition
 from flareiac_iceberg.maintenance.foreign_readers import holds, positions
 from tests.iceberg.lake import CATALOG, Lake, Rejected, columns

@@ -15,7 +15,7 @@ from flareiac.sdk.secrets import said
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS
 from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, unreadable
-from flareiac_iceberg.catalogs.glue.spec import GLUE_NAME, GlueCatalog
+from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
 
 
 class GlueReader:
@@ -92,7 +92,7 @@ def _pointer(item: Mapping[str, Any]) -> Pointer:
 
 def check_name(catalog: GlueCatalog, namespace: str) -> None:
     """Glue has one level, and names that Hive can write. Raises ``Failure``."""
-    if not GLUE_NAME.fullmatch(namespace):
+    if not catalog.names.fullmatch(namespace):
         raise Failure(_unusable(catalog, namespace))
 
 

@@ -2,22 +2,69 @@
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
-from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac.kernel.data import Attributes
+from flareiac_iceberg.catalogs.base import CatalogSpec
+from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
 
-GLUE_NAME: Final = re.compile(r"[a-z0-9_]{1,252}")
+if TYPE_CHECKING:
+    from flareiac_iceberg.catalogs.glue.reader import GlueReader
+    from flareiac_iceberg.catalogs.glue.writer import GlueWriter
+
+_KEYS: Final = "Spark's Glue client takes keys from AWS's own chain only: set"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GlueCatalog(BaseCatalog):
-    """The AWS Glue Data Catalog of an account and region."""
+class GlueCatalog(CatalogSpec):
+    """The AWS Glue Data Catalog of an account and region. It would register a table that is renamed again and
+    remove the old entry after that, with two entries for one table in between.
+    """
 
+    type: ClassVar = "glue"
+    unusable: ClassVar = {
+        "glue.access-key-id": f"{_KEYS} AWS_ACCESS_KEY_ID, a profile or a role",
+        "glue.secret-access-key": f"{_KEYS} AWS_SECRET_ACCESS_KEY, a profile or a role",
+        "glue.session-token": f"{_KEYS} AWS_SESSION_TOKEN, a profile or a role",
+        "glue.profile-name": "Spark's Glue client does not know it: set AWS_PROFILE",
+    }
+    names: ClassVar = re.compile(r"[a-z0-9_]{1,252}")
+    name_rule: ClassVar = "Glue has lowercase letters, digits and _ in names, and one level of namespaces"
+    can_rename: ClassVar = False
     uses_aws: ClassVar = True
     advice: ClassVar = (
         "Check region and endpoint, and that AWS gives keys here that may read Glue. "
         "Nothing is known meanwhile."
     )
+
+    @classmethod
+    def read(cls, block: CatalogBlock) -> Attributes:
+        return {"uri": None, "warehouse": block.warehouse(local=False)}
+
+    @classmethod
+    def place_of(cls, found: Attributes) -> str:
+        known = found["properties"]
+        where = (
+            known.get("glue.endpoint")
+            or known.get("client.region")
+            or known.get("glue.region")
+            or "the region of AWS's own settings"
+        )
+        return f"glue {known.get('glue.id', '')}".strip() + f" in {where}"
+
+    @classmethod
+    def of(cls, address: str, found: CatalogDefinition) -> Self:
+        return cls(**found.common(address))
+
+    def reader(self) -> "GlueReader":
+        from flareiac_iceberg.catalogs.glue.reader import GlueReader
+
+        return GlueReader(self)
+
+    def writer(self) -> "GlueWriter":
+        from flareiac_iceberg.catalogs.glue.writer import GlueWriter
+
+        return GlueWriter(self)
 
     def spark_settings(self) -> dict[str, str]:
         return {"type": "glue", "warehouse": self.warehouse}

@@ -1,21 +1,32 @@
 """The record of a catalog in a PostgreSQL database. Pure."""
 
+import re
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from flareiac_iceberg.catalogs.base import CONNECT_SECONDS, BaseCatalog, present
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CONNECT_SECONDS, CatalogSpec, present
+from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
+
+if TYPE_CHECKING:
+    from flareiac_iceberg.catalogs.postgres.reader import PostgresReader
+    from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
 
 PARAMETERS: Final = ("sslmode", "sslrootcert")
 """Parameters of a PostgreSQL URI that mean the same to both of the drivers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PostgresCatalog(BaseCatalog):
+class PostgresCatalog(CatalogSpec):
     """A database of a server. ``credential`` stands for the password; ``parameters`` are those of
     ``PARAMETERS`` that were written.
     """
 
+    type: ClassVar = "sql"
+    attributes: ClassVar = ("uri", "credential")
     is_made_by_opening: ClassVar = True
     spark_packages: ClassVar = ("org.postgresql:postgresql:42.7.14",)
     advice: ClassVar = (
@@ -29,6 +40,35 @@ class PostgresCatalog(BaseCatalog):
     database: str
     parameters: tuple[tuple[str, str], ...] = ()
     credential: str | None = None
+
+    @classmethod
+    def takes(cls, uri: object) -> bool:
+        return isinstance(uri, str) and re.match(r"postgres(ql)?(\+\w+)?:", uri) is not None
+
+    @classmethod
+    def read(cls, block: CatalogBlock) -> Attributes:
+        secret = block.holds_secret("uri", ("credential",))
+        uri = "" if secret else _postgres(str(block.written("uri")), block.diagnostics)
+        return {"uri": uri, "warehouse": block.warehouse(local=True)}
+
+    @classmethod
+    def place_of(cls, found: Attributes) -> str:
+        # A database keeps several catalogs, told apart by their names.
+        return f"{found['uri']}#{found['name']}"
+
+    @classmethod
+    def of(cls, address: str, found: CatalogDefinition) -> Self:
+        return cls(**found.common(address), **_parts_of(found.uri or ""), credential=found.credential)
+
+    def reader(self) -> "PostgresReader":
+        from flareiac_iceberg.catalogs.postgres.reader import PostgresReader
+
+        return PostgresReader(self)
+
+    def writer(self) -> "PostgresWriter":
+        from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
+
+        return PostgresWriter(self)
 
     def spark_settings(self) -> dict[str, str]:
         found = {
@@ -46,7 +86,7 @@ class PostgresCatalog(BaseCatalog):
         return f"jdbc:postgresql://{host}:{self.port}/{quote(self.database)}?{query}"
 
 
-def parts_of(uri: str) -> dict[str, Any]:
+def _parts_of(uri: str) -> dict[str, Any]:
     """The fields of a ``PostgresCatalog`` that its URI holds."""
     parts = urlsplit(uri)
     return {
@@ -56,3 +96,36 @@ def parts_of(uri: str) -> dict[str, Any]:
         "database": unquote(parts.path.lstrip("/")),
         "parameters": tuple(parse_qsl(parts.query)),
     }
+
+
+def _postgres(uri: str, diagnostics: Diagnostics) -> str:
+    """``postgresql://user@host:port/database?sslmode=...`` in one spelling."""
+    try:
+        parts = urlsplit(uri)
+        host, port, database = parts.hostname, parts.port or 5432, parts.path.strip("/")
+    except ValueError:
+        host, port, database, parts = None, 0, "", urlsplit("")
+    parameters = parse_qsl(parts.query)
+    strange = [name for name, _ in parameters if name not in PARAMETERS]
+    if not host or not database or "/" in database or strange:
+        why = (
+            f"Of its parameters, {' and '.join(PARAMETERS)} mean the same to all who use it; {strange[0]} "
+            "does not. "
+            if strange
+            else ""
+        )
+        advice = (
+            f"It is not the URI of a PostgreSQL database. {why}Write "
+            '"postgresql://user@host:5432/database", and the password as '
+            "credential = secret.NAME."
+        )
+        diagnostics.error(codes.INVALID_CATALOG_URI, advice, attribute=("uri",))
+    user = f"{parts.username}@" if parts.username else ""
+    query = "&".join(f"{name}={quote(value, safe='/')}" for name, value in parameters)
+    return f"postgresql://{user}{_bracketed(host or 'localhost')}:{port}/{database}" + (
+        f"?{query}" if query else ""
+    )
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

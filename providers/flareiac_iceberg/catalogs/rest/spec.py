@@ -1,17 +1,33 @@
 """The record of a catalog behind Iceberg's REST protocol. Pure."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
+from urllib.parse import urlsplit
 
-from flareiac_iceberg.catalogs.base import BaseCatalog, present
+from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec, present
+from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
+
+if TYPE_CHECKING:
+    from flareiac_iceberg.catalogs.rest.reader import RestReader
+    from flareiac_iceberg.catalogs.rest.writer import RestWriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestCatalog(BaseCatalog):
+class RestCatalog(CatalogSpec):
     """A server of Iceberg's REST protocol. ``warehouse`` is a name of the server's, or empty. ``credential``
     stands for ``id:secret``.
     """
 
+    type: ClassVar = "rest"
+    attributes: ClassVar = ("uri", "credential", "prefix", "token")
+    unusable: ClassVar = {
+        "rest.sigv4-enabled": ("requests cannot be signed for AWS yet: use a catalog with tokens, or glue"),
+        "auth": "write token or credential",
+        "rest.auth.type": "write token or credential",
+    }
     is_server: ClassVar = True
     advice: ClassVar = (
         "Check that the server runs, and uri, warehouse, prefix and token or credential. "
@@ -22,6 +38,44 @@ class RestCatalog(BaseCatalog):
     prefix: str | None = None
     credential: str | None = None
     token: str | None = None
+
+    @classmethod
+    def read(cls, block: CatalogBlock) -> Attributes:
+        uri = (
+            "" if block.holds_secret("uri", ("token",)) else _server(block.written("uri"), block.diagnostics)
+        )
+        warehouse = block.written("warehouse")
+        unnamed = block.holds_secret_in_warehouse() or warehouse is None or warehouse is UNKNOWN
+        return {
+            "uri": uri,
+            "warehouse": None if unnamed else str(warehouse),
+            "prefix": block.written("prefix"),
+            "token": block.secret("token"),
+        }
+
+    @classmethod
+    def place_of(cls, found: Attributes) -> str:
+        return f"{found['uri']}#{found['warehouse'] or ''}#{found['prefix'] or ''}"
+
+    @classmethod
+    def of(cls, address: str, found: CatalogDefinition) -> Self:
+        return cls(
+            **found.common(address),
+            uri=found.uri or "",
+            prefix=found.prefix,
+            credential=found.credential,
+            token=found.token,
+        )
+
+    def reader(self) -> "RestReader":
+        from flareiac_iceberg.catalogs.rest.reader import RestReader
+
+        return RestReader(self)
+
+    def writer(self) -> "RestWriter":
+        from flareiac_iceberg.catalogs.rest.writer import RestWriter
+
+        return RestWriter(self)
 
     @property
     def token_uri(self) -> str:
@@ -35,3 +89,26 @@ class RestCatalog(BaseCatalog):
         exchange = self.token_uri if self.credential else None
         login = {"credential": self.credential, "token": self.token, "oauth2-server-uri": exchange}
         return {"type": "rest", "uri": self.uri} | present({**rest, **login})
+
+
+def _server(uri: Data, diagnostics: Diagnostics) -> str:
+    text = uri if isinstance(uri, str) else ""
+    try:
+        parts = urlsplit(text)
+        fine = (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and not parts.query
+            and not parts.fragment
+            and parts.port != 0
+        )
+    except ValueError:
+        fine = False
+    if not fine:
+        diagnostics.error(
+            codes.NO_CATALOG_SERVER,
+            f"{'There is no uri' if uri is None else f'{text!r} is not the address of a server'}. "
+            'Write uri = "https://host/path": what stands before /v1/config, without parameters.',
+            attribute=("uri",),
+        )
+    return text.rstrip("/")

@@ -1,21 +1,35 @@
 """The record of a catalog in a SQLite file. Pure."""
 
+import os.path
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
-from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
+from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
+
+if TYPE_CHECKING:
+    from flareiac_iceberg.catalogs.sqlite.reader import SqliteReader
+    from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 
 BUSY_TIMEOUT_MS: Final = 15_000
 """How long a writer waits for another one's lock on the SQLite file. With 0, most commits beside a busy
 neighbour fail (measured).
 """
 
+_SCHEME: Final = "sqlite:///"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SqliteCatalog(BaseCatalog):
+class SqliteCatalog(CatalogSpec):
     """A database file."""
 
+    type: ClassVar = "sql"
+    attributes: ClassVar = ("uri", "credential")
     is_made_by_opening: ClassVar = True
     spark_packages: ClassVar = ("org.xerial:sqlite-jdbc:3.54.1.0",)
     advice: ClassVar = (
@@ -24,6 +38,41 @@ class SqliteCatalog(BaseCatalog):
 
     database: Path
 
+    @classmethod
+    def read(cls, block: CatalogBlock) -> Attributes:
+        secret = block.holds_secret("uri", ("credential",))
+        uri = None if secret else block.written("uri")
+        database = _database(uri, block.lake, block.root, block.diagnostics)
+        return {"uri": f"{_SCHEME}{database}", "warehouse": block.warehouse(local=True)}
+
+    @classmethod
+    def place_of(cls, found: Attributes) -> str:
+        # A file keeps several catalogs, told apart by their names.
+        return f"{found['uri']}#{found['name']}"
+
+    @classmethod
+    def of(cls, address: str, found: CatalogDefinition) -> Self:
+        return cls(**found.common(address), database=Path((found.uri or "").removeprefix(_SCHEME)))
+
+    @property
+    def folder(self) -> Path:
+        return self.database.parent
+
+    def reader(self) -> "SqliteReader":
+        from flareiac_iceberg.catalogs.sqlite.reader import SqliteReader
+
+        return SqliteReader(self)
+
+    def writer(self) -> "SqliteWriter":
+        from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
+
+        return SqliteWriter(self)
+
+    def recover(self) -> None:
+        from flareiac_iceberg.catalogs.sqlite.reader import recover
+
+        recover(self)
+
     @property
     def shown(self) -> str:
         return str(self.database)
@@ -31,3 +80,21 @@ class SqliteCatalog(BaseCatalog):
     def spark_settings(self) -> dict[str, str]:
         uri = f"jdbc:sqlite:{self.database}?journal_mode=WAL&busy_timeout={BUSY_TIMEOUT_MS}"
         return {"type": "jdbc", "uri": uri, "jdbc.schema-version": "V1", "warehouse": self.warehouse}
+
+
+def _database(uri: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> Path:
+    default = lake / "catalog.db"
+    if uri is None:
+        return default.absolute()
+    match = re.fullmatch(r"sqlite:///([^?]+)", uri) if isinstance(uri, str) else None
+    if match and ":memory:" not in uri:
+        return Path(os.path.normpath((root / match[1]).absolute()))
+    diagnostics.error(
+        codes.INVALID_CATALOG_URI,
+        f"{uri!r} is not the URI of a SQLite file or a PostgreSQL database. Write "
+        '"sqlite:///folder/catalog.db" (relative to the root module) or "sqlite:////folder/catalog.db" '
+        "(absolute), without options, or "
+        '"postgresql://user@host:5432/database".',
+        attribute=("uri",),
+    )
+    return default.absolute()

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import MeasureRequest
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import NoCatalog
-from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
+from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import comparable

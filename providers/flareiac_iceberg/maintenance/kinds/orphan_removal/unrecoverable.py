@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.file_access import is_there, names_in
 from flareiac_iceberg.catalogs.metadata_files import later, load
-from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.identity import TableIdentity
 
 _MOST_STRANGE: Final = 16
