@@ -36,8 +36,8 @@ class Manifest:
     sequence: int
     live: int
     partitions: tuple[tuple[bytes | None, bytes | None], ...] = ()
-    """The least and the most of each partition field, as Iceberg writes single values; None where that is not
-    told.
+    """The least and the most of each partition field, as Iceberg writes single values; None where the
+    manifest does not say it.
     """
 
 

@@ -53,7 +53,7 @@ class PostgresCatalog(CatalogSpec):
 
     @classmethod
     def place_of(cls, found: Attributes) -> str:
-        # A database keeps several catalogs, told apart by their names.
+        # A database keeps several catalogs, distinguished by their names.
         return f"{found['uri']}#{found['name']}"
 
     @classmethod

@@ -47,7 +47,7 @@ class SqliteCatalog(CatalogSpec):
 
     @classmethod
     def place_of(cls, found: Attributes) -> str:
-        # A file keeps several catalogs, told apart by their names.
+        # A file keeps several catalogs, distinguished by their names.
         return f"{found['uri']}#{found['name']}"
 
     @classmethod
