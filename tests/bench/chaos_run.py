@@ -168,12 +168,13 @@ class Course:
                 command.wait(blow.after)
             ended = "" if command.poll() is None else ", which had ended"
             self._collect(variables.get("FLAREIAC_KILL_AT", ""))
-            self._strike(blow.strike, f"{blow}{ended}")
+            self._strike(blow.strike, f"{blow}{ended}", variables.get("FLAREIAC_KILL_AT", ""))
             said = command.communicate()[0]
         self._collect(variables.get("FLAREIAC_KILL_AT", ""))
         self._look(Ended(code=command.returncode, out=said, err=""), amid)
 
-    def _strike(self, strike: Strike, shown: str) -> None:
+    def _strike(self, strike: Strike, shown: str, kill_at: str = "") -> None:
+        """``kill_at``: with what the command at work starts a driver again, perhaps before this returns."""
         pid, application = self.lake.driver_pid(), self.lake.application()
         if pid is None:
             return
@@ -199,7 +200,7 @@ class Course:
             case Strike.HOST:
                 self._lose_host()
         self.ledger.strike(shown)
-        self._collect()
+        self._collect(kill_at)
 
     def _pause(self, pid: int) -> None:
         """The driver is silent for longer than its heartbeat may be old; nothing may be applied meanwhile."""
