@@ -1,0 +1,107 @@
+"""What a provider may ask of a message broker that another provider connects to: which topics there are, and
+which records of them can still be read. Records, and the plug-ins that answer.
+
+A provider declares a reader for each type of connection as an entry point of the group ``flareiac.brokers``:
+``TYPE = "module:READER"``. A planner of another provider's resources gets what was read as facts; a broker
+that does not answer leaves topics and offsets unknown, never missing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Final, Protocol
+
+from flareiac.kernel.data import Attributes
+
+GROUP: Final = "flareiac.brokers"
+"""The entry points of readers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicSelection:
+    """Topics by name, or by a regular expression that matches whole names (in Java's syntax, as Spark reads
+    it).
+    """
+
+    names: tuple[str, ...] = ()
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionOffsets:
+    """The records of one partition that can be read: offsets from ``first`` up to ``end``, without ``end``.
+    Some in between may be missing (compaction, control records).
+    """
+
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicOffsets:
+    """One topic. ``id`` is the broker's own, which a topic that is created again under the same name does not
+    share; None where the broker has none. ``retention_ms``: None where it is not known, -1 without a limit.
+    """
+
+    name: str
+    id: str | None
+    partitions: Mapping[int, PartitionOffsets]
+    retention_ms: int | None = None
+    is_compacted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerView:
+    """What a cluster answered. ``missing``: names that were asked for and are no topics."""
+
+    cluster_id: str | None
+    topics: Mapping[str, TopicOffsets]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerRecord:
+    """One record. ``timestamp_ms`` since 1970, UTC; None where it has none."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int | None
+    key: bytes | None
+    value: bytes | None
+
+
+class BrokerReader(Protocol):
+    """Asks brokers of one type of connection, which is given by its canonical attributes; resolves its
+    secrets by itself. Safe to use from several threads. Each method raises ``Failure``: unreachable, refused,
+    or a setting that it cannot use.
+    """
+
+    def view(self, connection: Attributes, selection: TopicSelection) -> BrokerView:
+        """Topics with the offsets that can be read now."""
+        ...
+
+    def records(
+        self, connection: Attributes, positions: Mapping[tuple[str, int], int], *, count: int = 1
+    ) -> Sequence[BrokerRecord]:
+        """For each topic and partition up to ``count`` records from a position on, in the order of their
+        offsets; none where there is nothing to read.
+        """
+        ...
+
+    def positions_at(
+        self, connection: Attributes, partitions: Sequence[tuple[str, int]], time_ms: int
+    ) -> Mapping[tuple[str, int], int]:
+        """The offset of the first record that is not earlier than a time (ms since 1970, UTC); the end where
+        there is none.
+        """
+        ...
+
+
+@cache
+def reader_of(connection_type: str) -> BrokerReader | None:
+    """The reader for a type of connection, None where no installed package brings one."""
+    found = next(iter(entry_points(group=GROUP, name=connection_type)), None)
+    reader: BrokerReader | None = None if found is None else found.load()
+    return reader
