@@ -4,10 +4,15 @@ writes.
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from tests.support.kafka_broker import Broker
 
 # A failure in CI must be there again in the next run; new examples are looked for elsewhere. How long an
 # example takes says more about
@@ -54,6 +59,17 @@ def java_home() -> Path:
     from flareiac_spark.runtime.java import require_java
 
     return require_java().home
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> "Iterator[Broker]":
+    """A Kafka broker that all tests of this process share: topics have names of their own, and none of them
+    ends it.
+    """
+    from tests.support.kafka_broker import Broker
+
+    with Broker(tmp_path_factory.mktemp("kafka"), java_home) as started:
+        yield started
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import psycopg2
+
+from tests.support.ports import free_port
 
 USER, PASSWORD = "flare", "a pass:word@with/strange%signs"
 
@@ -97,7 +98,7 @@ def postgres(directory: Path) -> Iterator[Postgres]:
     subprocess.run(
         [bindir / "initdb", "-D", data, *options], check=True, capture_output=True, cwd="/", **_as(who)
     )
-    port = _free_port()
+    port = free_port()
     settings = {
         "listen_addresses": "127.0.0.1",
         "unix_socket_directories": "",
@@ -156,10 +157,3 @@ def _open_parents(directory: Path) -> None:
     for parent in directory.parents:
         if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o011)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

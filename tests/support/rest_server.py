@@ -5,7 +5,6 @@ kept in SQLite and files.
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,51 +14,30 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from tests.support.maven_jars import dependency, resolved_jars
+from tests.support.ports import free_port
+
 ICEBERG, JETTY = "1.11.0", "12.1.5"
-POM = f"""\
-<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>flareiac</groupId><artifactId>rest-server</artifactId><version>1</version><packaging>pom</packaging>
-  <dependencies>
-    <dependency><groupId>org.apache.iceberg</groupId><artifactId>iceberg-open-api</artifactId><version>{ICEBERG}</version>
-      <classifier>test-fixtures</classifier><exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
-    </dependency>
-    <dependency><groupId>org.apache.iceberg</groupId><artifactId>iceberg-core</artifactId><version>{ICEBERG}</version>
-      <classifier>tests</classifier><exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
-    </dependency>
-    <dependency><groupId>org.apache.iceberg</groupId><artifactId>iceberg-api</artifactId><version>{ICEBERG}</version>
-      <classifier>tests</classifier><exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
-    </dependency>
-    <dependency><groupId>org.apache.iceberg</groupId><artifactId>iceberg-core</artifactId><version>{ICEBERG}</version></dependency>
-    <dependency><groupId>org.eclipse.jetty.ee10</groupId><artifactId>jetty-ee10-servlet</artifactId><version>{JETTY}</version></dependency>
-    <dependency><groupId>org.eclipse.jetty.compression</groupId><artifactId>jetty-compression-server</artifactId><version>{JETTY}</version>
-    </dependency>
-    <dependency><groupId>org.eclipse.jetty.compression</groupId><artifactId>jetty-compression-gzip</artifactId><version>{JETTY}</version>
-    </dependency>
-    <dependency><groupId>org.xerial</groupId><artifactId>sqlite-jdbc</artifactId><version>3.54.1.0</version></dependency>
-  </dependencies>
-</project>
-"""
 
 
 @cache
 def server_jars() -> tuple[Path, ...]:
-    """The jars of the server, fetched once into the user's cache. Its dependencies are many, so that Maven
-    resolves them.
-    """
-    from flareiac.kernel.user_cache import cache_directory
-
-    folder = cache_directory(os.environ) / "rest-server" / f"{ICEBERG}-{JETTY}"
-    done = folder / "complete"
-    if not done.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "pom.xml").write_text(POM)
-        command = ["mvn", "-B", "-q", "-f", str(folder / "pom.xml"), "dependency:copy-dependencies"]
-        command += [f"-DoutputDirectory={folder}", "-DincludeScope=runtime"]
-        ran = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-        assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
-        done.touch()
-    return tuple(sorted(folder.glob("*.jar")))
+    """The jars of the server and of what it needs."""
+    iceberg, jetty = "org.apache.iceberg", "org.eclipse.jetty"
+    return resolved_jars(
+        "rest-server",
+        f"{ICEBERG}-{JETTY}",
+        (
+            dependency(f"{iceberg}:iceberg-open-api:{ICEBERG}", classifier="test-fixtures", alone=True),
+            dependency(f"{iceberg}:iceberg-core:{ICEBERG}", classifier="tests", alone=True),
+            dependency(f"{iceberg}:iceberg-api:{ICEBERG}", classifier="tests", alone=True),
+            dependency(f"{iceberg}:iceberg-core:{ICEBERG}"),
+            dependency(f"{jetty}.ee10:jetty-ee10-servlet:{JETTY}"),
+            dependency(f"{jetty}.compression:jetty-compression-server:{JETTY}"),
+            dependency(f"{jetty}.compression:jetty-compression-gzip:{JETTY}"),
+            dependency("org.xerial:sqlite-jdbc:3.54.1.0"),
+        ),
+    )
 
 
 def _class_path() -> str:
@@ -78,7 +56,7 @@ def _class_path() -> str:
 def rest_server(directory: Path, java_home: Path) -> Iterator[str]:
     """The address of a running server with its data below ``directory``."""
     directory.mkdir(parents=True, exist_ok=True)
-    port = _free_port()
+    port = free_port()
     environment = {
         "CATALOG_WAREHOUSE": f"file://{directory}/warehouse",
         "CATALOG_URI": f"jdbc:sqlite:{directory}/rest.db",
@@ -117,13 +95,6 @@ def _wait(uri: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.1)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

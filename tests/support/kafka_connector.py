@@ -1,0 +1,29 @@
+"""The jars with which Spark reads and writes Kafka, and with which it reads and writes Avro."""
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+CONNECTOR: Final = (
+    "org.apache.commons:commons-pool2:2.12.1",
+    "org.apache.kafka:kafka-clients:3.9.1",
+    "org.apache.spark:spark-avro_2.13:4.1.1",
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.3",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.1",
+)
+
+
+@cache
+def connector_jars() -> tuple[Path, ...]:
+    """The jars in the user's cache, fetched where they are not there yet."""
+    from flareiac_spark.runtime.coordinates import parse_coordinates
+    from flareiac_spark.runtime.jars import fetch_jars
+
+    found = fetch_jars(parse_coordinates(CONNECTOR), lambda text: print(text, file=sys.stderr), locked={})
+    return tuple(jar.path for jar in found)
+
+
+if __name__ == "__main__":
+    print(os.pathsep.join(map(str, connector_jars())), file=sys.stdout)

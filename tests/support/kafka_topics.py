@@ -1,0 +1,211 @@
+"""Topics of a broker as a test uses them: made, filled, read, trimmed and deleted."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import TopicCollection as Names
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    NewPartitions,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
+from confluent_kafka.admin import ConfigResource as Resource
+
+SECONDS: Final = 60.0
+"""How long anything may take before a test calls it hung."""
+
+Settings = dict[str, str | int | float | bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A record; texts are UTF-8. ``timestamp`` is in milliseconds, 0 for the time of sending. ``partition``
+    and ``offset`` are -1 where the client and the broker choose.
+    """
+
+    value: str | bytes | None
+    key: str | bytes | None = None
+    partition: int = -1
+    offset: int = -1
+    timestamp: int = 0
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+class Topics:
+    """The topics of the broker at ``bootstrap``; ``settings`` are those of the client, such as a login."""
+
+    def __init__(self, bootstrap: str, settings: Mapping[str, str] | None = None) -> None:
+        # A broker of a test goes away and comes back; what the client says about it on stderr is noise
+        self._settings: Settings = {
+            "bootstrap.servers": bootstrap,
+            "log_level": 0,
+            "reconnect.backoff.max.ms": 500,
+            **(settings or {}),
+        }
+        self._admin: Final = AdminClient(dict(self._settings))
+
+    def create(self, name: str | None = None, *, partitions: int = 1, **config: str) -> str:
+        """A new topic, of a name that no other test has where none is given; returns the name. Settings are
+        given with ``_`` for ``.``, such as ``retention_ms="1000"``.
+        """
+        name = name or f"t-{uuid.uuid4().hex[:12]}"
+        dotted = {key.replace("_", "."): value for key, value in config.items()}
+        made = self._admin.create_topics([NewTopic(name, partitions, 1, config=dotted)])
+        _done(made)
+        self._wait(lambda: self._leaders(name) == partitions, f"{name} has no leader")
+        return name
+
+    def delete(self, name: str) -> None:
+        """Returns when the broker no longer knows it."""
+        _done(self._admin.delete_topics([name]))
+        self._wait(lambda: name not in self.names(), f"{name} is still there")
+
+    def add_partitions(self, name: str, total: int) -> None:
+        """From now on the topic has ``total`` partitions."""
+        _done(self._admin.create_partitions([NewPartitions(name, total)]))
+        self._wait(lambda: self._leaders(name) == total, f"{name} has no leader")
+
+    def configure(self, name: str, **config: str) -> None:
+        """Changes settings of a topic, written as for ``create``."""
+        entries = [
+            ConfigEntry(key.replace("_", "."), value, incremental_operation=AlterConfigOpType.SET)
+            for key, value in config.items()
+        ]
+        resource = Resource(ResourceType.TOPIC, name, incremental_configs=entries)
+        _done(self._admin.incremental_alter_configs([resource]))
+
+    def trim(self, name: str, before: Mapping[int, int]) -> None:
+        """Deletes the records of partitions before an offset, as retention does."""
+        _done(self._admin.delete_records([TopicPartition(name, *item) for item in before.items()]))
+
+    def names(self) -> list[str]:
+        """Every topic, sorted."""
+        return sorted(self._admin.list_topics(timeout=SECONDS).topics)
+
+    def identity(self, name: str) -> str:
+        """The id of a topic: another one when it is deleted and created again."""
+        (found,) = self._admin.describe_topics(Names([name])).values()
+        return str(found.result(SECONDS).topic_id)
+
+    def starts(self, name: str) -> dict[int, int]:
+        """The first offset of each partition."""
+        return self._offsets(name, OffsetSpec.earliest())
+
+    def ends(self, name: str) -> dict[int, int]:
+        """The offset after the last record of each partition."""
+        return self._offsets(name, OffsetSpec.latest())
+
+    def produce(self, name: str, records: Iterable[Record | str | bytes | None]) -> None:
+        """Returns when the broker has them all; raises ``KafkaException`` when it does not take one.
+        Anything but a ``Record`` is a value; without keys all go to the first partition.
+        """
+        producer = Producer({**self._settings, "acks": "all", "linger.ms": 5})
+        self._send(producer, name, records)
+
+    def produce_in_transaction(
+        self, name: str, records: Iterable[Record | str | bytes | None], *, commit: bool = True
+    ) -> None:
+        """As ``produce``, in one transaction that is committed or aborted."""
+        producer = Producer({**self._settings, "transactional.id": uuid.uuid4().hex})
+        producer.init_transactions(SECONDS)
+        producer.begin_transaction()
+        self._send(producer, name, records)
+        if commit:
+            producer.commit_transaction(SECONDS)
+        else:
+            producer.abort_transaction(SECONDS)
+
+    def consume(self, name: str) -> list[Record]:
+        """Every committed record that is there now, ordered by partition and offset."""
+        settings: Settings = {
+            **self._settings,
+            "group.id": "tests",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 10,
+        }
+        found: list[Record] = []
+        reading = set(self.ends(name))
+        deadline = time.monotonic() + SECONDS
+        with closing(Consumer(settings)) as consumer:
+            consumer.assign([TopicPartition(name, number, OFFSET_BEGINNING) for number in reading])
+            while reading:
+                assert time.monotonic() < deadline, f"{name} was not read to its end"
+                message = consumer.poll(0.1)
+                if message is None:
+                    continue
+                failure = message.error()
+                if failure is None:
+                    found.append(_record(message))
+                elif failure.code() == KafkaError._PARTITION_EOF:
+                    reading.discard(message.partition() or 0)
+                elif not failure.retriable():
+                    raise KafkaException(failure)
+        return sorted(found, key=lambda record: (record.partition, record.offset))
+
+    def _send(self, producer: Producer, name: str, records: Iterable[Record | str | bytes | None]) -> None:
+        failures: list[KafkaError] = []
+
+        def delivered(failure: KafkaError | None, _message: object) -> None:
+            if failure is not None:
+                failures.append(failure)
+
+        for item in records:
+            record = item if isinstance(item, Record) else Record(value=item, partition=0)
+            producer.produce(
+                name,
+                value=record.value,
+                key=record.key,
+                partition=record.partition,
+                timestamp=record.timestamp,
+                headers=list(record.headers),
+                on_delivery=delivered,
+            )
+            producer.poll(0)
+        assert producer.flush(SECONDS) == 0, f"the broker did not take every record of {name}"
+        if failures:
+            raise KafkaException(failures[0])
+
+    def _leaders(self, name: str) -> int:
+        """How many partitions have a leader; 0 while the topic is not known everywhere."""
+        found = self._admin.list_topics(timeout=SECONDS).topics.get(name)
+        if found is None or found.error is not None:
+            return 0
+        return sum(partition.leader >= 0 for partition in found.partitions.values())
+
+    def _offsets(self, name: str, which: OffsetSpec) -> dict[int, int]:
+        partitions = self._admin.list_topics(name, timeout=SECONDS).topics[name].partitions
+        asked = {TopicPartition(name, number): which for number in partitions}
+        answers = self._admin.list_offsets(asked)
+        return {item.partition: answer.result(SECONDS).offset for item, answer in answers.items()}
+
+    def _wait(self, condition: Callable[[], bool], otherwise: str) -> None:
+        deadline = time.monotonic() + SECONDS
+        while not condition():
+            assert time.monotonic() < deadline, otherwise
+            time.sleep(0.02)
+
+
+def _done(answers: Mapping[Any, Any]) -> None:
+    for answer in answers.values():
+        answer.result(SECONDS)
+
+
+def _record(message: Any) -> Record:
+    return Record(
+        value=message.value(),
+        key=message.key(),
+        partition=message.partition(),
+        offset=message.offset(),
+        timestamp=message.timestamp()[1],
+        headers=tuple(message.headers() or ()),
+    )
