@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from flareiac.app.lock import locked
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
-from flareiac.app.plan import PlanReport, PlanRequest, plan
+from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.source_spans import with_span
 from flareiac.app.workspace import Workspace
 from flareiac.applying.apply import Report, settle_open
@@ -101,7 +101,8 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         if not conduct.approve(planned):
             return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
         assert planned.plan is not None, "a plan without errors exists"
-        return _carry_out(workspace, planned, planned.plan, lease, conduct, saved=False)
+        unseen = request.refresh is Refresh.NONE
+        return _carry_out(workspace, planned, planned.plan, lease, conduct, recheck=unseen)
 
 
 def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> ApplyReport:
@@ -114,7 +115,7 @@ def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> App
     if not conduct.approve(planned):
         return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
     with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
-        return _carry_out(workspace, planned, saved, lease, conduct, saved=True)
+        return _carry_out(workspace, planned, saved, lease, conduct, recheck=True)
 
 
 def _early_end(planned: PlanReport) -> ApplyOutcome | None:
@@ -176,13 +177,13 @@ def _carry_out(
     lease: Lease,
     conduct: ApplyOptions,
     *,
-    saved: bool,
+    recheck: bool,
 ) -> ApplyReport:
     report = carry_out(
         chosen,
         _ports(workspace, lease, conduct),
         _outputs(workspace, chosen),
-        saved=saved,
+        recheck=recheck,
         parallelism=conduct.parallelism,
         stop_on_error=conduct.stop_on_error,
     )

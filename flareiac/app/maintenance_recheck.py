@@ -14,7 +14,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import references
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.model.plan import PlannedResource
-from flareiac.model.references import planned_references, recorded_connections
+from flareiac.model.references import connections_in_use, planned_references, recorded_connections
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.planning import maintenance as maintaining
 from flareiac.planning.measure import Measurement
@@ -76,18 +76,15 @@ class MaintenanceRecheck:
 
     def _measurement(self, asked: Asked, resource: PlannedResource, record: ResourceRecord) -> Measurement:
         types = self._workspace.installed.registry.types
-        dropped = asked.snapshot.dropped_by_name()
+        dropped, known = asked.snapshot.dropped_by_name(), asked.plan.references
         request = MeasureRequest(
             address=resource.address,
             attributes=resource.proposal.planned or resource.desired or {},
             identity=resource.identity,
             references=asked.request.references,
             dropped={name: item.identity for name, item in dropped.items() if item.type == resource.type},
-            declared={
-                name: item
-                for name, item in asked.plan.references.items()
-                if types[item.type].kind is Kind.CONNECTION
-            },
+            declared={name: item for name, item in known.items() if types[item.type].kind is Kind.CONNECTION},
+            in_use=connections_in_use(known, asked.snapshot, types, self._workspace.project),
             runs=record.maintenance,
         )
         return Measurement(provider=resource.provider, type=resource.type, request=request)

@@ -13,11 +13,12 @@ from flareiac.applying.recover import foresee
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Diagnostics, Failure
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import Desired
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan
+from flareiac.model.references import connections_in_use
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.maintenance import former_questions
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
@@ -26,6 +27,7 @@ from flareiac.planning.propose import references_for
 from flareiac.planning.usages import collect as usages
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import MeasureRequest
+from flareiac.sdk.references import References
 from flareiac.sdk.requests import Question, ReadRequest
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Missing, Observation, Present
@@ -74,8 +76,10 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
     if diagnostics.has_errors:
         return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
     desired = configuration.desired
-    observations = _observations(workspace, desired, loaded.snapshot, request)
-    figures = _figures(workspace, desired, loaded.snapshot, observations, request, diagnostics)
+    connections = _connections(workspace, desired, loaded.snapshot)
+    observations = _observations(workspace, desired, loaded.snapshot, connections, request)
+    figures, troubles = _figures(workspace, desired, loaded.snapshot, connections, observations, request)
+    diagnostics.extend(troubles)
     started = time.perf_counter()
     inputs = Inputs(
         desired=desired,
@@ -151,8 +155,32 @@ def _warn_of_torn_record(loaded: Loaded, diagnostics: Diagnostics) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Connections:
+    """The declared ones, and which of them keep something that is recorded."""
+
+    declared: References
+    in_use: frozenset[str]
+
+
+def _connections(workspace: Workspace, desired: Desired, snapshot: Snapshot) -> _Connections:
+    declared = {
+        address: item.resolved()
+        for address, item in desired.resources.items()
+        if item.kind is Kind.CONNECTION
+    }
+    types = workspace.installed.registry.types
+    return _Connections(
+        declared=declared, in_use=connections_in_use(declared, snapshot, types, workspace.project)
+    )
+
+
 def _observations(
-    workspace: Workspace, desired: Desired, snapshot: Snapshot, request: PlanRequest
+    workspace: Workspace,
+    desired: Desired,
+    snapshot: Snapshot,
+    connections: _Connections,
+    request: PlanRequest,
 ) -> Mapping[str, Observation]:
     destroy = request.options.destroy
     managed = (
@@ -165,7 +193,8 @@ def _observations(
         return {address: _as_recorded(snapshot, address) for address in addresses}
     streamed = () if destroy else streamed_from(desired, workspace.installed.registry.types)
     cheap = request.refresh is Refresh.CHANGED
-    return workspace.observe(questions(desired, snapshot, addresses, streamed, cheap=cheap, destroy=destroy))
+    reading = Reading(cheap=cheap, destroy=destroy, streamed=streamed, in_use=connections.in_use)
+    return workspace.observe(questions(desired, snapshot, addresses, reading))
 
 
 def _former(workspace: Workspace, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
@@ -177,24 +206,21 @@ def _figures(
     workspace: Workspace,
     desired: Desired,
     snapshot: Snapshot,
+    connections: _Connections,
     observations: Mapping[str, Observation],
     request: PlanRequest,
-    diagnostics: Diagnostics,
-) -> Mapping[str, Attributes]:
-    """What maintenance decides by, of everything for which some is declared and that is there."""
+) -> tuple[Mapping[str, Attributes], tuple[Diagnostic, ...]]:
+    """What maintenance decides by, of everything for which some is declared and that is there; and of what
+    that is not known.
+    """
     if (
         request.refresh is Refresh.NONE
         or request.options.destroy
         or request.options.maintenance is Maintenance.EXCLUDE
     ):
-        return {}
+        return {}, ()
     known = known_figures(snapshot.lineage, workspace.project.workspace)
     dropped = snapshot.dropped_by_name()
-    connections = {
-        address: replace(item.resolved(), in_use=snapshot.refers_to(address))
-        for address, item in desired.resources.items()
-        if item.kind is Kind.CONNECTION
-    }
     wanted: list[Measurement] = []
     for address, item in desired.resources.items():
         kind, observed = workspace.installed.registry.types[item.address.type], observations.get(address)
@@ -211,15 +237,15 @@ def _figures(
                 references=references,
                 known=known.get(address, {}) if request.refresh is Refresh.CHANGED else {},
                 dropped={name: each.identity for name, each in dropped.items() if each.type == kind.name},
-                declared=connections,
+                declared=connections.declared,
+                in_use=connections.in_use,
                 runs=record.maintenance if (record := snapshot.resources.get(address)) else {},
             )
             wanted.append(Measurement(provider=item.provider, type=kind.name, request=asked))
     found, troubles = workspace.measure(wanted)
-    diagnostics.extend(troubles)
     if found and snapshot.serial:  # a state that nothing was written to has another lineage with each plan
         remember(snapshot.lineage, workspace.project.workspace, found)
-    return found
+    return found, troubles
 
 
 def _recorded_data(snapshot: Snapshot) -> Callable[[Question], Present | None]:
@@ -256,21 +282,23 @@ def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozen
     )
 
 
-def questions(
-    desired: Desired,
-    snapshot: Snapshot,
-    addresses: list[str],
-    streamed: Collection[str] = (),
-    *,
-    cheap: bool,
-    destroy: bool = False,
-) -> list[Question]:
-    """What to ask about each address: as declared where it is, else as recorded. ``streamed``: see
-    ``streamed_from``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What the reads of one command have in common. ``streamed``: see ``streamed_from``. ``cheap`` and
+    ``in_use``: as in ``ReadRequest``.
 
     ``destroy``: everything goes, and is asked about as what is no longer declared (a namespace, with the
     tables in it).
     """
+
+    cheap: bool
+    destroy: bool = False
+    streamed: Collection[str] = ()
+    in_use: frozenset[str] = frozenset()
+
+
+def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], reading: Reading) -> list[Question]:
+    """What to ask about each address: as declared where it is, else as recorded."""
     imports = {item.to: item.id for item in desired.imports}
     found: list[Question] = []
     for address in addresses:
@@ -279,12 +307,13 @@ def questions(
         provider = resource.provider if resource else snapshot.resources[address].provider
         request = ReadRequest(
             address=address,
-            desired=resource.attributes if resource and not destroy else None,
+            desired=resource.attributes if resource and not reading.destroy else None,
             recorded=record.recorded() if record else None,
             references=references_for(desired, snapshot, address),
-            cheap=cheap,
+            cheap=reading.cheap,
             import_id=imports.get(address) if record is None else None,
-            history=address in streamed,
+            history=address in reading.streamed,
+            in_use=reading.in_use,
         )
         found.append(Question(provider=provider, type=kind, request=request))
     return found

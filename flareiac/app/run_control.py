@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from flareiac.app.lock import locked
-from flareiac.app.plan import questions, streamed_from
+from flareiac.app.plan import Reading, questions, streamed_from
 from flareiac.app.recorded import recorded
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
@@ -101,7 +101,7 @@ def prove(
     desired = _with_data(workspace, needed_by(snapshot, types, frozenset(able)))
     managed = [address for address in desired.resources if address in snapshot.resources]
     observations = workspace.observe(
-        questions(desired, snapshot, managed, streamed_from(desired, types), cheap=False)
+        questions(desired, snapshot, managed, Reading(cheap=False, streamed=streamed_from(desired, types)))
     )
     starting = {
         address: found

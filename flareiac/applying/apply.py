@@ -21,7 +21,7 @@ from flareiac.model.events import Note
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import CHANGE_VERBS, Plan, PlannedResource
 from flareiac.model.plan_file import plan_digest
-from flareiac.model.references import recorded_connections
+from flareiac.model.references import connections_in_use, recorded_connections
 from flareiac.model.relocation import holds
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.capabilities import Preflighting
@@ -61,13 +61,14 @@ def apply(
     ports: Ports,
     outputs: Callable[[Snapshot], Mapping[str, OutputValue]],
     *,
-    saved: bool,
+    recheck: bool,
     parallelism: int = 10,
     stop_on_error: bool = False,
 ) -> Report:
     """Carries out a plan under a held lock.
 
-    ``saved``: the plan comes from a file, so the world may have moved since. ``outputs`` evaluates the
+    ``recheck``: the plan comes from a file, so the world may have moved since, or it was made without a look
+    at the world. ``outputs`` evaluates the
     outputs on the final state. Raises ``Damaged``, ``Conflict``, ``LockLost`` or OSError for trouble with the
     state before the first side effect.
     """
@@ -77,14 +78,14 @@ def apply(
     if interrupted is not None and interrupted.begun.plan != digest:
         loaded, interrupted = settle_open(ports, loaded), None
     resuming = interrupted is not None
-    if refused := _refusal(plan, loaded.snapshot, ports, used_once=saved and not resuming):
+    if refused := _refusal(plan, loaded.snapshot, ports, used_once=recheck and not resuming):
         return refused
     recording = _recording(ports, loaded, interrupted)
     staged, begun = staged_changes(plan), _begun(interrupted)
     # Before the world is looked at: what an open intent turns out to have done did not move since the plan.
     if interrupted is not None:
         begun |= recover(interrupted, recording, ports)
-    if saved or resuming:
+    if recheck or resuming:
         moved_since = _stale(
             plan, recording, ports, begun | _under_way(staged, interrupted), resumed=resuming
         )
@@ -223,6 +224,7 @@ def _stale(
     snapshot = recording.snapshot
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
     streamed = _streamed(plan, ports.types, snapshot)
+    in_use = connections_in_use(plan.references, snapshot, ports.types, ports.project)
     questions: list[Question] = []
     for resource in _touched(plan):
         record = snapshot.resources.get(resource.address)
@@ -233,6 +235,7 @@ def _stale(
             references=references_of(plan, resource, snapshot.identity),
             import_id=resource.import_id,
             history=resource.address in streamed,
+            in_use=in_use,
         )
         if resource.address not in done:
             questions.append(Question(provider=resource.provider, type=resource.type, request=request))

@@ -9,6 +9,7 @@ from flareiac.kernel.graph import closure
 from flareiac.model.desired import DesiredResource
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import Kind, ResourceType
 
@@ -77,3 +78,27 @@ def connections_of(
         for address in found
         if types[known[address].type].kind is not Kind.MANAGED
     }
+
+
+def connections_in_use(
+    declared: Mapping[str, Resolved], snapshot: Snapshot, types: Mapping[str, ResourceType], project: Project
+) -> frozenset[str]:
+    """The declared connections whose home keeps something that is recorded, by whatever block it was reached
+    when it was recorded.
+    """
+    # Many records refer to few connections: each is read once.
+    recorded: dict[str, list[Attributes]] = {}
+    for record in snapshot.resources.values():
+        for address, attributes in record.resolved.items():
+            known = recorded.setdefault(address, [])
+            if attributes not in known:
+                known.append(attributes)
+
+    def home(kind: str, attributes: Attributes) -> str | None:
+        found = types[kind].home(attributes) if kind in types else None
+        return None if found is None else project.resolve(found)
+
+    used = {home(block_type(address), item) for address, items in recorded.items() for item in items} - {None}
+    return frozenset(
+        address for address, item in declared.items() if home(item.type, item.attributes) in used
+    )

@@ -140,10 +140,6 @@ class Snapshot:
         record = self.resources.get(address)
         return record.identity if record else {}
 
-    def refers_to(self, address: str) -> bool:
-        """Whether something that is recorded was reached through a connection or declaration."""
-        return any(address in item.resolved for item in self.resources.values())
-
     def dropped_by_name(self) -> dict[str, ResourceRecord]:
         """What is dropped by what commands call it: its address, with its uuid where the address alone means
         another one too.

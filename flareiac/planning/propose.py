@@ -260,10 +260,7 @@ def references_for(
         known = resources[each].resolved()
         history = known.history or history_of((observations or {}).get(each))
         found[each] = replace(
-            known,
-            identity=_identity_of(each, snapshot, observations or {}),
-            history=history,
-            in_use=snapshot.refers_to(each),
+            known, identity=_identity_of(each, snapshot, observations or {}), history=history
         )
     return found
 

@@ -91,7 +91,8 @@ class MeasureRequest:
     last time (or empty).
 
     ``dropped``: the identities of those of its type that were destroyed and may still be brought back, by
-    ``Neighbour.address``. ``declared``: the project's connections. ``runs``: as in ``TasksRequest``.
+    ``Neighbour.address``. ``declared``: the project's connections. ``in_use``: as in ``ReadRequest``.
+    ``runs``: as in ``TasksRequest``.
     """
 
     address: str
@@ -101,6 +102,7 @@ class MeasureRequest:
     known: Attributes = field(default_factory=dict)
     dropped: Mapping[str, Attributes] = field(default_factory=dict)
     declared: References = field(default_factory=dict)
+    in_use: frozenset[str] = frozenset()
     runs: Mapping[str, LastRun] = field(default_factory=dict)
 
 

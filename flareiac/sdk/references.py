@@ -14,7 +14,6 @@ class Resolved:
     """A resource as others see it: ``attributes`` are canonical (planned where it changes); ``identity`` is
     what its driver answered last (empty until applied, and always empty for connections and declarations).
     ``history``: of a table that was looked at, what of it can be read as a stream (None: not known).
-    ``in_use``: of a connection, whether something that is recorded refers to it, so that it was there.
     """
 
     address: str
@@ -22,7 +21,6 @@ class Resolved:
     attributes: Attributes
     identity: Attributes = field(default_factory=dict)
     history: TableHistory | None = field(default=None, metadata=UNSTORED)
-    in_use: bool = field(default=False, metadata=UNSTORED)
 
 
 References: TypeAlias = Mapping[str, Resolved]

@@ -22,6 +22,8 @@ class ReadRequest:
     is unchanged.
 
     ``history``: of a table, what of it can be read as a stream is asked for too (see ``Present.history``).
+    ``in_use``: the connections among ``references`` and beside them that keep something which is recorded
+    (see ``ResourceType.home``), so that they were there.
     """
 
     address: str
@@ -31,6 +33,7 @@ class ReadRequest:
     cheap: bool = True
     import_id: str | None = None
     history: bool = False
+    in_use: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,9 @@ class ResourceType:
     ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
     the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its
     own (see ``sdk.locations``); the identity is empty of what was never observed. ``sources(attributes,
-    project)``: folders with files that it needs and others write. ``earlier_states(address, identity)`` tells
+    project)``: folders with files that it needs and others write. ``home(attributes)``: of a connection, the
+    file or server that keeps what is reached through it, which is there or not as a whole; connections with
+    the same home share it. ``earlier_states(address, identity)`` tells
     what a recorded resource noted of others before it emptied them. ``sheet``: how its statistics are shown,
     where its driver reports some. ``remains(identity)`` tells what is left of one that was dropped.
     ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
@@ -107,6 +109,7 @@ class ResourceType:
     kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
     places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
     sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
+    home: Callable[[Attributes], str | None] = lambda _attributes: None
     earlier_states: Callable[[str, Attributes], tuple[EarlierState, ...]] = lambda *_nothing: ()
     sheet: StatisticsSheet | None = None
     remains: Callable[[Attributes], Remains] = lambda _identity: Remains()

@@ -16,7 +16,7 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs import canonical as catalog_canonical
 from flareiac_iceberg.catalogs import schema as catalog_schema
 from flareiac_iceberg.catalogs.connections import Connections
-from flareiac_iceberg.catalogs.kinds import spec_of
+from flareiac_iceberg.catalogs.kinds import home_of, spec_of
 from flareiac_iceberg.data_table import schema as data_table_schema
 from flareiac_iceberg.data_table.read import DataTableDriver
 from flareiac_iceberg.format.locations import places
@@ -42,6 +42,7 @@ _TYPES: Final = (
         description="A catalog of Iceberg tables: where they are registered and where their files are.",
         canonical=catalog_canonical.canonical,
         default={},
+        home=home_of,
     ),
     ResourceType(
         name="namespace",

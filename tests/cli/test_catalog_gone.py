@@ -135,6 +135,63 @@ def test_every_command_says_that_nothing_is_known(project: Path, gone: Path, wor
     assert not gone.exists()
 
 
+SAME_FILE = 'uri = "sqlite:///.flareiac/lake/default/catalog.db"'
+MORE = 'namespace "more" { catalog = catalog.again }\n'
+OTHER_BLOCKS = {
+    "a second block": f'catalog "again" {{\n  name = "lake"\n  {SAME_FILE}\n}}\n{MORE}',
+    "another name": f'catalog "again" {{\n  {SAME_FILE}\n}}\n{MORE}',
+    "another path": f'catalog "again" {{\n  {SAME_FILE.replace("default", "linked")}\n}}\n{MORE}',
+    "the same block": 'namespace "more" { catalog = catalog.lake }\n',
+}
+"""Beside the block through which everything was made."""
+
+
+@pytest.mark.parametrize("refresh", ["changed", "full", "none"])
+@pytest.mark.parametrize("others", OTHER_BLOCKS)
+def test_no_block_makes_the_file_of_another_one_again(tmp_path: Path, others: str, refresh: str) -> None:
+    lake = 'catalog "lake" {}\n'
+    config, made = tmp_path / "main.flare.hcl", 'namespace "n" { catalog = catalog.lake }\n'
+    config.write_text(lake + made, encoding="utf-8")
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    (lake_of(tmp_path).parent / "linked").symlink_to(lake_of(tmp_path))
+    (lake_of(tmp_path) / "catalog.db").rename(tmp_path / "away")
+    config.write_text(lake + made + OTHER_BLOCKS[others], encoding="utf-8")
+    before = stored(tmp_path)
+    done = flareiac(tmp_path, "apply", "-auto-approve", "-target=namespace.more", f"-refresh={refresh}")
+    refused(done)
+    assert "[FII010]" in done.text
+    assert stored(tmp_path) == before
+    refused(flareiac(tmp_path, "plan"))
+
+
+@pytest.mark.parametrize("refresh", ["changed", "none"])
+def test_a_renamed_block_does_not_make_its_file_again(tmp_path: Path, refresh: str) -> None:
+    write(tmp_path, BLOCKS)
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    (lake_of(tmp_path) / "catalog.db").rename(tmp_path / "away")
+    text = 'catalog "pond" { name = "lake" }\n' + "".join(BLOCKS.values()) + EDITS["create namespace"]["more"]
+    (tmp_path / "main.flare.hcl").write_text(text, encoding="utf-8")
+    before = stored(tmp_path)
+    done = flareiac(tmp_path, "apply", "-auto-approve", "-target=namespace.more", f"-refresh={refresh}")
+    refused(done)
+    assert "[FII010]" in done.text
+    assert stored(tmp_path) == before
+
+
+def test_another_file_is_a_new_catalog(tmp_path: Path) -> None:
+    """What is recorded in one file says nothing of another one."""
+    config, made = (
+        tmp_path / "main.flare.hcl",
+        'catalog "lake" {}\nnamespace "n" { catalog = catalog.lake }\n',
+    )
+    config.write_text(made, encoding="utf-8")
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    far = 'catalog "far" { uri = "sqlite:///far/catalog.db" }\nnamespace "f" { catalog = catalog.far }\n'
+    config.write_text(made + far, encoding="utf-8")
+    done = flareiac(tmp_path, "apply", "-auto-approve")
+    assert "1 added, 0 changed, 0 destroyed" in done.out, done.text
+
+
 def test_maintenance_waits(project: Path, gone: Path) -> None:
     write(project, BLOCKS | {"t": BLOCKS["t"].replace(ID, ID + "  orphan_removal {}\n")})
     gone.rename(project / "away")

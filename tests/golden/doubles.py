@@ -94,7 +94,7 @@ def apply_to_doubles(
         cancel=threading.Event(),
         clock=clock,
     )
-    return apply(plan, ports, lambda _snapshot: {}, saved=False, parallelism=1)
+    return apply(plan, ports, lambda _snapshot: {}, recheck=False, parallelism=1)
 
 
 def _without_time(event: Event) -> Event:

@@ -20,7 +20,7 @@ def without_catalog(request: ReadRequest, catalog: CatalogSpec, absent: NoCatalo
     """A catalog that something is recorded in is gone, and nothing is known of what was in it. Another one is
     not made yet.
     """
-    if request.recorded is not None or request.references[catalog.address].in_use:
+    if request.recorded is not None or catalog.address in request.in_use:
         return Unreadable(diagnostic=absent.diagnostics[0].at(address=request.address))
     return Missing(reason=f"there is no catalog {catalog.shown} yet", facts=Absence(catalog=False))
 

@@ -104,6 +104,11 @@ class CatalogSpec(ABC):
         """The local folder of the catalog itself."""
         return None
 
+    @property
+    def home(self) -> str:
+        """What is there or not as a whole; it may keep several catalogs, distinguished by their names."""
+        return self.place
+
     @abstractmethod
     def reader(self) -> "CatalogReader": ...
 

@@ -29,3 +29,8 @@ def spec_of(address: str, attributes: Attributes) -> CatalogSpec:
     """The typed record of canonical attributes, also of those that an older version recorded."""
     found = definition_of(CatalogDefinition, attributes)
     return kind_of(found.type, found.uri).of(address, found)
+
+
+def home_of(attributes: Attributes) -> str:
+    """Where what canonical attributes mean is kept (see ``CatalogSpec.home``)."""
+    return spec_of("", attributes).home

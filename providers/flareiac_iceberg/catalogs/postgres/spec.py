@@ -53,12 +53,15 @@ class PostgresCatalog(CatalogSpec):
 
     @classmethod
     def place_of(cls, found: Attributes) -> str:
-        # A database keeps several catalogs, distinguished by their names.
         return f"{found['uri']}#{found['name']}"
 
     @classmethod
     def of(cls, address: str, found: CatalogDefinition) -> Self:
         return cls(**found.common(address), **_parts_of(found.uri or ""), credential=found.credential)
+
+    @property
+    def home(self) -> str:
+        return f"postgresql://{_bracketed(self.host)}:{self.port}/{self.database}"
 
     def reader(self) -> "PostgresReader":
         from flareiac_iceberg.catalogs.postgres.reader import PostgresReader

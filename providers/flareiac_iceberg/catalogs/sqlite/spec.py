@@ -47,12 +47,15 @@ class SqliteCatalog(CatalogSpec):
 
     @classmethod
     def place_of(cls, found: Attributes) -> str:
-        # A file keeps several catalogs, distinguished by their names.
         return f"{found['uri']}#{found['name']}"
 
     @classmethod
     def of(cls, address: str, found: CatalogDefinition) -> Self:
         return cls(**found.common(address), database=Path((found.uri or "").removeprefix(_SCHEME)))
+
+    @property
+    def home(self) -> str:
+        return str(self.database)
 
     @property
     def folder(self) -> Path:

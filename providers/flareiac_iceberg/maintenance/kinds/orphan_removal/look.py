@@ -44,19 +44,16 @@ def _under(request: MeasureRequest, found: Figures, target: Target, listings: Li
     ``Failure``.
     """
     own = (target.catalog.name, target.namespace, target.name), found.metadata_location
-    declared = {
-        spec_of(item.address, item.attributes): item.in_use
-        for item in request.declared.values()
-        if item.type == "catalog"
-    }
+    declared = [
+        spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"
+    ]
     others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
-    in_use = {catalog.place for catalog, used in declared.items() if used}
     under = listings.sharing(found.location, target.catalog, own)
     for catalog in others.values():
         try:
             names = listings.sharing(found.location, catalog, None)
         except NoCatalog:
-            if catalog.place in in_use:
+            if catalog.address in request.in_use:
                 raise
             continue  # it is not made yet
         under += [f"{name} of {catalog.address}" for name in names]
