@@ -52,7 +52,7 @@ def _write_private(path: Path, content: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(content)  # a device or a pipe
         return
-    replace_file(path.resolve(), content)
+    replace_file(path.resolve(), content, durable=False)
 
 
 def _instead_of(file: str, content: bytes) -> str:

@@ -37,23 +37,24 @@ def write_all(handle: int, content: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def write_beside(path: Path, content: bytes, mode: int = FILE_MODE) -> Path:
-    """Writes the content, durable, to a new file beside ``path`` and returns its path. Leaves nothing when it
+def write_beside(path: Path, content: bytes, mode: int = FILE_MODE, *, durable: bool = True) -> Path:
+    """Writes the content to a new file beside ``path`` and returns its path. Leaves nothing when it
     fails: on a full disk, half a file would take the room that the next try needs.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.tmp")
     temporary.unlink(missing_ok=True)
-    write_new(temporary, content, mode)
+    write_new(temporary, content, mode, durable=durable)
     return temporary
 
 
-def write_new(path: Path, content: bytes, mode: int = FILE_MODE) -> None:
-    """Writes a file that is not there yet, durably but for its name. Leaves nothing when it fails."""
+def write_new(path: Path, content: bytes, mode: int = FILE_MODE, *, durable: bool = True) -> None:
+    """Writes a file that is not there yet; its name is not durable by that. Leaves nothing when it fails."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         try:
             write_all(handle, content)
-            os.fsync(handle)
+            if durable:
+                os.fsync(handle)
         finally:
             os.close(handle)
     except BaseException:
@@ -67,9 +68,15 @@ def move_into_place(temporary: Path, path: Path) -> None:
     sync_directory(path.parent)
 
 
-def replace_file(path: Path, content: bytes, mode: int = FILE_MODE) -> None:
-    """Replaces a whole file."""
-    move_into_place(write_beside(path, content, mode), path)
+def replace_file(path: Path, content: bytes, mode: int = FILE_MODE, *, durable: bool = True) -> None:
+    """Replaces a whole file at once. What is not ``durable`` may be lost with the power: it can be made
+    again, and is not worth waiting for the disk.
+    """
+    temporary = write_beside(path, content, mode, durable=durable)
+    if durable:
+        move_into_place(temporary, path)
+    else:
+        temporary.replace(path)
 
 
 def remove_file(path: Path) -> None:

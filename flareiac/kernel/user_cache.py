@@ -32,6 +32,6 @@ def keep(name: str, content: bytes) -> None:
     path = cache_directory() / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        replace_file(path, content)
+        replace_file(path, content, durable=False)
     except OSError:
         return
