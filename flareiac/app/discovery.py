@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from flareiac.config.registry import Registry
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.plug_ins import plug_in
 from flareiac.sdk.provider import Function, Provider
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.state import StateBackend
@@ -53,11 +54,11 @@ def _once(name: str, known: Mapping[str, object], provider: str) -> None:
 
 
 def state_backend(name: str) -> StateBackend:
-    """An installed state backend. Raises ``Failure`` when there is none of that name."""
-    for entry in entry_points(group="flareiac.state_backends"):
-        if entry.name == name:
-            backend: StateBackend = entry.load()()
-            return backend
+    """An installed state backend. Raises ``Failure`` when there is none of that name, or more than one."""
+    found = plug_in("flareiac.state_backends", name)
+    if found is not None:
+        backend: StateBackend = found()
+        return backend
     raise Failure(
         error(
             codes.STATE_BACKEND_NOT_INSTALLED,

@@ -85,7 +85,7 @@ MAINTENANCE_WITHOUT_PERFORMER: Final = Code("FIA021", "Nothing can carry out the
 RESOURCE_GONE: Final = Code("FIA022", "The resource no longer exists")
 
 # Codes of commands, the installation and secrets: FIX
-NAME_OFFERED_TWICE: Final = Code("FIX010", "Two providers offer the same name")
+NAME_OFFERED_TWICE: Final = Code("FIX010", "Two packages offer the same name")
 STATE_BACKEND_NOT_INSTALLED: Final = Code("FIX011", "The state backend is not installed")
 PROVIDER_NOT_INSTALLED: Final = Code("FIX012", "The provider is not installed")
 VARIABLE_ARGUMENT_WITHOUT_VALUE: Final = Code("FIX013", "A -var option has no value")

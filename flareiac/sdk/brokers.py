@@ -9,10 +9,10 @@ that does not answer leaves topics and offsets unknown, never missing.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Final, Protocol
 
 from flareiac.kernel.data import Attributes
+from flareiac.sdk.plug_ins import plug_in
 
 GROUP: Final = "flareiac.brokers"
 """The entry points of readers."""
@@ -101,7 +101,8 @@ class BrokerReader(Protocol):
 
 @cache
 def reader_of(connection_type: str) -> BrokerReader | None:
-    """The reader for a type of connection, None where no installed package brings one."""
-    found = next(iter(entry_points(group=GROUP, name=connection_type)), None)
-    reader: BrokerReader | None = None if found is None else found.load()
+    """The reader for a type of connection, None where no installed package brings one. Raises ``Failure``
+    where two do.
+    """
+    reader: BrokerReader | None = plug_in(GROUP, connection_type)
     return reader

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Annotated, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.records import Form, decode, encode
+from flareiac.sdk.plug_ins import plug_in
 
 T = TypeVar("T")
 
@@ -148,7 +148,8 @@ class Performer(Generic[T]):
 
 @cache
 def performer_of(kind: str) -> Performer[Any] | None:
-    """The performer of a kind of work, None where no installed package brings one."""
-    found = next(iter(entry_points(group=GROUP, name=kind)), None)
-    performer: Performer[Any] | None = None if found is None else found.load()
+    """The performer of a kind of work, None where no installed package brings one. Raises ``Failure`` where
+    two do.
+    """
+    performer: Performer[Any] | None = plug_in(GROUP, kind)
     return performer

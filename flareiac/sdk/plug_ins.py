@@ -1,0 +1,22 @@
+"""Finds what installed packages declare as entry points. Touches the installed packages."""
+
+from importlib.metadata import entry_points
+from typing import Any
+
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Failure, error
+
+
+def plug_in(group: str, name: str) -> Any | None:
+    """What a package offers under a name of a group, loaded; None where no installed package does. Raises
+    ``Failure`` where two offer different things.
+    """
+    found = {entry.value: entry for entry in entry_points(group=group, name=name)}
+    if len(found) > 1:
+        places = " and ".join(
+            f"{entry.value} of {entry.dist.name if entry.dist else 'an unnamed package'}"
+            for _value, entry in sorted(found.items())
+        )
+        why = f"{name!r} ({group}) is offered by {places}. Uninstall one of the packages that bring it."
+        raise Failure(error(codes.NAME_OFFERED_TWICE, why))
+    return next((entry.load() for entry in found.values()), None)
