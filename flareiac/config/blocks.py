@@ -16,9 +16,6 @@ _LATER = {
     "module": "Modules",
     "moved": "moved blocks",
     "check": "check blocks",
-    "kafka": "Kafka connections",
-    "topic": "Kafka topics",
-    "secret": "Secrets",
 }
 _Item = TypeVar("_Item", AttributeNode, BlockNode)
 _PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed", "data")

@@ -6,7 +6,7 @@ on something broken is left out silently, so that one mistake is reported once.
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, k
 from flareiac.config.variables import Inputs, check_condition, flag, validate_variables, variable_values
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, InstanceKey, render_key
-from flareiac.kernel.data import UNKNOWN, Attributes, Reference, digest, is_known, references
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest, is_known, references
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.graph import Cycle, topological
 from flareiac.kernel.paths import Path, render_path
@@ -57,6 +57,7 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import Question, ReadRequest
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac.sdk.results import Present
+from flareiac.sdk.schema import Block, Nesting
 
 _META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
 ReadData: TypeAlias = Callable[[Question], Present | Diagnostic | None]
@@ -258,19 +259,20 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
 
 def _default_connections(evaluation: _Evaluation, kind: str) -> list[str]:
     """The declared connections that attributes of a type fall back to."""
-    schema = evaluation.registry.types[kind].schema
-    wanted = {
-        target
-        for item in schema.attributes.values()
-        if isinstance(item.type, RefType)
-        for target in item.type.to
-    }
+    wanted = set(_referred_types(evaluation.registry.types[kind].schema))
     return [
         f"{target}.{name}"
-        for target in evaluation.registry.connection_defaults()
-        if target in wanted
+        for target in sorted(evaluation.registry.implied_connections() & wanted)
         for name in _named(evaluation, target)
     ]
+
+
+def _referred_types(schema: Block) -> Iterator[str]:
+    for item in schema.attributes.values():
+        if isinstance(item.type, RefType):
+            yield from item.type.to
+    for nested in schema.blocks.values():
+        yield from _referred_types(nested.block)
 
 
 def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, OutputValue]:
@@ -416,7 +418,7 @@ def _instance(
         elif f"{kind.name}.{block.labels[-1]}" not in evaluation.failed:
             _refuse_unknown(decoded, block, address, diagnostics)
         return False
-    _fill_connections(evaluation, kind, attributes, block, diagnostics)
+    _fill_connections(evaluation, kind.schema, attributes, block, diagnostics)
     if _errors_since(diagnostics, before):
         return False
     _resolve(evaluation, address, kind, attributes, needed, (block, decoded))
@@ -461,38 +463,62 @@ def _refuse_unknown(
 
 def _fill_connections(
     evaluation: _Evaluation,
-    kind: ResourceType,
+    schema: Block,
     attributes: Attributes,
     block: BlockNode,
     diagnostics: Diagnostics,
 ) -> None:
-    """An attribute that takes a connection and is left out means that of another resource that is named, or
-    the only one there is.
+    """An attribute that takes a connection and is left out, here or in a block inside, means that of another
+    resource that is named beside it, or the only one there is.
     """
-    defaults = evaluation.registry.connection_defaults()
-    for name, schema in kind.schema.attributes.items():
-        if attributes.get(name) is not None or not isinstance(schema.type, RefType):
+    for name, attribute in schema.attributes.items():
+        if attributes.get(name) is not None or not isinstance(attribute.type, RefType):
             continue
-        if schema.only_with and not any(attributes.get(other) for other in schema.only_with):
+        if attribute.only_with and not any(attributes.get(other) for other in attribute.only_with):
             continue
-        target = next((item for item in schema.type.to if item in defaults), None)
-        if target is None:
-            continue
-        blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]
-        found = [f"{item}{render_key(key)}" for item in blocks for key in evaluation.instances.get(item, ())]
-        shared = _connection_of_named(evaluation, attributes, name)
-        if len(found) == 1:
-            attributes[name] = Reference(found[0])
-        elif len(shared) == 1:
-            attributes[name] = shared.pop()
-        elif found:
-            diagnostics.error(
-                codes.CONNECTION_AMBIGUOUS,
-                f"{'.'.join((block.type, *block.labels))} must name its {target}, as there are several: "
-                f"{', '.join(found)}. Write {name} = {found[0]}, or another.",
-                subject=block.header_span,
-                attribute=(name,),
-            )
+        _fill_connection(evaluation, (name, attribute.type), attributes, block, diagnostics)
+    for name, nested in schema.blocks.items():
+        for body in _bodies(nested.nesting, attributes.get(name)):
+            _fill_connections(evaluation, nested.block, body, block, diagnostics)
+
+
+def _bodies(nesting: Nesting, written: Data) -> Iterable[Attributes]:
+    match nesting:
+        case Nesting.SINGLE:
+            return () if written is None else (written,)
+        case Nesting.LIST:
+            return written or ()
+        case Nesting.MAP:
+            return (written or {}).values()
+
+
+def _fill_connection(
+    evaluation: _Evaluation,
+    attribute: tuple[str, RefType],
+    attributes: Attributes,
+    block: BlockNode,
+    diagnostics: Diagnostics,
+) -> None:
+    name, taken = attribute
+    implied = evaluation.registry.implied_connections()
+    target = next((item for item in taken.to if item in implied), None)
+    if target is None:
+        return
+    blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]
+    found = [f"{item}{render_key(key)}" for item in blocks for key in evaluation.instances.get(item, ())]
+    shared = _connection_of_named(evaluation, attributes, name)
+    if len(found) == 1:
+        attributes[name] = Reference(found[0])
+    elif len(shared) == 1:
+        attributes[name] = shared.pop()
+    elif found:
+        diagnostics.error(
+            codes.CONNECTION_AMBIGUOUS,
+            f"{'.'.join((block.type, *block.labels))} must name its {target}, as there are several: "
+            f"{', '.join(found)}. Write {name} = {found[0]}, or another.",
+            subject=block.header_span,
+            attribute=(name,),
+        )
 
 
 def _connection_of_named(evaluation: _Evaluation, attributes: Attributes, name: str) -> set[Reference]:

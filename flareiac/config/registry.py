@@ -28,3 +28,11 @@ class Registry:
             for name, kind in self.types.items()
             if kind.kind is Kind.CONNECTION and kind.default is not None
         }
+
+    def implied_connections(self) -> frozenset[str]:
+        """The connection types of which the only one declared is meant where none is named."""
+        return frozenset(
+            name
+            for name, kind in self.types.items()
+            if kind.kind is Kind.CONNECTION and (kind.default is not None or kind.is_implied)
+        )

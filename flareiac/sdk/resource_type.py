@@ -78,16 +78,17 @@ class ResourceType:
     asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core adds the span.
     ``usages`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world
     knows, by type. ``default`` is the decoded body of the embedded instance when none is declared
-    (connections only). ``maintainer`` decides what work is due. ``holds(address, attributes, references,
-    facts)`` tells, of a recorded resource, what it still needs of others by the facts of its observation.
-    ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
-    the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its
-    own (see ``sdk.locations``); the identity is empty of what was never observed. ``sources(attributes,
-    project)``: folders with files that it needs and others write. ``home(attributes)``: of a connection, the
-    file or server that keeps what is reached through it, which is there or not as a whole; connections with
-    the same home share it. ``earlier_states(address, identity)`` tells
-    what a recorded resource noted of others before it emptied them. ``sheet``: how its statistics are shown,
-    where its driver reports some. ``remains(identity)`` tells what is left of one that was dropped.
+    (connections only). ``is_implied``: an attribute that takes one and is left out means the only one that is
+    declared; so it does where there is a ``default``. ``maintainer`` decides what work is due.
+    ``holds(address, attributes, references, facts)`` tells, of a recorded resource, what it still needs of
+    others by the facts of its observation. ``kept_by(attributes)`` names the recorded resource that goes on
+    holding the same once this one has left the state (a job's checkpoint). ``places(attributes, identity,
+    project)`` tells where it has files of its own (see ``sdk.locations``); the identity is empty of what was
+    never observed. ``sources(attributes, project)``: folders with files that it needs and others write.
+    ``home(attributes)``: of a connection, the file or server that keeps what is reached through it, which is
+    there or not as a whole; connections with the same home share it. ``earlier_states(address, identity)``
+    tells what a recorded resource noted of others before it emptied them. ``sheet``: how its statistics are
+    shown, where its driver reports some. ``remains(identity)`` tells what is left of one that was dropped.
     ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
     asked once something has failed.
     """
@@ -103,6 +104,7 @@ class ResourceType:
     )
     computed: Mapping[str, Type] = field(default_factory=dict)
     default: Attributes | None = None
+    is_implied: bool = False
     schema_version: int = 1
     maintainer: Maintainer | None = None
     holds: Callable[[str, Attributes, References, object], tuple[Hold, ...]] = lambda *_nothing: ()

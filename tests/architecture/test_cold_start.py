@@ -20,7 +20,18 @@ code = run(sys.argv[1:])
 print(json.dumps([code, sorted(sys.modules)]))
 """
 HEAVY: Final = {
-    *("boto3", "botocore", "deepdiff", "psycopg2", "pyarrow", "pyiceberg", "pyspark", "requests", "rich"),
+    *(
+        "boto3",
+        "botocore",
+        "confluent_kafka",
+        "deepdiff",
+        "psycopg2",
+        "pyarrow",
+        "pyiceberg",
+        "pyspark",
+        "requests",
+        "rich",
+    ),
     *("sqlalchemy", "sqlglot"),
 }
 """Libraries that cost more than the rest of a command that does without."""
@@ -37,7 +48,7 @@ COMMANDS: Final = [
             "flareiac.lang.parse",
             "flareiac.config.load",
         }
-        | {f"flareiac_{name}.{name}_provider" for name in ("iceberg", "secrets", "spark", "toy")},
+        | {f"flareiac_{name}.{name}_provider" for name in ("iceberg", "kafka", "secrets", "spark", "toy")},
     ),
     (("validate",), HEAVY | {"flareiac.applying.apply", "flareiac.render.plan_text", "flareiac_state"}),
     (("state", "list"), HEAVY | {"flareiac.applying.apply", "flareiac_spark", "flareiac_iceberg"}),

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-OWN: Final = {"flareiac", "flareiac_iceberg", "flareiac_secrets", "flareiac_spark", "flareiac_state"}
+OWN: Final = {
+    "flareiac",
+    "flareiac_iceberg",
+    "flareiac_kafka",
+    "flareiac_secrets",
+    "flareiac_spark",
+    "flareiac_state",
+}
 READ_AS_A_FILE: Final = {"python-hcl2"}
 """The grammar is read from this package; nothing of it is imported."""
 BROUGHT_BY_SPARK: Final = {"py4j"}

@@ -26,7 +26,14 @@ from typing import Final
 LARGEST: Final = 1 << 17
 """Bytes of the largest request: an environment and a command line."""
 
-_PACKAGES: Final = ("flareiac", "flareiac_iceberg", "flareiac_secrets", "flareiac_spark", "flareiac_state")
+_PACKAGES: Final = (
+    "flareiac",
+    "flareiac_iceberg",
+    "flareiac_kafka",
+    "flareiac_secrets",
+    "flareiac_spark",
+    "flareiac_state",
+)
 _NEEDS_SPARK: Final = "flareiac_spark.driver"
 
 

@@ -1,0 +1,14 @@
+"""The codes of the Kafka provider: an id and a title each, once. ``codes.md`` explains them. Pure."""
+
+from typing import Final
+
+from flareiac.kernel.codes import Code
+
+# Codes of connections
+INVALID_BOOTSTRAP_SERVERS: Final = Code("FIT001", "Invalid bootstrap servers")
+UNUSABLE_CLIENT_OPTION: Final = Code("FIT002", "This option of the Kafka client cannot be set")
+SECURITY_CONTRADICTION: Final = Code("FIT003", "The security settings contradict each other")
+INCOMPLETE_SASL: Final = Code("FIT004", "The SASL settings are incomplete")
+INCOMPLETE_TLS: Final = Code("FIT005", "The TLS settings are incomplete")
+INVALID_REGISTRY_URL: Final = Code("FIT006", "Invalid URL of a schema registry")
+REGISTRY_CREDENTIALS: Final = Code("FIT007", "The credentials of the schema registry are incomplete")
