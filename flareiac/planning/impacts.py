@@ -42,10 +42,10 @@ def with_reactions(
 ) -> dict[str, PlannedResource]:
     """The resources, with what their changes do to what runs on them among the reasons."""
     held = by_subject(running)
-    return {address: _told(item, planned, held.get(address, ())) for address, item in planned.items()}
+    return {address: _with_impacts(item, planned, held.get(address, ())) for address, item in planned.items()}
 
 
-def _told(
+def _with_impacts(
     item: PlannedResource, planned: Mapping[str, PlannedResource], usages: Sequence[Usage]
 ) -> PlannedResource:
     by_holder: dict[str, list[Impact]] = {}

@@ -72,8 +72,8 @@ try:
     judged = TableMaintainer().judge(task, done.result)
     said = [*judged.messages, *(item.detail for item in judged.diagnostics)]
 except Refusal as refusal:
-    told = not_done(request, f"{refusal.error_class}: {refusal}")
-    said = [told.code, told.detail]
+    diagnostic = not_done(request, f"{refusal.error_class}: {refusal}")
+    said = [diagnostic.code, diagnostic.detail]
 print(json.dumps([doing(request), dict(task.work.data), said]))
 """
 

@@ -75,7 +75,7 @@ class _Bytes:
 
 def read_list(location: str, content: bytes) -> tuple[Manifest, ...]:
     """The manifests of a snapshot. Raises ``Failure``."""
-    with _told(location), _reader(content) as reader:
+    with _failures(location), _reader(content) as reader:
         at = _places(reader.schema.fields)
         return tuple(_manifest(row, at) for row in reader)
 
@@ -96,7 +96,7 @@ def _manifest(row: Any, at: Mapping[str, int]) -> Manifest:
 
 def read_entries(manifest: Manifest, content: bytes) -> Iterator[Entry]:
     """The live files of a manifest. Raises ``Failure``."""
-    with _told(manifest.location), _reader(content) as reader:
+    with _failures(manifest.location), _reader(content) as reader:
         fields = reader.schema.fields
         at = _places(fields)
         inside = _places(fields[at["data_file"]].field_type.fields)
@@ -168,7 +168,7 @@ def _places(fields: Sequence[Any]) -> dict[str, int]:
 
 
 @contextmanager
-def _told(location: str) -> Iterator[None]:
+def _failures(location: str) -> Iterator[None]:
     """Turns whatever a broken file leads to into a ``Failure``."""
     try:
         yield

@@ -77,14 +77,14 @@ class Listings:
         """Where a table's own metadata says that it has files, and where the catalog does."""
         known = self._places.get(item.metadata)
         if known is None:
-            answer = _told(item, catalog)
+            answer = _places_in_metadata(item, catalog)
             known = self._places[item.metadata] = tuple(
                 dict.fromkeys(self._resolve(comparable(place)) for place in (item.folder, *answer))
             )
         return known
 
 
-def _told(item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
+def _places_in_metadata(item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
     if not item.metadata:
         return ()
     try:

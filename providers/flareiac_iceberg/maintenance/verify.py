@@ -23,7 +23,7 @@ def judge(task: MaintenanceTask, result: Mapping[str, Data]) -> Judgement:
     """What was done, in words, beside what was expected; complaints where it is wrong."""
     kind = next(kind for kind in KINDS if kind.name == task.name)
     done = ", ".join(
-        _told(kind, name, result[name])
+        _figure(kind, name, result[name])
         for name in kind.words
         if isinstance(result.get(name), int) and (result[name] or name in task.forecast)
     )
@@ -33,7 +33,7 @@ def judge(task: MaintenanceTask, result: Mapping[str, Data]) -> Judgement:
     return Judgement(messages=tuple(messages), diagnostics=tuple(kind.complaints(task, result)))
 
 
-def _told(kind: Kind[Any, Any], name: str, number: int) -> str:
+def _figure(kind: Kind[Any, Any], name: str, number: int) -> str:
     words = kind.words[name]
     return f"{size(number)} {words}" if name.endswith(_BYTES) else f"{number:,} {words}"
 
@@ -48,7 +48,7 @@ def _compared(kind: Kind[Any, Any], forecast: Mapping[str, int], result: Mapping
     if not other:
         return "as forecast"
     texts = ", ".join(
-        f"{_told(kind, name, forecast[name])} expected and {_told(kind, name, result[name])}"
+        f"{_figure(kind, name, forecast[name])} expected and {_figure(kind, name, result[name])}"
         for name in other
     )
     moved = began is not None and meant is not None and began != meant

@@ -190,11 +190,11 @@ def test_a_block_that_is_added_is_measured_though_nobody_wrote(written: Lake) ->
 def test_files_that_are_small_and_have_deletes_count_once() -> None:
     found = RewriteFigures(unfit=15, worn=15, small=15, files=15, rewritten_files=15)
     settings = Compaction(run_if=RunIf(small_files_over=20, small_file_share_over=0.3))
-    told = (
+    reason = (
         "15 files small or with many deleted rows (limit 20), 100% small or with many deleted rows "
         "(limit 30%)"
     )
-    assert reached(found, settings) == (told, True)
+    assert reached(found, settings) == (reason, True)
     assert not reached(found, Compaction())[1]
 
 

@@ -1,4 +1,4 @@
-"""How tables are told of: in a table of many, below one record, and what is not known as a dash."""
+"""How tables are shown: in a table of many, below one record, and what is not known as a dash."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ FULL = EMPTY | {
 }
 
 
-def told(found: dict[str, Any]) -> Statistics:
+def statistics(found: dict[str, Any]) -> Statistics:
     return statistics_of(decode(TableStatistics, found), now=NOW)
 
 
@@ -68,12 +68,12 @@ UNKNOWN = Statistics(
 )
 
 
-def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
+def test_many_tables_are_lines_and_trouble_is_shown_below() -> None:
     rows = {
-        "table.full": told(FULL),
-        "table.empty": told(EMPTY),
+        "table.full": statistics(FULL),
+        "table.empty": statistics(EMPTY),
         "table.gone": UNKNOWN,
-        "table.due": told(EMPTY | due()),
+        "table.due": statistics(EMPTY | due()),
     }
     assert statistics_text(SHEET, rows) == (
         "TABLE              ROWS   SIZE  FILES  SMALL FILES  DELETE FILES  SNAPSHOTS  LAST COMMIT  LAST "
@@ -99,7 +99,7 @@ def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
 
 def test_a_share_of_an_earlier_time_says_so() -> None:
     aged = FULL | {"looked_at": (NOW - 7200) * 1000}
-    found = told(aged)
+    found = statistics(aged)
     assert "  8% (2h ago)  " in statistics_text(SHEET, {"table.full": found})
     assert found.lines[0] == "12,345,678 rows, 5.3GB in 400 data files (8% small, 2h ago), 3 delete files"
 
@@ -111,13 +111,13 @@ def due() -> dict[str, Any]:
 
 
 def test_one_table_is_told_in_sentences() -> None:
-    assert list(told(FULL).lines) == [
+    assert list(statistics(FULL).lines) == [
         "12,345,678 rows, 5.3GB in 400 data files (8% small), 3 delete files",
         "21 snapshots since 1970-01-11 12:46:40 UTC, the last commit 1970-01-12 13:45:25 UTC",
         "compaction: ran 2h ago and failed, not before 1h from now",
         "snapshot_expiry: ran 1d ago, not before 1d from now",
     ]
-    assert list(told(EMPTY | due()).lines) == [
+    assert list(statistics(EMPTY | due()).lines) == [
         "0 rows, 0B in 0 data files",
         "0 snapshots",
         "manifest_rewrite: ran 59m ago, next when it is due",
@@ -127,8 +127,8 @@ def test_one_table_is_told_in_sentences() -> None:
 
 def test_what_is_not_known_is_no_number() -> None:
     unknown = EMPTY | dict.fromkeys(("rows", "bytes", "files", "delete_files"))
-    assert told(unknown).lines[0] == "- rows, - in - data files"
+    assert statistics(unknown).lines[0] == "- rows, - in - data files"
 
 
 def test_machines_get_the_figures_as_they_are() -> None:
-    assert statistics_json({"table.a": told(EMPTY)}) == [{"address": "table.a", **EMPTY}]
+    assert statistics_json({"table.a": statistics(EMPTY)}) == [{"address": "table.a", **EMPTY}]

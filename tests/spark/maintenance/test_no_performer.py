@@ -37,10 +37,10 @@ def request_() -> PerformRequest:
 def test_the_command_asks_no_application(request_: PerformRequest, tmp_path: Path) -> None:
     with pytest.raises(Failure) as failed:
         perform(request_, Applications(Project(root=tmp_path, lineage="l")))
-    (told,) = failed.value.diagnostics
-    assert told.code == "FIK193"
-    assert '"polish_files"' in told.detail
-    assert "Install the package" in told.detail
+    (diagnostic,) = failed.value.diagnostics
+    assert diagnostic.code == "FIK193"
+    assert '"polish_files"' in diagnostic.detail
+    assert "Install the package" in diagnostic.detail
     assert list(tmp_path.iterdir()) == []
 
 
@@ -54,6 +54,6 @@ def test_an_application_without_it_refuses_before_it_opens_a_session(request_: P
             lambda _seconds: None,
             logging.getLogger("tests"),
         )
-    told = not_done(request_, f"{failed.value.error_class}: {failed.value}")
-    assert told.code == "FIK193"
-    assert "Install the package" in told.detail
+    diagnostic = not_done(request_, f"{failed.value.error_class}: {failed.value}")
+    assert diagnostic.code == "FIK193"
+    assert "Install the package" in diagnostic.detail

@@ -75,11 +75,11 @@ def test_of_a_file_that_was_written_while_its_batch_was_under_way_either_content
     note(tmp_path, "0", mended, at_ms=10_000)
     batch(tmp_path, 0, reads=0)
     assert overwritten(tmp_path) == Overwritten(meanwhile=((str(mended), 10_000),))
-    (told,) = unread([tmp_path])
-    assert told.startswith(
+    (problem,) = unread([tmp_path])
+    assert problem.startswith(
         f"overwritten while its batch was under way: {mended}. Which of its contents was read is not known"
     )
-    assert told.endswith(f"touch -d 1970-01-01T00:00:10Z {mended}")
+    assert problem.endswith(f"touch -d 1970-01-01T00:00:10Z {mended}")
     os.utime(mended, ns=(10_000_000_000, 10_000_000_000))
     assert unread([tmp_path]) == ()
 
@@ -115,8 +115,8 @@ def test_of_20_000_files_each_is_looked_at_and_few_are_named(tmp_path: Path) -> 
         at(names[number], 90_000)
     note(tmp_path, "19.compact", *names, at_ms=10_000)
     batch(tmp_path, 19, reads=19)
-    (told,) = unread([tmp_path])
-    assert told.startswith(f"overwritten after it was read: {names[0]} and 3 more. ")
+    (problem,) = unread([tmp_path])
+    assert problem.startswith(f"overwritten after it was read: {names[0]} and 3 more. ")
 
 
 def test_beyond_the_newest_entries_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

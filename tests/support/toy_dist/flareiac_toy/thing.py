@@ -59,7 +59,7 @@ EXISTS = Code("TOY001", "It exists")
 UNREADABLE = Code("TOY002", "It cannot be read")
 FAILS = Code("TOY003", "It is declared to fail")
 DUST_UNREADABLE = Code("TOY004", "The dust cannot be read")
-DUSTY = Code("TOY005", "Very dusty")
+DUSTY = Code("TOY005", "Very grains")
 NOT_SWEPT = Code("TOY006", "Nothing was swept")
 BROOM_BROKEN = Code("TOY007", "The broom is broken")
 
@@ -338,14 +338,14 @@ def dust_on(root: Path, name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ThingMaintainer:
-    """Sweeps what is too dusty, unless somebody needs the dust. Pure."""
+    """Sweeps what is too grains, unless somebody needs the dust. Pure."""
 
     def wants(self, attributes: Attributes) -> bool:
         return attributes.get("sweep_over") is not None
 
     def tasks(self, request: TasksRequest) -> tuple[MaintenanceTask, ...]:
         dust, limit = request.figures["dust"], request.attributes["sweep_over"]
-        told = f"{dust} of {limit} grains of dust"
+        grains = f"{dust} of {limit} grains of dust"
         held = tuple(f"{item.holder}: {item.reason}" for item in request.holds)
         due = dust > limit and not held
         return (
@@ -353,7 +353,7 @@ class ThingMaintainer:
                 name="sweeping",
                 id=f"sweep-{request.identity['id']}-{dust}",
                 due=due,
-                summary=f"sweep {told}" if due else told,
+                summary=f"sweep {grains}" if due else grains,
                 forecast={"swept": dust},
                 held=held,
                 diagnostics=(warning(DUSTY, "More than 100 grains."),) if dust > 100 else (),
