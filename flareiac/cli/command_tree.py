@@ -24,8 +24,6 @@ GLOBAL_OPTIONS: Final = (
     "Global options, of every command: -chdir=DIR works in another folder; -input=false never asks; "
     "-no-color; -lock-timeout=60s waits for the state lock."
 )
-
-
 CORE: Final[Commands] = {
     "new": Command(".new:new", "Write a small project that can be applied as it stands."),
     "init": Command(

@@ -20,8 +20,6 @@ CHANGING = frozenset(
     {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET}
 )
 """The actions that count as changes."""
-
-
 LOSING = frozenset({Effect.NEW_GENERATION, Effect.LOSES_DATA})
 """The effects after which data or state is gone."""
 

@@ -36,8 +36,6 @@ _DONE = {
     Verb.QUIESCE: "Stopping",
     Verb.MAINTAIN: "Maintenance",
 }
-
-
 PATIENCE = 10.0
 """Seconds after which an operation that is still at work is worth a line."""
 

@@ -11,8 +11,6 @@ from rich.text import Text
 from rich.theme import Theme
 
 _FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
-
-
 _WIDEST: Final = 120
 _LINK: Final = re.compile(r"\[([^\]]+)\]\((\w+)\.md\)")
 _PLAIN: Final = (

@@ -4,8 +4,6 @@ from typing import Final
 
 CARRY_OVER: Final = "carry_over"
 EARLIEST: Final = "earliest"
-
-
 OLDEST_SNAPSHOT: Final = "oldest_snapshot"
 """Like ``earliest``, and without the rows that no live snapshot of a table added: that is accepted."""
 LATEST: Final = "latest"

@@ -43,8 +43,9 @@ def canonical(
 ) -> Attributes:
     """Absolute places, references to secrets, and everything that Spark needs to open the same catalog."""
     wanted = decoded.attributes
-    type_name = _type(wanted.get("type") or DEFAULT_TYPE, diagnostics)
-    _check_fit(type_name, wanted, diagnostics)
+    known = _type(wanted.get("type") or DEFAULT_TYPE, diagnostics)
+    type_name = known or DEFAULT_TYPE
+    _check_fit(known, wanted, diagnostics)
     properties = _properties(wanted.get("properties"), references, diagnostics)
     name = _name(wanted.get("name") or decoded.name, decoded.name, diagnostics)
     block = CatalogBlock(
@@ -53,7 +54,8 @@ def canonical(
         lake=project.data_dir / "lake" / project.workspace,
         root=project.root,
         references=references,
-        diagnostics=diagnostics,
+        # Of a type that is not known, it is not known how the rest of the block is to be read.
+        diagnostics=diagnostics if known is not None else Diagnostics(),
     )
     kind = kind_of(type_name, wanted.get("uri"))
     found: Attributes = {"type": type_name, "name": name, "uri": None, "warehouse": None}
@@ -84,7 +86,8 @@ def _properties(written: Data, references: References, diagnostics: Diagnostics)
     return properties
 
 
-def _type(kind: Data, diagnostics: Diagnostics) -> str:
+def _type(kind: Data, diagnostics: Diagnostics) -> str | None:
+    """The type of a block; None for one that is not known, which is reported."""
     if any(kind == known.type for known in KINDS):
         return str(kind)
     what = (
@@ -97,13 +100,14 @@ def _type(kind: Data, diagnostics: Diagnostics) -> str:
         "sql on SQLite.",
         attribute=("type",),
     )
-    return DEFAULT_TYPE
+    return None
 
 
-def _check_fit(type_name: str, wanted: Attributes, diagnostics: Diagnostics) -> None:
+def _check_fit(type_name: str | None, wanted: Attributes, diagnostics: Diagnostics) -> None:
+    """Reports what only other types have; of a type that is not known, nothing is known of that."""
     for name in dict.fromkeys(name for kind in KINDS for name in kind.attributes):
         types = list(dict.fromkeys(kind.type for kind in KINDS if name in kind.attributes))
-        if wanted.get(name) is not None and type_name not in types:
+        if type_name is not None and wanted.get(name) is not None and type_name not in types:
             why = (
                 f"A {type_name} catalog has no {name}; only {' and '.join(types)} catalogs have one. "
                 "Leave it out."

@@ -49,8 +49,6 @@ def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics
 
 
 IN_CLEAR: Final = "Properties are kept in clear text, in the metadata that everybody who reads may read."
-
-
 NAME: Final = re.compile(r"[^./\\\x00-\x1f`]+")
 
 

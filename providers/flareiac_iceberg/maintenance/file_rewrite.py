@@ -19,8 +19,6 @@ from flareiac_iceberg.maintenance.rewrite_groups import Groups, Sizing, sizing
 
 DEFAULT_GROUP: Final = 100 * 1024**3
 _LONG: Final = 19
-
-
 _VALUES: Final = {
     "rewrite-job-order": (
         "none, bytes-asc, bytes-desc, files-asc or files-desc",
@@ -31,15 +29,9 @@ _VALUES: Final = {
     "output-spec-id": ("the number of a partition spec of the table", "[0-9]{1,9}"),
     "compression-factor": ("a number above 0", r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,9})?"),
 }
-
-
 _COUNT: Final = ("a whole number from 1 to 2147483647", "0*[1-9][0-9]{0,9}")
 """What an option takes, in words and as a pattern; the others of them count something."""
-
-
 _MOST: Final = 2**31 - 1
-
-
 OWN_OPTIONS: Final = {
     "target-file-size-bytes": "target_file_size",
     "min-file-size-bytes": "min_file_size",

@@ -10,14 +10,8 @@ from flareiac.sdk.schema import Attribute, Validator
 from flareiac.sdk.validators import is_duration, is_size, parse_duration, parse_size
 
 NEXT: Final = "takes effect with the next run"
-
-
 _SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
-
-
 _MOST: Final = 2**31 - 1
-
-
 DAY_MS: Final = 86_400_000
 
 

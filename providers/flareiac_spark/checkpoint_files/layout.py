@@ -12,8 +12,6 @@ SINGLE: Final = "single"
 generation.
 """
 GENERATIONS: Final = "generations"
-
-
 _MOMENTARY: Final = frozenset({"used", "observed"})
 """What release 0.1.0 recorded of a single observation."""
 

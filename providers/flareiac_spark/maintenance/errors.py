@@ -22,8 +22,7 @@ _KNOWN: Final = (
         error_class="CONFLICT",
         code=codes.MAINTENANCE_CONFLICTS,
         advice="Streams continue. Try at a quieter time, let compaction commit in parts "
-        "(partial_progress), or "
-        "limit it (where).",
+        "(partial_progress), or limit it (where).",
     ),
     KnownRefusal(
         error_class="IllegalArgumentException",
@@ -34,8 +33,7 @@ _KNOWN: Final = (
         error_class="NO_PERFORMER",
         code=codes.NO_PERFORMER,
         advice="Nothing was done. Install the package of the provider that plans it where the application "
-        "runs, "
-        "and restart the application.",
+        "runs, and restart the application.",
     ),
 )
 """Refusals of every kind of maintenance; the performer of a kind tells those of its own."""
@@ -52,8 +50,7 @@ def no_performer(request: PerformRequest) -> Diagnostic:
     """The work is of a kind that nothing here carries out."""
     detail = (
         f'{request.subject.address}: no installed package carries out "{request.work.kind}". Nothing was '
-        "done. "
-        "Install the package of the provider that planned it, and apply again."
+        "done. Install the package of the provider that planned it, and apply again."
     )
     return error(codes.NO_PERFORMER, detail, address=request.subject.address)
 

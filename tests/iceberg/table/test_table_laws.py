@@ -36,8 +36,6 @@ LAYOUT = {
 }
 DEFAULTS: dict[str, list[Any]] = {"a": [1, 2], "b": [1.5], "d": ["x"], "e": ["2026-01-01T00:00:00Z"]}
 WORDS = st.sampled_from(["", "x", "it's", 'say "hi"', "ä b"])
-
-
 BRANCHES = st.none() | st.dictionaries(
     st.sampled_from(["audit", "next"]),
     st.fixed_dictionaries(

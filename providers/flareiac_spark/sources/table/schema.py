@@ -18,10 +18,8 @@ BLOCK: Final = Block(
         "start_from": Attribute(
             type=STRING,
             description='Where the first start begins: "earliest" (all rows; blocked if live snapshots no '
-            "longer add some of "
-            'them), "oldest_snapshot" (from the oldest live snapshot on, without those rows), "latest" '
-            "(new rows "
-            "only) or a time with offset.",
+            'longer add some of them), "oldest_snapshot" (from the oldest live snapshot on, without those '
+            'rows), "latest" (new rows only) or a time with offset.',
             default="earliest",
             effect="takes effect with the next generation",
         ),

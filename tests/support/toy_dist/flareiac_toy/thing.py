@@ -93,8 +93,6 @@ SCHEMA = Block(
         ),
     },
 )
-
-
 SHEET = StatisticsSheet(
     name="things",
     subject="THING",

@@ -28,8 +28,6 @@ _CURVED: Final = frozenset(
     {"boolean", "int", "long", "float", "double", "string", "binary", "fixed", "uuid", "date", "timestamptz"}
 )
 """What Iceberg 1.11 can lay on a z-order curve."""
-
-
 _DATA_OPTIONS: Final = (
     "max-files-to-rewrite",
     "rewrite-job-order",
@@ -37,11 +35,7 @@ _DATA_OPTIONS: Final = (
     "remove-dangling-deletes",
     "output-spec-id",
 )
-
-
 _SORT_OPTIONS: Final = ("compression-factor", "shuffle-partitions-per-file")
-
-
 OPTIONS: Final = {
     "binpack": _DATA_OPTIONS,
     "sort": (*_DATA_OPTIONS, *_SORT_OPTIONS),
