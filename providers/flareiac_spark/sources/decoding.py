@@ -1,0 +1,171 @@
+"""Decodes the values of records that are JSON or CSV text, and judges each by all of its columns. Travels with
+the driver.
+
+Spark's own functions are permissive: ``from_json`` gives null for a field that does not fit, reads the first
+of two documents and drops the rest, and gives nulls for a field that is missing. Here a record that decodes
+only partly is bad, and the column ``ERROR`` says why. A null value is a tombstone and never bad.
+
+Options are always given to the functions: without them Spark's optimizer prunes the schema of ``from_json`` to
+the columns that a query reads, and the other columns would not be judged.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from flareiac.sdk.secrets import resolve_all
+from flareiac_spark.sources.resolved import SpecColumn
+
+ERROR: Final = "__flareiac_error"
+"""The column with the error of a record, null where the record is good."""
+OWN_OPTIONS: Final = ("mode", "columnNameOfCorruptRecord")
+"""Options of Spark's reader that decide what becomes of bad records, and so are not the user's."""
+_VALUE: Final = "__flareiac_text"
+_DECODED: Final = "__flareiac_decoded"
+_CORRUPT: Final = "__flareiac_corrupt"
+_END: Final = "__flareiac_end"
+
+
+def decode_text(
+    frame: Any,
+    value: str,
+    format: Literal["json", "csv"],  # noqa: A002 - the word of the attribute
+    columns: tuple[SpecColumn, ...],
+    options: Mapping[str, str],
+    schema: Callable[[tuple[SpecColumn, ...]], Any],
+) -> Any:
+    """The frame with ``columns``, decoded from its column ``value`` (text or binary), and with ``ERROR``.
+
+    ``options`` are those of Spark's reader, ``schema`` gives columns as a DDL text.
+    """
+    decoder = _Decoder(format=format, columns=columns, options=_settled(options), schema=schema)
+    required = frame.sparkSession.createDataFrame([], schema(columns)).schema
+    text = f"CAST({quote(value)} AS STRING)"
+    kept = [quote(name) for name in frame.columns]
+    decoded = frame.selectExpr(*kept, f"{text} AS {_VALUE}").selectExpr(
+        *kept, _VALUE, f"{decoder.whole(_VALUE)} AS {_DECODED}"
+    )
+    fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
+    return decoded.selectExpr(*kept, *fields, f"{decoder.error(required)} AS {ERROR}")
+
+
+def quote(name: str) -> str:
+    """A name as one part of an identifier in Spark's SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """A text in Spark's SQL."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def missing_values(columns: tuple[SpecColumn, ...], schema: Any, of: str = "") -> Iterator[tuple[str, str]]:
+    """A condition for each required value that a row may miss, and its name. ``schema``: the columns as
+    Spark's struct type, ``of``: the expression of the struct that holds them.
+    """
+    for column, field in zip(columns, schema.fields, strict=True):
+        place = f"{of}{quote(column.name)}"
+        if column.required:
+            yield f"{place} IS NULL", column.name
+        for condition in _missing_within(place, field.dataType):
+            yield condition, f"a part of {column.name}"
+
+
+def _settled(options: Mapping[str, str]) -> dict[str, str]:
+    own = {name.lower() for name in OWN_OPTIONS}
+    given = {name: text for name, text in resolve_all(options).items() if name.lower() not in own}
+    return {**given, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Decoder:
+    """Makes the expressions of one format. What explains an error is computed for bad records alone."""
+
+    format: Literal["json", "csv"]
+    columns: tuple[SpecColumn, ...]
+    options: Mapping[str, str]
+    schema: Callable[[tuple[SpecColumn, ...]], Any]
+
+    def whole(self, text: str) -> str:
+        """The struct of all columns, and of what says whether it is whole."""
+        return self._from(text, f"{self.schema(self.columns)}, {_CORRUPT} STRING")
+
+    def error(self, required: Any) -> str:
+        """The error of a record that is decoded, null where it is good."""
+        missing = list(missing_values(self.columns, required, f"{_DECODED}."))
+        good = [
+            f"{_DECODED} IS NOT NULL AND {_DECODED}.{_CORRUPT} IS NULL",
+            f"is_valid_utf8({_VALUE})",
+            *([self._is_one_document()] if self.format == "json" else [f"trim({_VALUE}) <> ''"]),
+            *(f"NOT ({condition})" for condition, _ in missing),
+        ]
+        explained = [
+            (f"trim({_VALUE}) = ''", "the value is empty"),
+            (f"NOT is_valid_utf8({_VALUE})", "the value is not UTF-8 text"),
+            *(self._json_errors() if self.format == "json" else self._csv_errors()),
+            (f"{_DECODED}.{_CORRUPT} IS NOT NULL", "the value does not fit the columns"),
+            *((condition, f"there is no value for {name}, which is not null") for condition, name in missing),
+        ]
+        whens = " ".join(f"WHEN {condition} THEN {literal(text)}" for condition, text in explained)
+        return (
+            f"CASE WHEN {_VALUE} IS NULL OR ({' AND '.join(good)}) THEN CAST(NULL AS STRING) {whens} "
+            "ELSE 'there is more text after the JSON object' END"
+        )
+
+    def _is_one_document(self) -> str:
+        """Whether the text is one JSON value and nothing else: ``from_json`` stops after the first one. In
+        front of a member of our own it must be whole, or that member is not found.
+        """
+        around = f"concat('{{\"v\":', {_VALUE}, '\\n,\"{_END}\":1}}')"
+        return f"coalesce({self._from(around, f'{_END} INT, {_CORRUPT} STRING')}.{_END}, 0) = 1"
+
+    def _json_errors(self) -> Iterator[tuple[str, str]]:
+        yield self._is_corrupt(f"{_CORRUPT} STRING"), "the value is not a JSON object"
+        for column in self.columns:
+            yield self._is_corrupt(f"{self._typed(column)}, {_CORRUPT} STRING"), _misfit(column)
+
+    def _csv_errors(self) -> Iterator[tuple[str, str]]:
+        texts = {column.name: f"{quote(column.name)} STRING" for column in self.columns}
+        number = f"the value does not have {len(texts)} field{'s' * (len(texts) != 1)}"
+        yield self._is_corrupt(", ".join((*texts.values(), f"{_CORRUPT} STRING"))), number
+        for column in self.columns:
+            one_typed = {**texts, column.name: self._typed(column)}
+            yield self._is_corrupt(", ".join((*one_typed.values(), f"{_CORRUPT} STRING"))), _misfit(column)
+
+    def _typed(self, column: SpecColumn) -> str:
+        return str(self.schema((column,)))
+
+    def _is_corrupt(self, ddl: str) -> str:
+        return f"{self._from(_VALUE, ddl)}.{_CORRUPT} IS NOT NULL"
+
+    def _from(self, text: str, ddl: str) -> str:
+        given = ", ".join(f"{literal(name)}, {literal(value)}" for name, value in self.options.items())
+        return f"from_{self.format}({text}, {literal(ddl)}, map({given}))"
+
+
+def _misfit(column: SpecColumn) -> str:
+    return f"the field {column.name} does not fit the type {column.type}"
+
+
+def _missing_within(place: str, kind: Any) -> Iterator[str]:
+    """Conditions under which a required part of a value is missing."""
+    match kind.typeName():
+        case "struct":
+            for field in kind.fields:
+                part = f"{place}.{quote(field.name)}"
+                if not field.nullable:
+                    yield f"({place} IS NOT NULL AND {part} IS NULL)"
+                yield from _missing_within(part, field.dataType)
+        case "array":
+            yield from _missing_in_items(place, kind.elementType)
+        case "map":
+            yield from _missing_in_items(f"map_values({place})", kind.valueType)
+        case _:
+            pass
+
+
+def _missing_in_items(items: str, kind: Any) -> Iterator[str]:
+    found = list(_missing_within("x", kind))
+    if found:
+        yield f"coalesce(exists({items}, x -> {' OR '.join(found)}), false)"
