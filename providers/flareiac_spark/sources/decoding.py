@@ -1,12 +1,12 @@
-"""Decodes the values of records that are JSON or CSV text, and judges each by all of its columns. Travels with
-the driver.
+"""Decodes the values of records that are JSON or CSV text, and judges each by all of its columns. Travels
+with the driver.
 
 Spark's own functions are permissive: ``from_json`` gives null for a field that does not fit, reads the first
 of two documents and drops the rest, and gives nulls for a field that is missing. Here a record that decodes
 only partly is bad, and the column ``ERROR`` says why. A null value is a tombstone and never bad.
 
-Options are always given to the functions: without them Spark's optimizer prunes the schema of ``from_json`` to
-the columns that a query reads, and the other columns would not be judged.
+Options are always given to the functions: without them Spark's optimizer prunes the schema of ``from_json``
+to the columns that a query reads, and the other columns would not be judged.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -35,9 +35,7 @@ PAIR = (SpecColumn(name="id", type="long"), SpecColumn(name="name", type="string
 
 
 @pytest.fixture(scope="module")
-def spark(
-    jars: tuple[Path, ...], java_home: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Any]:
+def spark(jars: tuple[Path, ...], java_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with spark_session({}, jars, java_home, tmp_path_factory.mktemp("spark")) as session:
         yield session
 
