@@ -1,0 +1,107 @@
+"""What planners of other providers ask of clusters (see ``flareiac.sdk.brokers``). Touches the world."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.brokers import (
+    BrokerReader,
+    BrokerRecord,
+    BrokerView,
+    PartitionOffsets,
+    TopicOffsets,
+    TopicSelection,
+)
+from flareiac_kafka import codes
+from flareiac_kafka.broker.cluster import EARLIEST, LATEST, ConfigValue
+from flareiac_kafka.connection.spec import ConnectionDefinition
+
+if TYPE_CHECKING:
+    from flareiac_kafka.broker.client import Cluster
+
+_INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""A pattern never means these."""
+_NO_LIMIT: Final = -1
+
+
+class KafkaReader:
+    """Asks clusters; each call opens its own client, and takes no longer than the connection's timeout."""
+
+    def view(self, connection: Attributes, selection: TopicSelection) -> BrokerView:
+        """Topics with the offsets that can be read now. Raises ``Failure``."""
+        cluster = opened(connection)
+        matching = () if selection.pattern is None else _matching(cluster.names(), selection.pattern)
+        names = tuple(dict.fromkeys((*selection.names, *matching)))
+        cluster_id, topics = cluster.topics(names)
+        places = [(name, partition) for name, topic in topics.items() for partition in topic.replicas]
+        firsts, ends = (cluster.offsets(dict.fromkeys(places, what)) for what in (EARLIEST, LATEST))
+        configs = cluster.configs(tuple(topics))
+        return BrokerView(
+            cluster_id=cluster_id,
+            topics={
+                name: TopicOffsets(
+                    name=name,
+                    id=topic.id,
+                    partitions={
+                        partition: PartitionOffsets(first=firsts[name, partition], end=ends[name, partition])
+                        for partition in sorted(topic.replicas)
+                    },
+                    retention_ms=_retention(configs.get(name, {})),
+                    is_compacted="compact" in _policies(configs.get(name, {})),
+                )
+                for name, topic in topics.items()
+            },
+            missing=tuple(name for name in selection.names if name not in topics),
+        )
+
+    def records(
+        self, connection: Attributes, positions: Mapping[tuple[str, int], int], *, count: int = 1
+    ) -> Sequence[BrokerRecord]:
+        """Up to ``count`` records of each partition from a position on. Raises ``Failure``."""
+        return opened(connection).records(positions, count) if positions else ()
+
+    def positions_at(
+        self, connection: Attributes, partitions: Sequence[tuple[str, int]], time_ms: int
+    ) -> Mapping[tuple[str, int], int]:
+        """The offset of the first record that is not earlier than a time; the end where there is none. Raises
+        ``Failure``.
+        """
+        cluster = opened(connection)
+        ends = cluster.offsets(dict.fromkeys(partitions, LATEST))
+        found = cluster.offsets(dict.fromkeys(partitions, max(0, time_ms)))
+        return {place: at if at >= 0 else ends[place] for place, at in found.items()}
+
+
+def opened(connection: Attributes, address: str = "") -> "Cluster":
+    """The cluster of a connection, by its canonical attributes. Raises ``Failure``."""
+    # Imported here: librdkafka is loaded once a cluster is asked
+    from flareiac_kafka.broker.client import Cluster
+
+    definition = ConnectionDefinition.of(connection)
+    return Cluster(definition, address or f"Kafka at {definition.bootstrap_servers}")
+
+
+def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
+    try:
+        wanted = re.compile(pattern)
+    except re.error as trouble:
+        why = f"{pattern!r}: {trouble}. Write a regular expression that matches whole names of topics."
+        raise Failure(error(codes.INVALID_TOPIC_PATTERN, why)) from None
+    return tuple(name for name in names if wanted.fullmatch(name) and name not in _INTERNAL)
+
+
+def _retention(config: Mapping[str, ConfigValue]) -> int | None:
+    found = config.get("retention.ms")
+    if found is None or found.value is None:
+        return None
+    return _NO_LIMIT if "delete" not in _policies(config) else int(found.value)
+
+
+def _policies(config: Mapping[str, ConfigValue]) -> Sequence[str]:
+    found = config.get("cleanup.policy")
+    return [] if found is None or found.value is None else [item.strip() for item in found.value.split(",")]
+
+
+READER: Final[BrokerReader] = KafkaReader()
