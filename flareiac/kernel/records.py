@@ -36,6 +36,10 @@ SPARSE: Final[Metadata] = {"sparse": True}
 """Metadata of a field that is left out while it is empty; its default is empty."""
 OPTIONAL: Final[Metadata] = {"optional": True}
 """Metadata of a field that is left out while it is None; its default is None."""
+IMPLIED: Final[Metadata] = {"implied": True}
+"""Metadata of the ``kind`` of the one member of a union that is written without its kind, because it was the
+only one once.
+"""
 
 
 def named(json_name: str) -> Metadata:
@@ -110,10 +114,13 @@ class _Field(NamedTuple):
     json_name: str
     sparse: bool
     optional: bool
+    implied: bool
     required: bool
     kind: Any
 
     def is_left_out(self, value: object) -> bool:
+        if self.implied:
+            return True
         return value is None if self.optional else self.sparse and not value
 
 
@@ -130,6 +137,7 @@ def _fields(record: Any) -> Mapping[str, _Field]:
                 json_name=name,
                 sparse=field.metadata.get("sparse", False),
                 optional=field.metadata.get("optional", False),
+                implied=field.metadata.get("implied", False),
                 required=required,
                 kind=hints[field.name],
             )
@@ -220,14 +228,17 @@ def _union_decoder(parts: tuple[Any, ...], complete: bool) -> Callable[[Any], An
         inner: Callable[[Any], Any] = _decoder(rest[0], complete)
     elif dataclasses.is_dataclass(rest[0]):
         kinds = {name: member for member in rest for name in get_args(_fields(member)["kind"].kind)}
-        inner = partial(_decode_member, kinds.get, complete)
+        implied = next((name for name, member in kinds.items() if _fields(member)["kind"].implied), None)
+        inner = partial(_decode_member, kinds.get, complete, implied=implied)
     else:
         inner = _leaf_decoder(rest)
     return inner if len(rest) == len(parts) else partial(_encode_optional, inner)
 
 
-def _decode_member(find: Callable[[str], type | None], complete: bool, data: object) -> Any:
-    kind = _object(data).get("kind")
+def _decode_member(
+    find: Callable[[str], type | None], complete: bool, data: object, *, implied: str | None = None
+) -> Any:
+    kind = _object(data).get("kind", implied)
     member = find(kind) if isinstance(kind, str) else None
     if member is None:
         raise Mismatch(".kind", f"is {kind!r}, which is not known")
@@ -282,7 +293,7 @@ def _decode_record(record: Any, complete: bool, data: object) -> Any:
 def _expect_required(record: Any, complete: bool, data: Mapping[str, Any]) -> None:
     for field in _fields(record).values():
         if field.json_name not in data and (
-            field.required or (complete and not field.sparse and not field.optional)
+            field.required or (complete and not (field.sparse or field.optional or field.implied))
         ):
             raise MissingField(f".{field.json_name}", "is missing")
 

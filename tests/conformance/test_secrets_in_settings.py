@@ -18,7 +18,7 @@ from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.render.diagnostics import as_json, text
 from flareiac.sdk.project import Project
 from flareiac.sdk.secret_settings import is_secret
-from flareiac_spark.control import ApplicationSettings, Output
+from flareiac_spark.control import ApplicationSettings, TableOutput
 from flareiac_spark.driver.outputs import write_options
 from flareiac_spark.driver.spark_session import set_conf, spark_conf
 from flareiac_spark.sources.resolved import SpecColumn
@@ -235,7 +235,7 @@ def test_the_driver_reads_the_secret_where_it_is_used(monkeypatch: pytest.Monkey
     given = {"a": "flareiac-secret:env:LANGUAGE_TEST_KEY", "b": "plain"}
     set_conf(session, given)
     assert session.given == {"a": HIDDEN, "b": "plain"}
-    output = Output(
+    output = TableOutput(
         name="o", source="s", identifier=("i",), uuid=None, mode="append", options=given, columns=(SpecColumn(name="c", type="long"),),
         checkpoint=None, branch=None, merge=None,
     )  # fmt: skip

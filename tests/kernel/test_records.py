@@ -10,7 +10,17 @@ from typing import Any, Literal
 import pytest
 
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes, Reference, Seconds
-from flareiac.kernel.records import SPARSE, UNSTORED, Foreign, Mismatch, MissingField, decode, encode, named
+from flareiac.kernel.records import (
+    IMPLIED,
+    SPARSE,
+    UNSTORED,
+    Foreign,
+    Mismatch,
+    MissingField,
+    decode,
+    encode,
+    named,
+)
 
 
 class Colour(StrEnum):
@@ -117,3 +127,23 @@ def test_a_time_is_one_that_a_calendar_can_show(at: Any) -> None:
     with pytest.raises(TypeError):
         decode(Moment, {"at": at})
     assert decode(Moment, {"at": 5}).at == 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Disk:
+    kind: Literal["disk"] = field(default="disk", metadata=IMPLIED)
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shelf:
+    parts: tuple[_Disk | Circle, ...]
+
+
+def test_the_member_of_a_union_that_was_there_first_is_written_without_its_kind() -> None:
+    shelf = _Shelf(parts=(_Disk(size=1), Circle(radius=2.0)))
+    data = encode(shelf)
+    assert data == {"parts": [{"size": 1}, {"kind": "circle", "radius": 2.0}]}
+    assert decode(_Shelf, data, complete=True) == shelf
+    with pytest.raises(Mismatch, match=r"parts\[0\]\.kind is 'cone'"):
+        decode(_Shelf, {"parts": [{"kind": "cone", "size": 1}]})

@@ -208,7 +208,7 @@ def moved_back(request: PlanRequest, desired: JobDefinition, facts: JobFacts) ->
     """
     if not looked_at(request):
         return None  # no one looked where it stands
-    for name, output in sorted(desired.outputs.items()):
+    for name, output in sorted(desired.table_outputs.items()):
         on_disk = facts.checkpoints.get(desired.query_of(name))
         table = request.references.get(output.table.address)
         if on_disk is None or table is None:

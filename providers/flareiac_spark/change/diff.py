@@ -15,9 +15,11 @@ from flareiac_spark.definition.job_definition import (
     FilesInput,
     Input,
     JobDefinition,
+    KafkaOutput,
     Output,
     StreamInput,
     TableInput,
+    TableOutput,
 )
 from flareiac_spark.definition.queries import what_is_read
 from flareiac_spark.observation.job import JobFacts
@@ -38,6 +40,13 @@ _NOTED: Final = {
     "accept_result_change": "accept_result_change is used up by the change that it is given for",
 }
 _LIVE_APPLICATION: Final = ("log_level", "idle_shutdown_ms", "graceful_stop_ms")
+_SERVERS: Final = "bootstrap.servers"
+_RECORD_PARTS: Final[Mapping[tuple[str, ...], str]] = {
+    ("key",): "key",
+    ("headers", "headers_column"): "headers",
+    ("format",): "format",
+}
+"""What makes the form of a record, by the attributes that say it."""
 SPARK: Final = f"Spark {DEFAULT.spark}"
 
 
@@ -448,7 +457,7 @@ class _Comparison:
     def _outputs(self) -> Iterator[JobChange]:
         old, new = self._old.outputs, self._new.outputs
         gone, added = [name for name in old if name not in new], [name for name in new if name not in old]
-        renamed = [(a, b) for a in gone for b in added if old[a].table == new[b].table]
+        renamed = [(a, b) for a in gone for b in added if _written(old[a]) == _written(new[b])]
         if renamed and self._facts.started:
             before, after = renamed[0]
             if self._new.foreach_batch:
@@ -502,7 +511,7 @@ class _Comparison:
                 path=path, text=text, why="it starts with a checkpoint of its own, from the beginning"
             )
         warning = (
-            f"{self._new.outputs[name].table} gets what comes from now on, and nothing of what "
+            f"{self._new.outputs[name].place} gets what comes from now on, and nothing of what "
             "was read before"
         )
         return Restarted(
@@ -511,12 +520,83 @@ class _Comparison:
 
     def _output(self, name: str, old: Output, new: Output) -> Iterator[JobChange]:
         path = ("outputs", name)
-        yield from self._target(name, old, new)
-        if old.mode != new.mode:
-            yield self._output_mode(name, old.mode)
         if old.source != new.source:
             # What comes out is compared with the steps; this only shows where the change is.
             yield Noted(path=(*path, "from"), text=f"output {name} takes its rows from {new.source}")
+        match old, new:
+            case TableOutput(), TableOutput():
+                yield from self._table_output(name, old, new)
+            case KafkaOutput(), KafkaOutput():
+                yield from self._kafka_output(name, old, new)
+            case _:
+                yield self._other_kind(name, old, new)
+
+    def _other_kind(self, name: str, old: Output, new: Output) -> JobChange:
+        path, text = ("outputs", name), f"what output {name} writes"
+        if not self._facts.started:
+            return Restarted(path=path, text=text, why=f"{new.place} is written from now on")
+        return Refused(
+            path=path,
+            text=text,
+            why=(
+                f"Its checkpoint tells what {old.place} has, and {new.place} has nothing of that. Give the "
+                "new output a name of its own: it is another output."
+            ),
+            undo=f"write {old.place} again",
+            carries=False,
+        )
+
+    def _kafka_output(self, name: str, old: KafkaOutput, new: KafkaOutput) -> Iterator[JobChange]:
+        path = ("outputs", name)
+        if old.topic != new.topic:
+            yield self._elsewhere((*path, "topic"), f"the topic of output {name}", old.topic, new.topic)
+        elif old.resource != new.resource:
+            text = f"output {name} writes the same topic under another reference"
+            yield Noted(path=(*path, "resource"), text=text)
+        yield from self._kafka_client(name, old, new)
+        if old.mode != new.mode:
+            yield self._output_mode(name, old.mode, new.mode)
+        for parts, what in _RECORD_PARTS.items():
+            if any(getattr(old, part) != getattr(new, part) for part in parts):
+                warning = (
+                    f"{new.place} holds records of the old form: its consumers must read both"
+                    if self._facts.started
+                    else ""
+                )
+                yield Restarted(
+                    path=(*path, parts[0]),
+                    text=f"the {what} of output {name}",
+                    why="each record is made by itself",
+                    warning=warning,
+                )
+        if old.options != new.options:
+            text = f"the producer options of output {name}"
+            yield Restarted(path=(*path, "options"), text=text, why="options are read at the start")
+
+    def _kafka_client(self, name: str, old: KafkaOutput, new: KafkaOutput) -> Iterator[JobChange]:
+        path = ("outputs", name, "connection")
+        servers = [side.client.get(_SERVERS) for side in (old, new)]
+        if servers[0] != servers[1]:
+            warning = (
+                f"if these servers are another cluster, the records written so far stay in {servers[0]}"
+                if self._facts.started
+                else ""
+            )
+            text = f"the servers of output {name}"
+            yield Restarted(
+                path=path, text=text, why="a producer connects to them at the start", warning=warning
+            )
+        elif old.client != new.client:
+            text = f"the client settings of output {name}"
+            yield Restarted(path=path, text=text, why="a producer takes its settings at the start")
+        elif old.connection != new.connection:
+            yield Noted(path=path, text=f"output {name} names an equal connection")
+
+    def _table_output(self, name: str, old: TableOutput, new: TableOutput) -> Iterator[JobChange]:
+        path = ("outputs", name)
+        yield from self._target(name, old, new)
+        if old.mode != new.mode:
+            yield self._output_mode(name, old.mode, new.mode)
         if old.merge != new.merge:
             warning = (
                 "rows that are there were merged by the old rule, and stay as they are"
@@ -549,32 +629,41 @@ class _Comparison:
         elif changed:
             yield Restarted(path=path, text=text, why="options are read at the start")
 
-    def _target(self, name: str, old: Output, new: Output) -> Iterator[JobChange]:
+    def _target(self, name: str, old: TableOutput, new: TableOutput) -> Iterator[JobChange]:
         """Another table or branch: what was written stays behind, unless each batch writes all there is."""
         for part in ("table", "branch"):
             was, now = getattr(old, part), getattr(new, part)
             if was == now:
                 continue
             path, text = ("outputs", name, part), f"the {part} of output {name}"
-            before, after = was or "main", now or "main"
-            if not self._facts.started or new.mode == "complete":
-                yield Restarted(path=path, text=text, why=f"{after} is written from now on")
-                continue
-            yield Mixed(
-                path=path,
-                text=text,
-                why=(
-                    f"Spark continues without a message: what was read so far stays in {before}, and {after} "
-                    "gets what comes from now on."
-                ),
-                undo=f"write {before} again",
-                before=was,
-                after=now,
-            )
+            if new.mode == "complete":
+                why = f"{now or 'main'} is written from now on"
+                yield Restarted(path=path, text=text, why=why)
+            else:
+                yield self._elsewhere(path, text, was, now)
 
-    def _output_mode(self, name: str, before: str) -> JobChange:
+    def _elsewhere(self, path: Path, text: str, was: Data, now: Data) -> JobChange:
+        before, after = was or "main", now or "main"
+        if not self._facts.started:
+            return Restarted(path=path, text=text, why=f"{after} is written from now on")
+        return Mixed(
+            path=path,
+            text=text,
+            why=(
+                f"Spark continues without a message: what was read so far stays in {before}, and {after} "
+                "gets what comes from now on."
+            ),
+            undo=f"write {before} again",
+            before=was,
+            after=now,
+        )
+
+    def _output_mode(self, name: str, before: str, after: str) -> JobChange:
         path, text = ("outputs", name, "mode"), f"the mode of output {name}"
-        if holds_state(self._old, self._facts.checkpoints.get(self._new.query_of(name))):
+        stateful = holds_state(self._old, self._facts.checkpoints.get(self._new.query_of(name)))
+        if stateful and "update" in (before, after):
+            return self._unknown(path, text, before, after, f'write mode = "{before}" again')
+        if stateful:
             way = "change.complete-to-append" if before == "complete" else "change.append-to-complete"
             return Refused(path=path, text=text, why=f"{rule(way)}.", undo=f'write mode = "{before}" again')
         warning = "rows that are there stay as the old mode left them" if self._facts.committed else ""
@@ -602,6 +691,17 @@ def read_in_order(job: JobDefinition, output: str) -> list[str] | None:
     sources = {name.lower(): item.source for name, item in job.streams.items()}
     names = streams_in_order(job.queries, job.outputs[output].source, sources)
     return None if names is None else [sources[name].shown for name in names]
+
+
+def _written(output: Output) -> tuple[str, str]:
+    """What an output writes, whatever it is called there."""
+    match output:
+        case TableOutput():
+            return output.kind, output.table.address
+        case KafkaOutput():
+            return output.kind, output.topic
+        case _:
+            assert_never(output)
 
 
 def _renamed(old: Mapping[str, Input], new: Mapping[str, Input]) -> dict[str, str]:

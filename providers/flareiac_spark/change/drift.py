@@ -63,7 +63,7 @@ def foreign(request: PlanRequest, recorded: JobDefinition) -> tuple[str, ...]:
     """Who else writes the tables of its outputs."""
     if not looked_at(request):
         return ()
-    tables = [output.table.address for output in recorded.outputs.values()]
+    tables = [output.table.address for output in recorded.table_outputs.values()]
     return tuple(
         text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.usages, request)
     )
@@ -76,7 +76,7 @@ def rolled_back(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) 
     if not looked_at(request):
         return ()
     found: list[str] = []
-    for name, output in recorded.outputs.items():
+    for name, output in recorded.table_outputs.items():
         on_disk = facts.checkpoints.get(recorded.query_of(name))
         table = request.references.get(output.table.address)
         if on_disk is None or table is None or on_disk.committed is None:

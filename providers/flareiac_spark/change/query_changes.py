@@ -2,7 +2,7 @@
 checkpoint holds. Pure.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from flareiac.kernel.data import Attributes
@@ -10,7 +10,14 @@ from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, gravity
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
-from flareiac_spark.definition.job_definition import Dedup, JobDefinition, Step
+from flareiac_spark.definition.job_definition import (
+    Dedup,
+    JobDefinition,
+    KafkaOutput,
+    Output,
+    Step,
+    TableOutput,
+)
 from flareiac_spark.definition.queries import declares_state, what_is_read
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
@@ -428,8 +435,18 @@ def _query(job: JobDefinition, output: str) -> Query:
         columns={name: item.columns for name, item in job.inputs.items()},
         dedups={name: step.dedup.keys for name, step in job.steps.items() if step.dedup},
         identities={name: what_is_read(item) for name, item in job.inputs.items()},
-        table_columns=() if job.foreach_batch else sorted(written.columns, key=str.lower),
+        table_columns=_selected(job, written),
+        exact_names=isinstance(written, KafkaOutput),
     )
+
+
+def _selected(job: JobDefinition, output: Output) -> Sequence[str]:
+    """The columns of a table as the query selects them; none where it runs with its own columns, in their
+    order: a micro-batch is given its shape afterwards, and a record has the fields that the step gives.
+    """
+    if job.foreach_batch or not isinstance(output, TableOutput):
+        return ()
+    return sorted(output.columns, key=str.lower)
 
 
 def _alone(job: JobDefinition, step: str) -> Query:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from flareiac_spark.definition.job_definition import Input, JobDefinition, StreamInput
+from flareiac_spark.definition.job_definition import Input, JobDefinition, Output, StreamInput, TableOutput
 from flareiac_spark.definition.queries import what_is_read
 
 QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
@@ -27,8 +27,7 @@ def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
         step_order=recorded.step_order,
         code=recorded.code,
         outputs={
-            name: replace(item, rebuild=desired.outputs.get(name, item).rebuild)
-            for name, item in recorded.outputs.items()
+            name: _output(item, desired.outputs.get(name, item)) for name, item in recorded.outputs.items()
         },
         conf=recorded.conf,
     )
@@ -38,6 +37,15 @@ def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
     """The declared input that reads what a recorded one reads, under its name or another."""
     alike = [other for other in inputs.values() if what_is_read(other) == what_is_read(item)]
     return inputs[name] if inputs.get(name) in alike else next(iter(alike), item)
+
+
+def _output(item: Output, declared: Output) -> Output:
+    """A recorded output with what only the next generation looks at."""
+    match item, declared:
+        case TableOutput(), TableOutput():
+            return replace(item, rebuild=declared.rebuild)
+        case _:
+            return item
 
 
 def _input(item: Input, declared: Input) -> Input:

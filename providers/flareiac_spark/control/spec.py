@@ -2,12 +2,12 @@
 Iceberg spells them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from flareiac.kernel.records import Mismatch, decode, encode, named
+from flareiac.kernel.records import IMPLIED, Mismatch, decode, encode, named
 from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.sources.resolved import Source, SpecColumn
 
@@ -92,13 +92,14 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class TableOutput:
     """``columns`` are the target's, in its order. ``checkpoint`` is the directory of the generation in use;
     None for batch.
 
     With ``foreach_batch`` of its job all outputs share one checkpoint. ``branch`` None means main.
     """
 
+    kind: Literal["table"] = field(default="table", metadata=IMPLIED)
     name: str
     source: str = field(metadata=named("from"))
     identifier: tuple[str, ...]
@@ -109,6 +110,41 @@ class Output:
     checkpoint: str | None = None
     branch: str | None = None
     merge: Merge | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """A header of each record: its name, and the column that gives its value."""
+
+    name: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaOutput:
+    """A topic. ``client`` are settings of Kafka's Java client, ``options`` those of its producer, by Kafka's
+    names; secrets among them are references. ``checkpoint`` as in ``TableOutput``.
+
+    ``key`` is a column. ``headers`` is a column of headers as Kafka has them, or single headers.
+    ``topic_id`` None: whichever topic has that name.
+    """
+
+    kind: Literal["kafka"] = "kafka"
+    name: str
+    source: str = field(metadata=named("from"))
+    topic: str
+    topic_id: str | None = None
+    client: Mapping[str, str]
+    mode: Literal["append", "update", "complete"]
+    format: Literal["json", "text", "raw"]
+    key: str | None = None
+    headers_column: str | None = None
+    headers: tuple[Header, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    checkpoint: str | None = None
+
+
+Output: TypeAlias = TableOutput | KafkaOutput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +189,11 @@ class JobSpec:
         return ALL if self.foreach_batch else output
 
     @property
+    def table_outputs(self) -> tuple[TableOutput, ...]:
+        """The outputs that write tables."""
+        return tables_among(self.outputs)
+
+    @property
     def query_names(self) -> dict[str, str]:
         """Its queries by the checkpoint that each uses."""
         return {
@@ -160,6 +201,11 @@ class JobSpec:
             for output in self.outputs
             if output.checkpoint is not None
         }
+
+
+def tables_among(outputs: Iterable[Output]) -> tuple[TableOutput, ...]:
+    """Those that write tables."""
+    return tuple(output for output in outputs if isinstance(output, TableOutput))
 
 
 def local_path(place: str) -> Path:

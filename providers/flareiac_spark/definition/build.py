@@ -3,6 +3,7 @@ Pure.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from flareiac.kernel.data import Attributes, Reference, digest
@@ -16,14 +17,17 @@ from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.control import (
     Dedup,
     FilesInput,
+    Header,
     Input,
     JobSpec,
+    KafkaOutput,
     Merge,
     Output,
     Restart,
     Step,
     StreamInput,
     TableInput,
+    TableOutput,
     Trigger,
     Watermark,
     job_spec_to_json,
@@ -73,11 +77,9 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
     """Changes exactly when something else would run: unread columns, unfilled target columns and the restart
     budget are no part of it.
     """
-    data, job = job_spec_to_json(spec), JobDefinition.of(attributes)
+    job = JobDefinition.of(attributes)
+    data = job_spec_to_json(replace(spec, outputs=tuple(_as_filled(item, job) for item in spec.outputs)))
     del data["restart"], data["run_id"]
-    for output in data["outputs"]:
-        filled = job.outputs[output["name"]].columns
-        output["columns"] = [column for column in output["columns"] if column["name"] in filled]
     streams = job.streams
     for item in data["inputs"]:
         for name in streams[item["name"]].source.first_start if item["name"] in streams else ():
@@ -86,12 +88,24 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
     return digest([data, job.restart_nonce, catalogs])
 
 
+def _as_filled(output: Output, job: JobDefinition) -> Output:
+    """With the columns of the table that the job fills."""
+    match output:
+        case TableOutput():
+            filled = job.table_outputs[output.name].columns
+            return replace(output, columns=tuple(item for item in output.columns if item.name in filled))
+        case KafkaOutput():
+            return output
+        case _:
+            assert_never(output)
+
+
 def query_digest(spec: JobSpec) -> str:
     """Of what a job computes, and so of what its state means: steps, watermarks, and what each output takes
     of them. No place, no limit.
     """
     data = job_spec_to_json(spec)
-    outputs = [[output["name"], output["from"], output["mode"]] for output in data["outputs"]]
+    outputs = [[output.name, output.source, output.mode] for output in spec.outputs]
     return digest(
         [data["steps"], [[item["name"], item.get("watermark")] for item in data["inputs"]], outputs]
     )
@@ -139,6 +153,15 @@ class _Build:
         )
 
     def output(self, name: str, output: definition.Output) -> Output:
+        match output:
+            case definition.TableOutput():
+                return self._table_output(name, output)
+            case definition.KafkaOutput():
+                return self._kafka_output(name, output)
+            case _:
+                assert_never(output)
+
+    def _table_output(self, name: str, output: definition.TableOutput) -> TableOutput:
         identifier, uuid = self.table(output.table)
         columns = _spec_columns(table_columns(output.table, self._references))
         if not columns:
@@ -148,7 +171,7 @@ class _Build:
             self.problems.append(
                 error(codes.OUTPUT_COLUMNS_UNKNOWN, why, attribute=("output", name, "table"))
             )
-        return Output(
+        return TableOutput(
             name=name,
             source=output.source,
             identifier=identifier,
@@ -159,6 +182,21 @@ class _Build:
             checkpoint=self._checkpoint(self._job.query_of(name)),
             branch=output.branch,
             merge=_merge(output.merge),
+        )
+
+    def _kafka_output(self, name: str, output: definition.KafkaOutput) -> KafkaOutput:
+        return KafkaOutput(
+            name=name,
+            source=output.source,
+            topic=output.topic,
+            client=output.client,
+            mode=output.mode,
+            format=output.format,
+            key=output.key,
+            headers_column=output.headers_column,
+            headers=tuple(Header(name=header, column=column) for header, column in output.headers.items()),
+            options=output.options,
+            checkpoint=self._checkpoint(self._job.query_of(name)),
         )
 
     def _source(self, item: definition.StreamInput) -> ResolvedSource:

@@ -35,6 +35,7 @@ from flareiac_spark.definition.job_definition import (
     Step,
     StreamInput,
     TableInput,
+    TableOutput,
 )
 from flareiac_spark.definition.queries import folder_of
 from flareiac_spark.engine.canonical import checked_conf
@@ -308,7 +309,7 @@ def _outputs(
         columns = table_columns(output["table"], references)
         names = given.get(source.lower())
         filled = None if names is None else frozenset(column.lower() for column in names)
-        found[name] = Output(
+        found[name] = TableOutput(
             table=output["table"],
             source=source,
             mode=output.get("mode") or "append",

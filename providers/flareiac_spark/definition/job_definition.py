@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.kernel.records import OPTIONAL, Form, Mismatch, decode, encode, named
+from flareiac.kernel.records import IMPLIED, OPTIONAL, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, definition_of
 from flareiac_spark.control import ALL
 from flareiac_spark.engine.engine_definition import EngineDefinition
@@ -116,12 +116,13 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class TableOutput:
     """``source`` names the step or input whose rows are written; ``columns`` are those of the table that it
     fills. ``branch`` None means main. ``rebuild`` (``keep``, ``truncate``): what a new generation does with
     rows that are there.
     """
 
+    kind: Literal["table"] = field(default="table", metadata=IMPLIED)
     table: Ref
     source: Text = field(metadata=named("from"))
     mode: Literal["append", "complete", "overwrite", "overwrite_partitions", "merge"]
@@ -130,6 +131,42 @@ class Output:
     rebuild: Text
     options: Mapping[str, Text]
     columns: Mapping[str, str]
+
+    @property
+    def place(self) -> str:
+        """What it writes, for people."""
+        return f"{self.table}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaOutput:
+    """``source`` as in ``TableOutput``. ``topic`` is the name in Kafka; ``resource`` is what declares it, if
+    anything does. ``client`` are the settings of the connection, by the names of Kafka's Java client.
+
+    ``key`` is the column of the records' keys; ``headers_column`` a column of headers as Kafka has them,
+    ``headers`` the columns of single ones, by the headers' names.
+    """
+
+    kind: Literal["kafka"] = "kafka"
+    topic: Text
+    resource: Ref | None
+    connection: Ref | None
+    client: Mapping[str, Text]
+    source: Text = field(metadata=named("from"))
+    mode: Literal["append", "update", "complete"]
+    key: Text | None
+    headers_column: Text | None
+    headers: Mapping[str, Text]
+    format: Literal["json", "text", "raw"]
+    options: Mapping[str, Text]
+
+    @property
+    def place(self) -> str:
+        """What it writes, for people."""
+        return f"{self.resource}" if self.resource is not None else f"the topic {self.topic}"
+
+
+Output: TypeAlias = TableOutput | KafkaOutput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +297,16 @@ class JobDefinition:
     def query_of(self, output: str) -> str:
         """The name of the query that feeds an output."""
         return ALL if self.foreach_batch else output
+
+    @property
+    def table_outputs(self) -> dict[str, TableOutput]:
+        """The outputs that write tables."""
+        return {name: item for name, item in self.outputs.items() if isinstance(item, TableOutput)}
+
+    @property
+    def kafka_outputs(self) -> dict[str, KafkaOutput]:
+        """The outputs that write topics."""
+        return {name: item for name, item in self.outputs.items() if isinstance(item, KafkaOutput)}
 
     @property
     def ordered_steps(self) -> dict[str, Step]:

@@ -10,9 +10,9 @@ from flareiac_spark.definition.column_usage import columns_by_relation, columns_
 from flareiac_spark.definition.job_definition import (
     FilesInput,
     JobDefinition,
-    Output,
     StreamInput,
     TableInput,
+    TableOutput,
 )
 from flareiac_spark.definition.job_identity import JobIdentity
 
@@ -34,7 +34,7 @@ _SAME_CHECKPOINT: Final = Conflict(
 
 
 def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
-    """The tables of its inputs and outputs, and its checkpoint's location."""
+    """The tables of its inputs and outputs, the topics of its outputs, and its checkpoint's location."""
     found: list[Usage] = []
     job = JobDefinition.of(attributes)
     given = columns_by_relation(job, references)
@@ -66,7 +66,19 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
             mode=output.mode,
             queries=queries,
         )
-        for name, output in job.outputs.items()
+        for name, output in job.table_outputs.items()
+    ]
+    found += [
+        Usage(
+            subject=output.resource.address,
+            holder=address,
+            relation=Relation.WRITES,
+            reason=f"output {name}",
+            mode=output.mode,
+            queries=queries,
+        )
+        for name, output in job.kafka_outputs.items()
+        if output.resource is not None
     ]
     if job.checkpoint_location is not None:
         found.append(
@@ -112,7 +124,7 @@ def _reads(
     )
 
 
-def _takes_added_columns(job: JobDefinition, output: Output) -> bool:
+def _takes_added_columns(job: JobDefinition, output: TableOutput) -> bool:
     """Iceberg's streaming writer leaves out what the table has and the query has not; a batch must give every
     column.
     """

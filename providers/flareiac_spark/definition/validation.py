@@ -10,7 +10,7 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.control.step_graph import StepGraph
-from flareiac_spark.definition.job_definition import JobDefinition, Trigger
+from flareiac_spark.definition.job_definition import JobDefinition, TableOutput, Trigger
 from flareiac_spark.sql.relations import columns_given, relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 from flareiac_spark.sql.unknown_columns import unknown_columns
@@ -203,20 +203,21 @@ def _modes_fit(job: JobDefinition, diagnostics: Diagnostics) -> None:
     }
     for name, output in job.outputs.items():
         at = ("output", name, "mode")
+        merge = output.merge if isinstance(output, TableOutput) else None
         match job.mode, output.mode:
-            case _, "merge" if not (output.merge and output.merge.on):
+            case _, "merge" if not (merge and merge.on):
                 why = (
                     f"Output {name} does not say which columns identify a row. Write merge = {{ on = "
                     '["id"] }.'
                 )
                 diagnostics.error(codes.MERGE_WITHOUT_KEYS, why, attribute=at)
-            case _, mode if mode != "merge" and output.merge:
+            case _, mode if mode != "merge" and merge:
                 why = (
                     f'The mode of output {name} is {mode}, and merge has an effect with mode = "merge" '
                     "only. Write that, or remove merge."
                 )
                 diagnostics.error(codes.MERGE_IN_OTHER_MODE, why, attribute=("output", name, "merge"))
-            case _, "update":
+            case _, "update" if isinstance(output, TableOutput):
                 why = (
                     "Iceberg's streaming writer knows append and complete only. To keep one row for "
                     'each key write mode = "merge".'

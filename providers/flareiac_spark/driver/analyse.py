@@ -12,6 +12,7 @@ from flareiac_spark.control import (
     Operation,
     Output,
     Result,
+    TableOutput,
     job_spec_from_json,
 )
 from flareiac_spark.driver import batch_write, micro_batch, sinks, temp_views
@@ -75,7 +76,7 @@ def _analyse_job(session: "SparkSession", spec: JobSpec) -> Iterator[Finding]:
 
 def _analyse_output(session: "SparkSession", spec: JobSpec, output: Output) -> None:
     frame = micro_batch.shaped(session, temp_views.view(session, output.source), output)
-    if output.mode == "merge":
+    if isinstance(output, TableOutput) and output.mode == "merge":
         batch_write.check_merge(session, frame, output)
     if spec.mode == "stream" and not spec.foreach_batch:
         sinks.check(session, frame, sinks.output_mode(session, [output], [frame]))

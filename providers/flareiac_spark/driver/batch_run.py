@@ -5,9 +5,10 @@ from logging import Logger
 from typing import TYPE_CHECKING
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import JobSpec, Output, OutputResult, RunResult
+from flareiac_spark.control import JobSpec, OutputResult, RunResult, TableOutput
 from flareiac_spark.driver import batch_write, micro_batch, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
+from flareiac_spark.driver.refusal import Refusal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,23 +17,25 @@ RUN_ID = "flareiac.run-id"
 
 
 def run_batch(session: "SparkSession", spec: JobSpec, log: Logger) -> RunResult:
-    """Writes the outputs that this run has not written yet."""
-    for output in spec.outputs:
+    """Writes the outputs that this run has not written yet. Raises ``Refusal``."""
+    outputs = spec.table_outputs
+    if len(outputs) < len(spec.outputs):
+        # What a run has written to a topic cannot be found there
+        raise Refusal("OUTPUT_IN_BATCH", "A batch job writes tables only.")
+    for output in outputs:
         tables.target(session, output)
-    done = {output.name: _found(session, spec, output) for output in spec.outputs}
+    done = {output.name: _found(session, spec, output) for output in outputs}
     found = all(result is not None for result in done.values())
     if not found:
         temp_views.define_all(session, spec, partial(open_input, starts={}))
-    results = {
-        output.name: done[output.name] or _write(session, spec, output, log) for output in spec.outputs
-    }
+    results = {output.name: done[output.name] or _write(session, spec, output, log) for output in outputs}
     first = next(iter(results.values()))
     return RunResult(
         run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=found
     )
 
 
-def _found(session: "SparkSession", spec: JobSpec, output: Output) -> OutputResult | None:
+def _found(session: "SparkSession", spec: JobSpec, output: TableOutput) -> OutputResult | None:
     if spec.run_id is None:
         return None
     marked = tables.find_mark(session, output, RUN_ID, spec.run_id)
@@ -43,7 +46,7 @@ def _found(session: "SparkSession", spec: JobSpec, output: Output) -> OutputResu
     return None if marked is None else OutputResult(snapshot_id=marked.snapshot_id, rows=marked.rows)
 
 
-def _write(session: "SparkSession", spec: JobSpec, output: Output, log: Logger) -> OutputResult:
+def _write(session: "SparkSession", spec: JobSpec, output: TableOutput, log: Logger) -> OutputResult:
     rows = micro_batch.shaped(session, temp_views.view(session, output.source), output)
     kill_points.reach("driver.before-batch-write", output.name)
     batch_write.write(rows, output, {} if spec.run_id is None else {RUN_ID: spec.run_id})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import Output
+from flareiac_spark.control import TableOutput
 from flareiac_spark.driver import commit_marks, merge_rows, tables
 from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.outputs import write_options
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def write(frame: "DataFrame", output: Output, carry: Mapping[str, str]) -> None:
+def write(frame: "DataFrame", output: TableOutput, carry: Mapping[str, str]) -> None:
     """Writes a frame that has the output's shape. ``carry`` goes into the snapshot's summary.
 
     Raises what Spark raises, and ``Refusal`` for what no second try can change.
@@ -25,7 +25,7 @@ def write(frame: "DataFrame", output: Output, carry: Mapping[str, str]) -> None:
         _write(frame, output)
 
 
-def _write(frame: "DataFrame", output: Output) -> None:
+def _write(frame: "DataFrame", output: TableOutput) -> None:
     from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
 
     writer = frame.writeTo(tables.quoted_target(output)).options(**write_options(output))
@@ -40,7 +40,7 @@ def _write(frame: "DataFrame", output: Output) -> None:
             _merge(frame, output)
 
 
-def _merge(frame: "DataFrame", output: Output) -> None:
+def _merge(frame: "DataFrame", output: TableOutput) -> None:
     session, view = frame.sparkSession, f"__flareiac_{output.name}"
     frame.createOrReplaceTempView(quote(view))
     try:
@@ -55,7 +55,7 @@ def _merge(frame: "DataFrame", output: Output) -> None:
         session.catalog.dropTempView(view)
 
 
-def check_merge(session: "SparkSession", frame: "DataFrame", output: Output) -> None:
+def check_merge(session: "SparkSession", frame: "DataFrame", output: TableOutput) -> None:
     """Raises what is wrong with a merge's keys and conditions; touches no table. ``frame`` may be a
     stream.
     """
@@ -75,7 +75,7 @@ def _rows(frame: "DataFrame", view: str) -> merge_rows.NewRows:
     return merge_rows.NewRows(view=view, columns=tuple(frame.columns), orderable=orderable)
 
 
-def _several(output: Output) -> Refusal:
+def _several(output: TableOutput) -> Refusal:
     on = ", ".join(merge_rows.rule(output).on)
     why = (
         f"The output {output.name!r} merges by {on}, and there is more than one row for some value of it, so "

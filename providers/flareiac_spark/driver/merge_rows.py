@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from flareiac_spark.control import Merge, Output
+from flareiac_spark.control import Merge, TableOutput
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.column_types import quote, spark_type
 from flareiac_spark.driver.refusal import Refusal
@@ -36,7 +36,7 @@ class NewRows:
     orderable: tuple[str, ...]
 
 
-def used_columns(session: "SparkSession", output: Output) -> frozenset[str]:
+def used_columns(session: "SparkSession", output: TableOutput) -> frozenset[str]:
     """Names (in lower case) that the merge needs of a new row, whether the table has them or not."""
     merge = rule(output)
     named = {name.lower() for name in (*merge.on, *([merge.latest_by] if merge.latest_by else []))}
@@ -47,7 +47,7 @@ def used_columns(session: "SparkSession", output: Output) -> frozenset[str]:
     return frozenset(named)
 
 
-def statement(session: "SparkSession", output: Output, rows: NewRows) -> str:
+def statement(session: "SparkSession", output: TableOutput, rows: NewRows) -> str:
     """The MERGE. Raises ``Refusal`` for keys and an order that are not there."""
     merge, target = rule(output), {column.name.lower(): column for column in output.columns}
     given = [name for name in rows.columns if name.lower() in target]
@@ -73,7 +73,7 @@ def statement(session: "SparkSession", output: Output, rows: NewRows) -> str:
     return f"MERGE INTO {tables.quoted_target(output)} t USING ({rows_sql}) s ON {meets} {' '.join(clauses)}"
 
 
-def rule(output: Output) -> Merge:
+def rule(output: TableOutput) -> Merge:
     if output.merge is None or not output.merge.on:
         raise Refusal(
             "MERGE_KEY_MISSING", f"The output {output.name!r} merges, and does not say by which columns."
@@ -176,7 +176,7 @@ def _refusing_equal(
     return f"SELECT {', '.join(value if name == checked else name for name in columns)} FROM {base}"
 
 
-def _unmatched(session: "SparkSession", output: Output, merge: Merge, rows_sql: str) -> tuple[str, str]:
+def _unmatched(session: "SparkSession", output: TableOutput, merge: Merge, rows_sql: str) -> tuple[str, str]:
     """The guard that a deleted row is not inserted, and the rows with what it needs: a row that the table
     lacks has only nulls there.
     """
@@ -194,7 +194,7 @@ def _unmatched(session: "SparkSession", output: Output, merge: Merge, rows_sql: 
     return f" AND NOT s.{_UNMATCHED_DELETE}", judged
 
 
-def _refuse_missing(output: Output, merge: Merge, given: Sequence[str], rows: NewRows) -> None:
+def _refuse_missing(output: TableOutput, merge: Merge, given: Sequence[str], rows: NewRows) -> None:
     names = {name.lower() for name in given}
     if missing := [key for key in merge.on if key.lower() not in names]:
         why = (

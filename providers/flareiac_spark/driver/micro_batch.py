@@ -1,20 +1,30 @@
-"""Writes one micro-batch: each output gets it once, in the order of the spec, however often Spark begins the
-batch again.
+"""Writes one micro-batch: each table gets it once, in the order of the spec, however often Spark begins the
+batch again; then each topic gets it, at least once.
 
 Spark replays a batch that is not in its log of commits, with the same number and the same rows. So each
-commit carries the query, the output and the number, and what carries them already is not written again. Works
-inside the query's own thread.
+commit carries the query, the output and the number, and what carries them already is not written again. A
+topic carries no such mark. It comes after the tables: a batch that fails in a table has not reached a topic
+yet, and a record in a topic has its row in the tables. Works inside the query's own thread.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from logging import Logger
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import JobSpec, Output
-from flareiac_spark.driver import batch_write, kept_rows, logical_plan, merge_rows, sinks, tables, temp_views
+from flareiac_spark.control import JobSpec, KafkaOutput, Output, TableOutput, tables_among
+from flareiac_spark.driver import (
+    batch_write,
+    kafka_sink,
+    kept_rows,
+    logical_plan,
+    merge_rows,
+    sinks,
+    tables,
+    temp_views,
+)
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
 from flareiac_spark.driver.common_step import CommonStep, common_step_of
 from flareiac_spark.driver.inputs import open_input
@@ -41,8 +51,8 @@ _STALE_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """One streaming query: ``frame`` is what it runs, ``shapes`` make of each batch the rows of each output
-    (in order).
+    """One streaming query: ``frame`` is what it runs, ``shapes`` make of each batch the rows of each output.
+    ``outputs`` are in the order in which they are written.
 
     ``repeats``: a batch computed twice gives the same rows, for little more than reading it twice.
     """
@@ -76,7 +86,7 @@ def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -
     return Flow(
         frame=frame,
         mode=mode,
-        outputs=tuple(outputs),
+        outputs=(*tables_among(outputs), *(item for item in outputs if not isinstance(item, TableOutput))),
         shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), common),
         holds_state=any(logical_plan.holds_state(node) or logical_plan.is_watermark(node) for node in nodes),
         repeats=bool(plan.deterministic())
@@ -87,7 +97,14 @@ def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -
 
 def shaped(session: "SparkSession", frame: "DataFrame", output: Output) -> Any:
     """The frame with the columns that the output takes."""
-    return shape(frame, output, merge_rows.used_columns(session, output) if output.mode == "merge" else ())
+    match output:
+        case TableOutput():
+            used = merge_rows.used_columns(session, output) if output.mode == "merge" else ()
+            return shape(frame, output, used)
+        case KafkaOutput():
+            return kafka_sink.shape(frame, output)
+        case _:
+            assert_never(output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +161,9 @@ class MicroBatch:
         query_id = str(session.sparkContext.getLocalProperty(_QUERY_ID))
         kill_points.reach("driver.batch-begun", self.address)
         todo = [
-            output for output in self.flow.outputs if not self._is_there(session, query_id, output, batch)
+            output
+            for output in self.flow.outputs
+            if not isinstance(output, TableOutput) or not self._is_there(session, query_id, output, batch)
         ]
         written = self._write_all(frame, todo, query_id, batch) if todo else 0
         if not written and self.flow.holds_state:
@@ -152,7 +171,7 @@ class MicroBatch:
             frame.write.format("noop").mode("overwrite").save()
         kill_points.reach("driver.before-commit-log", self.address)
 
-    def _is_there(self, session: "SparkSession", query_id: str, output: Output, batch: int) -> bool:
+    def _is_there(self, session: "SparkSession", query_id: str, output: TableOutput, batch: int) -> bool:
         target = self._targets.setdefault(output.name, _Target())
         if target.table is None or target.search is None:
             target.table, target.search = (
@@ -182,11 +201,20 @@ class MicroBatch:
             for at, output in enumerate(todo):
                 if at:
                     kill_points.reach("driver.between-outputs", self.address)
-                carry = {CHECKPOINT_ID: query_id, OUTPUT: output.name, BATCH_ID: str(batch)}
                 kill_points.reach("driver.before-output-write", output.name)
-                if self._is_stale(output) and self._is_there(frame.sparkSession, query_id, output, batch):
-                    continue
-                self._write(rows[output.name], output, carry, again=kept is not None or self.flow.repeats)
+                match output:
+                    case TableOutput():
+                        carry = {CHECKPOINT_ID: query_id, OUTPUT: output.name, BATCH_ID: str(batch)}
+                        if self._is_stale(output) and self._is_there(
+                            frame.sparkSession, query_id, output, batch
+                        ):
+                            continue
+                        again = kept is not None or self.flow.repeats
+                        self._write(rows[output.name], output, carry, again=again)
+                    case KafkaOutput():
+                        kafka_sink.write(rows[output.name], output)
+                    case _:
+                        assert_never(output)
                 written += 1
                 kill_points.reach("driver.after-output-write", output.name)
         finally:
@@ -194,7 +222,7 @@ class MicroBatch:
                 kept.unpersist()
         return written
 
-    def _write(self, rows: Any, output: Output, carry: Mapping[str, str], *, again: bool) -> None:
+    def _write(self, rows: Any, output: TableOutput, carry: Mapping[str, str], *, again: bool) -> None:
         """``again``: computing the rows once more gives the same ones, so that a commit that met another
         program's is repeated.
         """
@@ -214,7 +242,7 @@ class MicroBatch:
             else:
                 return
 
-    def _is_stale(self, output: Output) -> bool:
+    def _is_stale(self, output: TableOutput) -> bool:
         """Whether so much time passed since the search that another driver may have taken over: this process
         may have been paused.
         """
@@ -237,7 +265,7 @@ class MicroBatch:
         return output.mode == "overwrite"
 
 
-def _behind(output: Output, newest: int, batch: int) -> Refusal:
+def _behind(output: TableOutput, newest: int, batch: int) -> Refusal:
     why = (
         f"The table {'.'.join(output.identifier)} has batch {newest} of this query, and the checkpoint is "
         f"about to write batch {batch}: it was set back, for instance restored from a copy. Restore the "

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from flareiac.sdk.secrets import resolve_all
-from flareiac_spark.control import Output
+from flareiac_spark.control import TableOutput
 from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.refusal import Refusal
 
@@ -22,7 +22,7 @@ sees them. Iceberg finds columns by name where their order is not checked.
 """
 
 
-def shape(frame: "DataFrame", output: Output, used: Collection[str] = ()) -> Any:
+def shape(frame: "DataFrame", output: TableOutput, used: Collection[str] = ()) -> Any:
     """The frame with exactly the target's columns. Raises ``Refusal`` for extra and for missing required
     columns.
 
@@ -48,15 +48,15 @@ def shape(frame: "DataFrame", output: Output, used: Collection[str] = ()) -> Any
     return frame.selectExpr(*checked).to(target)
 
 
-def write_options(output: Output) -> dict[str, str]:
+def write_options(output: TableOutput) -> dict[str, str]:
     return {**_SAFE_OPTIONS, **resolve_all(output.options)}
 
 
-def _is_target(name: str, output: Output) -> bool:
+def _is_target(name: str, output: TableOutput) -> bool:
     return name.lower() in {column.name.lower() for column in output.columns}
 
 
-def _refuse_mismatch(given: list[str], output: Output) -> None:
+def _refuse_mismatch(given: list[str], output: TableOutput) -> None:
     target, table = {column.name.lower() for column in output.columns}, ".".join(output.identifier)
     names = [name.lower() for name in given]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -77,7 +77,7 @@ def _refuse_mismatch(given: list[str], output: Output) -> None:
         raise Refusal("OUTPUT_MISSING_COLUMN", why)
 
 
-def _checked(name: str, output: Output) -> str:
+def _checked(name: str, output: TableOutput) -> str:
     complaint = f"null in the required column {name} of {'.'.join(output.identifier)}".replace(
         "\\", ""
     ).replace("'", "")

@@ -5,7 +5,7 @@ at every start.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from flareiac_spark.control import JobSpec, Output
+from flareiac_spark.control import JobSpec, Output, TableOutput
 from flareiac_spark.driver import logical_plan, tables
 from flareiac_spark.driver.jvm import jvm_of
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def by_epoch(spec: JobSpec, output: Output) -> bool:
-    """Whether Iceberg's own sink writes this output of a stream, which knows by query and epoch what it has
+def by_epoch(spec: JobSpec, output: TableOutput) -> bool:
+    """Whether Iceberg's own sink writes this table of a stream, which knows by query and epoch what it has
     already.
 
     It knows that of the main branch alone, and of appends and whole results only; everything else is a
@@ -29,9 +29,11 @@ def output_mode(session: "SparkSession", outputs: Sequence[Output], frames: Sequ
     A merge takes rows that change (``update``) wherever Spark gives them; beside a join of two streams it
     gives appended rows only.
     """
-    if any(output.mode == "complete" for output in outputs):
-        return "complete"
-    if any(output.mode != "merge" for output in outputs):
+    modes = {output.mode for output in outputs}
+    for mode in ("complete", "update"):
+        if mode in modes:
+            return mode
+    if modes != {"merge"}:
         return "append"
     if any(
         logical_plan.joins_streams(node)

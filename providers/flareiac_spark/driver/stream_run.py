@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from logging import Logger
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import ALL, JobSpec, Output, QueryStatus, Trigger
-from flareiac_spark.driver import checkpoints, micro_batch, sinks, tables, temp_views
+from flareiac_spark.control import ALL, JobSpec, KafkaOutput, Output, QueryStatus, TableOutput, Trigger
+from flareiac_spark.driver import checkpoints, kafka_sink, micro_batch, sinks, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
 from flareiac_spark.driver.progress import activity_of
@@ -65,13 +65,7 @@ def make_ready(session: "SparkSession", spec: JobSpec, log: Logger) -> Ready:
     temp_views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
     if spec.foreach_batch:
         return Ready(session, (_micro_batches(session, spec, spec.outputs, ALL, log),))
-    starts = [
-        _sink(session, spec, output)
-        if sinks.by_epoch(spec, output)
-        else _micro_batches(session, spec, (output,), output.name, log)
-        for output in spec.outputs
-    ]
-    return Ready(session, tuple(starts))
+    return Ready(session, tuple(_query(session, spec, output, log) for output in spec.outputs))
 
 
 def run_stream(
@@ -110,27 +104,57 @@ def run_ready(
                 watch.query.stop()
 
 
-def _sink(session: "SparkSession", spec: JobSpec, output: Output) -> Callable[[], QueryWatch]:
+def _query(session: "SparkSession", spec: JobSpec, output: Output, log: Logger) -> Callable[[], QueryWatch]:
+    """Starts the query of an output that has one of its own."""
+    match output:
+        case TableOutput() if sinks.by_epoch(spec, output):
+            return _table_sink(session, spec, output)
+        case TableOutput():
+            return _micro_batches(session, spec, (output,), output.name, log)
+        case KafkaOutput():
+            return _kafka_sink(session, spec, output)
+        case _:
+            assert_never(output)
+
+
+def _table_sink(session: "SparkSession", spec: JobSpec, output: TableOutput) -> Callable[[], QueryWatch]:
     """Starts a query that Iceberg's own sink writes."""
     tables.load(session, output.identifier, output.uuid)
-    frame = shape(temp_views.view(session, output.source), output)
+    frame = shape(_streaming(session, output), output)
+    writer = (
+        _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
+    )
+    begin = partial(writer.toTable, tables.quoted_name(output.identifier))
+    return partial(_watched, begin, spec, output)
+
+
+def _kafka_sink(session: "SparkSession", spec: JobSpec, output: KafkaOutput) -> Callable[[], QueryWatch]:
+    """Starts a query that Spark's own sink writes to a topic."""
+    kafka_sink.prove_topic(session, output)
+    frame = kafka_sink.shape(_streaming(session, output), output)
+    sinks.check(session, frame, output.mode)
+    writer = (
+        _writer(frame, spec, output, output.name)
+        .outputMode(output.mode)
+        .format(kafka_sink.FORMAT)
+        .options(**kafka_sink.write_options(output))
+    )
+    return partial(_watched, writer.start, spec, output)
+
+
+def _streaming(session: "SparkSession", output: Output) -> Any:
+    frame = temp_views.view(session, output.source)
     if not frame.isStreaming:
         raise Refusal(
             "NOT_STREAMING",
             f"{output.source!r} reads no stream, so it cannot feed the output {output.name!r} of a "
             "streaming job.",
         )
-    writer = (
-        _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
-    )
+    return frame
 
-    def start() -> QueryWatch:
-        return QueryWatch(
-            output.name,
-            _begun(partial(writer.toTable, tables.quoted_name(output.identifier)), spec, output, output.name),
-        )
 
-    return start
+def _watched(begin: Callable[[], Any], spec: JobSpec, output: Output) -> QueryWatch:
+    return QueryWatch(output.name, _begun(begin, spec, output, output.name))
 
 
 def _micro_batches(
@@ -138,7 +162,7 @@ def _micro_batches(
 ) -> Callable[[], QueryWatch]:
     """Starts a query each of whose batches we write."""
     for output in outputs:
-        tables.target(session, output)
+        _prove_place(session, output)
     flow = micro_batch.flow_of(session, spec, outputs)
     take = micro_batch.MicroBatch(address=spec.address, flow=flow, log=log)
     writer = _writer(flow.frame, spec, outputs[0], label).outputMode(flow.mode).foreachBatch(take)
@@ -147,6 +171,16 @@ def _micro_batches(
         return BatchWatch(label, _begun(writer.start, spec, outputs[0], label), take)
 
     return start
+
+
+def _prove_place(session: "SparkSession", output: Output) -> None:
+    match output:
+        case TableOutput():
+            tables.target(session, output)
+        case KafkaOutput():
+            kafka_sink.prove_topic(session, output)
+        case _:
+            assert_never(output)
 
 
 def _writer(frame: "DataFrame", spec: JobSpec, output: Output, label: str) -> Any:

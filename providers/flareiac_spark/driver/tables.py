@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flareiac_spark.control import Output
+from flareiac_spark.control import TableOutput
 from flareiac_spark.driver import commit_marks
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.jvm import jvm_of
@@ -29,7 +29,7 @@ def quoted_name(identifier: Sequence[str]) -> str:
     return ".".join(quote(part) for part in identifier)
 
 
-def quoted_target(output: Output) -> str:
+def quoted_target(output: TableOutput) -> str:
     """The table, or the branch of it, that an output writes, as Spark reads it."""
     return quoted_name(
         output.identifier if is_main(output.branch) else (*output.identifier, f"branch_{output.branch}")
@@ -40,7 +40,7 @@ def is_main(branch: str | None) -> bool:
     return branch in (None, "main")
 
 
-def target(session: "SparkSession", output: Output) -> Any:
+def target(session: "SparkSession", output: TableOutput) -> Any:
     """Iceberg's table object of what an output writes. Raises ``Refusal`` if the table or its branch is not
     what was planned.
     """
@@ -80,7 +80,7 @@ def load(session: "SparkSession", identifier: Sequence[str], uuid: str | None) -
     return table
 
 
-def find_mark(session: "SparkSession", output: Output, key: str, value: str) -> Marked | None:
+def find_mark(session: "SparkSession", output: TableOutput, key: str, value: str) -> Marked | None:
     """The newest snapshot among the ancestors of the output's branch whose summary carries ``key =
     value``.
     """
@@ -90,7 +90,7 @@ def find_mark(session: "SparkSession", output: Output, key: str, value: str) -> 
     return None
 
 
-def current_snapshot(session: "SparkSession", output: Output) -> Marked | None:
+def current_snapshot(session: "SparkSession", output: TableOutput) -> Marked | None:
     """The newest snapshot of the output's branch, None if it has none."""
     snapshot = load(session, output.identifier, None).snapshot(output.branch or "main")
     if snapshot is None:

@@ -10,7 +10,7 @@ from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState
-from flareiac_spark.control import JobSpec, Output, StreamInput
+from flareiac_spark.control import JobSpec, StreamInput, TableOutput, tables_among
 from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.generation import carry_over
 from flareiac_spark.generation.carry_over import Copied, Positions, Refusal
@@ -27,13 +27,13 @@ from flareiac_spark.start_from import CARRY_OVER
 class Beginning:
     """How one query begins. ``carried``: what it takes over of the one before; None where it begins at
     ``start_from``. ``settles``: the batch of the old definition that is in flight, and must be in all of its
-    outputs or in none. ``empties``: the outputs that are emptied for it.
+    outputs or in none. ``empties``: the tables that are emptied for it.
     """
 
     query: QueryState
     carried: Positions | Copied | None = None
     settles: int | None = None
-    empties: tuple[Output, ...] = ()
+    empties: tuple[TableOutput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def _decided(switch: GenerationSwitch, query: QueryState) -> Beginning | Diagnos
         query=query,
         carried=carried,
         settles=_in_flight(switch, query),
-        empties=tuple(output for output in query.outputs if switch.empties(output)),
+        empties=tuple(output for output in tables_among(query.outputs) if switch.empties(output)),
     )
 
 
@@ -75,7 +75,7 @@ def _refusals(switch: GenerationSwitch, query: QueryState) -> Iterator[Diagnosti
     if query.state not in (FolderState.ABSENT, FolderState.PREPARED):
         yield _in_the_way(switch.address, query.folder, query.state)
     if not switch.reads_from_the_start:
-        for output in query.outputs:
+        for output in tables_among(query.outputs):
             if output.name in query.emptied and not switch.empties(output):
                 yield _emptied_before(switch.address, query.emptied[output.name], switch.start_from)
     if switch.start_from != CARRY_OVER and not switch.reads_from_the_start:

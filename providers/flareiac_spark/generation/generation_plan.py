@@ -2,14 +2,14 @@
 Pure."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from flareiac.sdk.changes import Blocker, Effect, Relation, Step, Usage, blocker
 from flareiac.sdk.lakehouse import TableWriters, writers_of
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
-from flareiac_spark.definition.job_definition import JobDefinition, Output
+from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import readable
@@ -35,7 +35,7 @@ def reads_again(start: str) -> bool:
     return start not in (CARRY_OVER, LATEST)
 
 
-def is_emptied(output: Output, start_from: str) -> bool:
+def is_emptied(output: TableOutput, start_from: str) -> bool:
     """Whether the rows that an output has written are taken out before a generation starts from there."""
     return reads_again(start_from) and output.mode not in _REWRITES and output.rebuild == "truncate"
 
@@ -68,7 +68,7 @@ def lines(job: JobDefinition, start: str, *, rebuild: bool) -> str:
     """What to paste for a new generation."""
     place, number = job.checkpoint, job.generation or 1
     found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
-    outputs = [name for name, output in job.outputs.items() if rebuild and output.mode not in _REWRITES]
+    outputs = [name for name, output in job.table_outputs.items() if rebuild and output.mode not in _REWRITES]
     return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 
 
@@ -92,7 +92,7 @@ def blockers(request: PlanRequest, desired: JobDefinition) -> list[Blocker]:
     """Why a table cannot be emptied for a rebuild."""
     start = start_of(desired, request.references)
     found: list[Blocker] = []
-    for name, output in desired.outputs.items():
+    for name, output in desired.table_outputs.items():
         if is_emptied(output, start):
             usages = [usage for usage in request.usages if usage.subject == output.table.address]
             emptying = readable.emptying(request, desired, name)
@@ -150,39 +150,54 @@ def _after(facts: JobFacts) -> str:
 
 def _rows(desired: JobDefinition, lost: list[readable.Missed]) -> Iterator[Step]:
     for output in desired.outputs.values():
-        table = output.table
-        place = f"{table}, branch {output.branch}" if output.branch else f"{table}"
-        if output.mode in _REWRITES:
-            without = f", without what cannot be read ({readable.missed_text(lost)})" if lost else ""
-            effect = Effect.LOSES_DATA if lost else Effect.NEW_SNAPSHOT
-            yield Step(
-                text=f"replaces the rows of {place} with its first batch{without}",
-                effect=effect,
-                why=f"mode = {output.mode}",
-            )
-        elif output.rebuild == "truncate":
-            why = (
-                f"the snapshot before is recorded, and flareiac table rollback {table} goes back to it; "
-                "readers find it incomplete until the job has caught up"
-            )
-            yield Step(text=f"empties {place} before it starts", effect=Effect.LOSES_DATA, why=why)
-        elif output.mode == "append" and lost:
-            text = (
-                f"rows that are in {place} stay there; what live snapshots added is written, also where "
-                "it is there already"
-            )
-            yield Step(text=text, effect=Effect.RESULTS_CHANGE, why='rebuild = "keep"')
-        elif output.mode == "append":
-            why = 'rebuild = "keep"; write rebuild = "truncate" in the output to empty the table first'
-            yield Step(
-                text=f"rows that are in {place} stay there, and are written once more",
-                effect=Effect.RESULTS_CHANGE,
-                why=why,
-            )
+        match output:
+            case TableOutput():
+                yield from _rows_of_table(output, lost)
+            case KafkaOutput():
+                yield Step(
+                    text=f"writes the records of what it reads to {output.place} again, behind those that "
+                    "are there",
+                    effect=Effect.RESULTS_CHANGE,
+                    why="a topic cannot be emptied: its consumers read those records once more",
+                )
+            case _:
+                assert_never(output)
+
+
+def _rows_of_table(output: TableOutput, lost: list[readable.Missed]) -> Iterator[Step]:
+    table = output.table
+    place = f"{table}, branch {output.branch}" if output.branch else f"{table}"
+    if output.mode in _REWRITES:
+        without = f", without what cannot be read ({readable.missed_text(lost)})" if lost else ""
+        effect = Effect.LOSES_DATA if lost else Effect.NEW_SNAPSHOT
+        yield Step(
+            text=f"replaces the rows of {place} with its first batch{without}",
+            effect=effect,
+            why=f"mode = {output.mode}",
+        )
+    elif output.rebuild == "truncate":
+        why = (
+            f"the snapshot before is recorded, and flareiac table rollback {table} goes back to it; "
+            "readers find it incomplete until the job has caught up"
+        )
+        yield Step(text=f"empties {place} before it starts", effect=Effect.LOSES_DATA, why=why)
+    elif output.mode == "append" and lost:
+        text = (
+            f"rows that are in {place} stay there; what live snapshots added is written, also where "
+            "it is there already"
+        )
+        yield Step(text=text, effect=Effect.RESULTS_CHANGE, why='rebuild = "keep"')
+    elif output.mode == "append":
+        why = 'rebuild = "keep"; write rebuild = "truncate" in the output to empty the table first'
+        yield Step(
+            text=f"rows that are in {place} stay there, and are written once more",
+            effect=Effect.RESULTS_CHANGE,
+            why=why,
+        )
 
 
 def _in_the_way(
-    name: str, output: Output, usages: Sequence[Usage], request: PlanRequest
+    name: str, output: TableOutput, usages: Sequence[Usage], request: PlanRequest
 ) -> Iterator[Blocker]:
     table = output.table
     keep = f'keep the rows, in output "{name}":\n  rebuild = "keep"'
@@ -214,7 +229,9 @@ def _in_the_way(
     yield from _foreign(name, output, usages, request)
 
 
-def _foreign(name: str, output: Output, usages: Sequence[Usage], request: PlanRequest) -> Iterator[Blocker]:
+def _foreign(
+    name: str, output: TableOutput, usages: Sequence[Usage], request: PlanRequest
+) -> Iterator[Blocker]:
     strange = foreign_writers(output.table.address, usages, request)
     if strange:
         yield blocker(

@@ -25,9 +25,11 @@ from flareiac_spark.control import (
     JobSpec,
     Marks,
     Output,
+    TableOutput,
     Truncate,
     Truncated,
     job_spec_to_json,
+    tables_among,
 )
 from flareiac_spark.control.atomic_files import write_json
 from flareiac_spark.control.timestamps import start_timestamp
@@ -115,8 +117,12 @@ def _at_batch(query: QueryState, batch: int | None) -> LastBatch | None:
 def marked(
     client: OperationClient, query_id: str, batch: int, outputs: tuple[Output, ...], spec: JobSpec
 ) -> tuple[str, ...]:
-    """The outputs that have a batch, by their marks. Raises ``Failure``."""
-    targets = tuple(target(output, spec) for output in outputs)
+    """The tables that have a batch, by their marks, as outputs; what topics have of it carries none. Raises
+    ``Failure``.
+    """
+    targets = tuple(target(output, spec) for output in tables_among(outputs))
+    if not targets:
+        return ()
     return client.ask(Marks(query_id=query_id, batch=batch, targets=targets), A_WHILE).marked
 
 
@@ -138,7 +144,7 @@ def finish_batch(
 
 
 def empty(
-    switch: GenerationSwitch, query: QueryState, output: Output, client: OperationClient
+    switch: GenerationSwitch, query: QueryState, output: TableOutput, client: OperationClient
 ) -> EmptiedTable:
     """Takes the rows out of the place of one output, once for a generation, and notes it beside the folder.
     Returns what is recorded of it. Raises ``Failure``.
@@ -152,7 +158,7 @@ def empty(
     client.tell(f"emptying {'.'.join(output.identifier)}")
     truncated = client.ask(work, A_WHILE).truncated or Truncated(snapshot_id=None)
     reach("empty.within")
-    table = switch.after.outputs[output.name].table
+    table = switch.after.table_outputs[output.name].table
     emptied = EmptiedTable(
         table=table.address,
         branch=output.branch,
@@ -210,7 +216,7 @@ def prepare(switch: GenerationSwitch, beginning: Beginning, last: LastBatch | No
     return message
 
 
-def _is_full(switch: GenerationSwitch, query: QueryState, output: Output) -> bool:
+def _is_full(switch: GenerationSwitch, query: QueryState, output: TableOutput) -> bool:
     return output.name not in query.emptied or query.emptied[output.name].generation != switch.number
 
 

@@ -153,7 +153,7 @@ def emptying(request: PlanRequest, desired: JobDefinition, output: str) -> Block
     found = missed(desired, request.references)
     if not found:
         return None
-    table = desired.outputs[output].table
+    table = desired.table_outputs[output].table
     return blocker(
         codes.EMPTYING_LOSES_ROWS,
         why=(

@@ -185,7 +185,7 @@ def _unfit(stable: DesiredJob, request: ChangeRequest) -> Iterator[str]:
 
 
 def _uses(spec: JobSpec) -> Iterator[tuple[tuple[str, ...], str | None, tuple[SpecColumn, ...], bool]]:
-    for output in spec.outputs:
+    for output in spec.table_outputs:
         yield output.identifier, output.uuid, output.columns, True
     for item in spec.inputs:
         match item:

@@ -109,7 +109,7 @@ def _unknown(address: str, job: JobDefinition) -> Iterator[Hold]:
 
 def _tables(job: JobDefinition, query: str) -> list[str]:
     """The tables that a query writes."""
-    return [output.table.address for name, output in job.outputs.items() if query in (ALL, name)]
+    return [output.table.address for name, output in job.table_outputs.items() if query in (ALL, name)]
 
 
 # Readers

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ChangeRequest
-from flareiac_spark.control import ControlError, JobSpec, Output, job_spec_from_json
+from flareiac_spark.control import ControlError, JobSpec, TableOutput, job_spec_from_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_desired
@@ -39,9 +39,10 @@ class GenerationSwitch:
         """Whether it does not matter what the generation before has read."""
         return self.start_from in (EARLIEST, OLDEST_SNAPSHOT)
 
-    def empties(self, output: Output) -> bool:
+    def empties(self, output: TableOutput) -> bool:
         """Only where rows are read again; what replaces everything with each batch needs no emptying."""
-        return is_emptied(self.after.outputs[output.name], self.start_from)
+        declared = self.after.table_outputs.get(output.name)
+        return declared is not None and is_emptied(declared, self.start_from)
 
 
 def begins_generation(request: ChangeRequest) -> bool:

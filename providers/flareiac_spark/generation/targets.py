@@ -2,7 +2,15 @@
 
 from pathlib import Path
 
-from flareiac_spark.control import JobSpec, Output, StreamInput, Target, local_path
+from flareiac_spark.control import (
+    JobSpec,
+    Output,
+    StreamInput,
+    TableOutput,
+    Target,
+    local_path,
+    tables_among,
+)
 from flareiac_spark.sources.resolved import StreamedTable
 
 
@@ -26,7 +34,7 @@ def streamed_tables(spec: JobSpec) -> dict[str, StreamedTable]:
     }
 
 
-def target(output: Output, spec: JobSpec) -> Target:
+def target(output: TableOutput, spec: JobSpec) -> Target:
     """Iceberg's own sink is used, and its epochs are the marks, where one query appends to main or replaces
     it.
     """
@@ -45,7 +53,8 @@ def target(output: Output, spec: JobSpec) -> Target:
 def redirected(old: JobSpec, new: JobSpec, *, cautious: bool = False) -> tuple[str, ...]:
     """The names (before) of the queries whose rows go elsewhere, or another way, on the same checkpoint
     folder. A batch in flight is done again by the next start, under the new definition: if its rows are in an
-    old table, branch or by another way of writing already, the new place would get them once more.
+    old table, branch or by another way of writing already, the new place would get them once more. A topic
+    is none of these places: it may hold records of such a batch in any case.
 
     ``cautious``: which table a new name stands for is not known yet, so that it counts as another place.
     """
@@ -58,7 +67,7 @@ def redirected(old: JobSpec, new: JobSpec, *, cautious: bool = False) -> tuple[s
 
 
 def _targets(outputs: tuple[Output, ...], spec: JobSpec) -> dict[str, Target]:
-    return {output.name: target(output, spec) for output in outputs}
+    return {output.name: target(output, spec) for output in tables_among(outputs)}
 
 
 def _same(before: dict[str, Target], after: dict[str, Target], cautious: bool) -> bool:

@@ -68,7 +68,7 @@ def _result(digest: str, job: JobStatus | None) -> RunResult | None:
 
 def left_behind(job: JobDefinition, going: Collection[str]) -> str:
     """What a job that is gone leaves, but for what the same plan destroys."""
-    tables = dict.fromkeys(output.table.address for output in job.outputs.values())
+    tables = dict.fromkeys(output.table.address for output in job.table_outputs.values())
     kept = [table for table in tables if table not in going]
     own = job.checkpoint.address if job.checkpoint is not None else None
     own = None if own in going else own

@@ -211,8 +211,8 @@ def _left_null(request: PlanRequest, desired: JobDefinition, recorded: JobDefini
     """Optional columns that an output does not give, where that is news: Spark fills them with null without a
     word.
     """
-    for name, output in desired.outputs.items():
-        before = recorded.outputs.get(name) if recorded is not None else None
+    for name, output in desired.table_outputs.items():
+        before = recorded.table_outputs.get(name) if recorded is not None else None
         names = [
             column.name for column in table_columns(output.table, request.references) if not column.required
         ]

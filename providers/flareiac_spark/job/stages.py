@@ -138,7 +138,7 @@ def _redirects(update: JobUpdate, recorded: JobDefinition) -> bool:
 def _places(job: JobDefinition, other: JobDefinition) -> object:
     outputs = {
         name: (output.table, output.branch, output.mode)
-        for name, output in job.outputs.items()
+        for name, output in job.table_outputs.items()
         if job.foreach_batch or name in other.outputs
     }
     return job.foreach_batch, outputs
@@ -164,7 +164,7 @@ def _generation(update: JobUpdate) -> Iterator[Stage]:
     if not queries or not begins(recorded, desired):
         return
     number, start = desired.generation, start_of(desired, references)
-    for name, output in sorted(desired.outputs.items()):
+    for name, output in sorted(desired.table_outputs.items()):
         if desired.query_of(name) in queries and is_emptied(output, start):
             branch = f" (branch {output.branch})" if output.branch else ""
             yield Stage(

@@ -32,7 +32,8 @@ class Query:
     ``identities``: input -> what it reads, for inputs whose name does not tell: another name for the same is
     no difference then. ``table_columns``: the columns of the table in order, if the query selects them in
     this order before it is written; the state keeps aggregates in the order in which their columns come out.
-    ``exact_names``: what reads the rows minds the case of a column's name, as code does and a table does not.
+    ``exact_names``: what takes the rows minds the case of a column's name, as code and the fields of a record
+    do, and a table does not.
     ``moved``: relations whose columns are not known here and may be others than they were.
     """
 

@@ -23,11 +23,11 @@ from flareiac_spark.control import (
     JobStatus,
     Moment,
     Operation,
-    Output,
     ProcessIdentity,
     Result,
     Status,
     StreamInput,
+    TableOutput,
     Trouble,
     Watermark,
     is_running,
@@ -345,7 +345,9 @@ def test_a_spec_comes_back_as_written(
             ),
         ),
         steps=(),
-        outputs=(Output(name=name, source=sql, identifier=("c", "n", "t"), mode="append", columns=columns),),
+        outputs=(
+            TableOutput(name=name, source=sql, identifier=("c", "n", "t"), mode="append", columns=columns),
+        ),
     )
     assert job_spec_from_json(json.loads(json.dumps(job_spec_to_json(spec)))) == spec
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control import Output
+from flareiac_spark.control import TableOutput
 from flareiac_spark.driver import batch_write, kept_rows, micro_batch
 from flareiac_spark.driver.micro_batch import Flow, MicroBatch
 
-OUTPUT = Output(
+OUTPUT = TableOutput(
     name="out", source="s", identifier=("lake", "n", "out"), mode="append", columns=(), checkpoint="c"
 )
 
@@ -33,7 +33,7 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[Exception | None]:
     """What becomes of each write, in order; what is left over is not reached."""
     outcomes: list[Exception | None] = []
 
-    def write(_rows: Any, _output: Output, _carry: Mapping[str, str]) -> None:
+    def write(_rows: Any, _output: TableOutput, _carry: Mapping[str, str]) -> None:
         found = outcomes.pop(0)
         if found is not None:
             raise found
@@ -49,7 +49,7 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[Exception | None]:
 NO_FRAME: Any = None
 
 
-def take(*, repeats: bool, outputs: tuple[Output, ...] = (OUTPUT,)) -> int:
+def take(*, repeats: bool, outputs: tuple[TableOutput, ...] = (OUTPUT,)) -> int:
     shapes = dict.fromkeys(output.name for output in outputs)
     flow = Flow(
         frame=NO_FRAME,
@@ -92,7 +92,7 @@ def test_rows_that_another_computation_may_change_are_not_written_again(
 
 
 def test_rows_that_were_kept_are_the_same(writes: list[Exception | None]) -> None:
-    other = Output(
+    other = TableOutput(
         name="other", source="s", identifier=("lake", "n", "other"), mode="append", columns=(), checkpoint="c"
     )
     writes += [Conflict(), None, Conflict(), None]

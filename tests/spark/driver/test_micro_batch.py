@@ -751,7 +751,7 @@ def test_the_latest_rows_are_found_before_any_is_moved(lake: Workshop) -> None:
     ).createOrReplaceTempView("rows")
     output = job_spec_from_json(
         lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}))
-    ).outputs[0]
+    ).table_outputs[0]
     ours = merge_rows.statement(
         lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED))
     )
@@ -769,7 +769,7 @@ def test_unique_keys_cost_no_further_shuffle(lake: Workshop, kind: str) -> None:
     )
     output = job_spec_from_json(
         lake.job(lake.output("kept", columns, mode="merge", merge={"on": ["id"]}))
-    ).outputs[0]
+    ).table_outputs[0]
     ours = merge_rows.statement(
         lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED))
     )

@@ -19,8 +19,8 @@ from flareiac_spark.control import (
     Finish,
     JobSpec,
     Operation,
-    Output,
     StreamInput,
+    TableOutput,
     job_spec_to_json,
 )
 from flareiac_spark.driver.application import Application
@@ -196,7 +196,7 @@ def _failed(answers: Driver, marked: tuple[str, ...]) -> NotApplied:
 def spec(*checkpoints: Path) -> JobSpec:
     source = ResolvedTable(identifier=("lake", "demo", "t"), start_from="2026-01-01T00:00:00Z")
     outputs = tuple(
-        Output(
+        TableOutput(
             name=place.parent.name,
             source="t",
             identifier=("lake", "demo", "o"),

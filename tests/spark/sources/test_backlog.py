@@ -13,7 +13,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
 from flareiac_spark.control import QueryStatus, SourceLag
-from flareiac_spark.definition.job_definition import Output, StreamInput
+from flareiac_spark.definition.job_definition import StreamInput, TableOutput
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.inspect import _lag, inspect_job
 from flareiac_spark.sources.files.backlog import files_waiting
@@ -114,7 +114,7 @@ def test_a_job_that_does_not_run_shows_what_its_checkpoint_keeps(tmp_path: Path,
     (folder / "commits" / "0").write_text('v1\n{"nextBatchWatermarkMs": 0}')
     source = FilesSource(path="landing", format="json", options={}, max_files_per_trigger=None)
     raw = StreamInput(stream=Reference("stream.raw"), source=source, columns={}, watermark=None)
-    output = Output(
+    output = TableOutput(
         table=Reference("table.t"),
         source="raw",
         mode="append",

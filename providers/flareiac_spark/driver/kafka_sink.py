@@ -1,0 +1,173 @@
+"""Rows as records of a topic: shapes them as Spark's Kafka sink takes them, and writes a micro-batch. Touches
+the broker.
+
+A record has a key, headers and a value. Spark's sink keeps no mark of what it has written: a batch that is
+done again writes its records again.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from flareiac.sdk.secrets import resolve_all
+from flareiac_spark.control import Header, KafkaOutput
+from flareiac_spark.driver.column_types import quote
+from flareiac_spark.driver.refusal import Refusal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMAT: Final = "kafka"
+_VALUE: Final = "value"
+_HEADERS: Final = "array<struct<key:string,value:binary>>"
+_JSON: Final = (
+    "map('ignoreNullFields', 'false', 'timeZone', 'UTC', "
+    "'timestampFormat', \"yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX\", "
+    "'timestampNTZFormat', \"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\")"
+)
+"""A null stays a field, and no microsecond is lost: Spark's own defaults leave nulls out and cut timestamps
+to milliseconds.
+"""
+
+
+def shape(frame: "DataFrame", output: KafkaOutput) -> Any:
+    """The frame with the columns of Spark's sink. Raises ``Refusal`` for columns that are missing, of another
+    type, or left over.
+    """
+    _refuse_ambiguous(frame.columns, output)
+    columns = _Columns(frame, output)
+    made = [columns.value()]
+    if output.key is not None:
+        made.append(columns.key(output.key))
+    if output.headers_column is not None:
+        made.append(columns.headers_as_they_are(output.headers_column))
+    elif output.headers:
+        made.append(columns.headers(output.headers))
+    return frame.selectExpr(*made)
+
+
+def write_options(output: KafkaOutput) -> dict[str, str]:
+    """Options of Spark's sink, with every secret resolved."""
+    settings = resolve_all({**output.client, **output.options})
+    return {"topic": output.topic, **{f"kafka.{name}": value for name, value in settings.items()}}
+
+
+def write(rows: Any, output: KafkaOutput) -> None:
+    """Writes a shaped frame of a definite set of rows. Raises what Spark raises."""
+    rows.write.format(FORMAT).options(**write_options(output)).save()
+
+
+def prove_topic(session: "SparkSession", output: KafkaOutput) -> None:
+    """The topic must be there: a broker that creates topics by itself would make one with its defaults."""
+    del session, output
+
+
+class _Columns:
+    """The columns that a query gives, as expressions of the parts of a record."""
+
+    def __init__(self, frame: "DataFrame", output: KafkaOutput) -> None:
+        self._output = output
+        self._types = {field.name.lower(): (field.name, field.dataType) for field in frame.schema}
+
+    def value(self) -> str:
+        if self._output.format == "json":
+            taken = {name.lower() for name in _header_columns(self._output)}
+            fields = [quote(name) for lower, (name, _type) in self._types.items() if lower not in taken]
+            if not fields:
+                raise Refusal("KAFKA_VALUE_MISSING", f"{self._source} gives no column for the value.")
+            return f"to_json(struct({', '.join(fields)}), {_JSON}) AS {_VALUE}"
+        name, kind = self._named(_VALUE, "value")
+        wanted = "string" if self._output.format == "text" else "binary"
+        if kind.simpleString() != wanted:
+            raise Refusal(
+                "KAFKA_VALUE_TYPE",
+                f"{self._source} gives {name} as {kind.simpleString()}; with format = "
+                f'"{self._output.format}" it is the value of a record and must be {wanted}. Cast it in a '
+                'step, or write format = "json".',
+            )
+        self._refuse_others()
+        return f"{quote(name)} AS {_VALUE}"
+
+    def key(self, column: str) -> str:
+        return f"{self._text_or_bytes(column, 'key')} AS key"
+
+    def headers(self, headers: tuple[Header, ...]) -> str:
+        made = [
+            f"named_struct('key', {_literal(header.name)}, 'value', "
+            f"CAST({self._text_or_bytes(header.column, f'header {header.name}')} AS BINARY))"
+            for header in headers
+        ]
+        return f"array({', '.join(made)}) AS headers"
+
+    def headers_as_they_are(self, column: str) -> str:
+        name, kind = self._named(column, "headers")
+        if kind.simpleString() != _HEADERS:
+            raise Refusal(
+                "KAFKA_HEADERS_TYPE",
+                f"{self._source} gives {name} as {kind.simpleString()}; as headers it must be {_HEADERS}. "
+                'Give single headers by columns: headers = { "name" = "column" }.',
+            )
+        return f"{quote(name)} AS headers"
+
+    @property
+    def _source(self) -> str:
+        return repr(self._output.source)
+
+    def _named(self, column: str, part: str) -> tuple[str, Any]:
+        found: tuple[str, Any] | None = self._types.get(column.lower())
+        if found is None:
+            given = ", ".join(name for name, _type in self._types.values())
+            raise Refusal(
+                "KAFKA_COLUMN_MISSING",
+                f"The output {self._output.name!r} takes the {part} from the column {column}, and "
+                f"{self._source} gives {given}.",
+            )
+        return found
+
+    def _text_or_bytes(self, column: str, part: str) -> str:
+        from pyspark.sql import types
+
+        name, kind = self._named(column, part)
+        if isinstance(kind, types.BinaryType | types.StringType):
+            return quote(name)
+        if isinstance(kind, types.ArrayType | types.MapType | types.StructType | types.VariantType):
+            raise Refusal(
+                "KAFKA_COLUMN_TYPE",
+                f"The output {self._output.name!r} takes the {part} from {name}, which is "
+                f"{kind.simpleString()}. It must be a string, binary, or a number, date or time, which is "
+                "written as a string. Make one of it in a step, for instance with to_json.",
+            )
+        return f"CAST({quote(name)} AS STRING)"
+
+    def _refuse_others(self) -> None:
+        """What only a value of several fields could hold."""
+        used = {_VALUE, *(name.lower() for name in _header_columns(self._output))}
+        used |= {self._output.key.lower()} if self._output.key is not None else set()
+        if others := [name for lower, (name, _type) in self._types.items() if lower not in used]:
+            raise Refusal(
+                "KAFKA_EXTRA_COLUMN",
+                f"{self._source} gives {', '.join(others)}, which would be lost: with format = "
+                f'"{self._output.format}" the value of a record is the column value alone. Leave them out, '
+                'or write format = "json".',
+            )
+
+
+def _header_columns(output: KafkaOutput) -> Iterator[str]:
+    if output.headers_column is not None:
+        yield output.headers_column
+    for header in output.headers:
+        yield header.column
+
+
+def _refuse_ambiguous(names: list[str], output: KafkaOutput) -> None:
+    lower = [name.lower() for name in names]
+    if twice := sorted({name for name in lower if lower.count(name) > 1}):
+        raise Refusal(
+            "OUTPUT_AMBIGUOUS_COLUMN",
+            f"{output.source!r} gives the column {twice[0]} more than once; name each one once.",
+        )
+
+
+def _literal(text: str) -> str:
+    """A string of Spark's SQL."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
