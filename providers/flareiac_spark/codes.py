@@ -22,6 +22,15 @@ FILES_PATH_UNSUPPORTED: Final = Code("FIK014", "The path of the files is not sup
 INVALID_START: Final = Code("FIK015", "Invalid start_from")
 BAD_RECORDS_UNSUPPORTED: Final = Code("FIK016", "The action for bad records is not supported")
 
+# Streams of Kafka
+NO_KAFKA_CONNECTION: Final = Code("FIK300", "The stream names no Kafka cluster")
+INVALID_STARTING_OFFSETS: Final = Code("FIK301", "Invalid starting_offsets")
+INVALID_TOPIC_PATTERN: Final = Code("FIK302", "Invalid topic_pattern")
+DATA_LOSS_UNSUPPORTED: Final = Code("FIK303", "A stream cannot pass over lost records")
+COLUMNS_OF_ONE_VALUE: Final = Code("FIK304", "The format has one column of its own")
+RECORD_COLUMNS_MISSING: Final = Code("FIK305", "The columns of records are not declared")
+RESERVED_COLUMN: Final = Code("FIK306", "The name of the column is reserved")
+
 # Checkpoints
 CHECKPOINT_LOCATION_UNSUPPORTED: Final = Code("FIK020", "The location of the checkpoint is not supported yet")
 CHECKPOINT_IMPORT_ID: Final = Code("FIK164", "The import id is not the location of the checkpoint")

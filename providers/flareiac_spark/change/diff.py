@@ -349,7 +349,11 @@ class _Comparison:
             )
         elif names := _changed(old, new):
             for part in names:
-                text = f"{part} takes effect with the next generation"
+                text = (
+                    f"{part} names the same source"
+                    if part in _names(new)
+                    else f"{part} takes effect with the next generation"
+                )
                 yield Noted(path=(*path, "source", part), text=text)
         elif _stream_of(old) != _stream_of(new):
             yield Noted(path=(*path, "stream"), text="another stream block declares the same source")
@@ -779,6 +783,11 @@ def _meaning(item: Input) -> Meaning | None:
 def _values(item: Input, meaning: Meaning) -> list[Data]:
     """None of an input that has another meaning."""
     return meaning.values(_origin(item)) if _meaning(item) is meaning else []
+
+
+def _names(item: Input) -> tuple[str, ...]:
+    """What of an input only says how it is called."""
+    return item.source.names if isinstance(item, StreamInput) else ()
 
 
 def _origin(item: Input) -> object:

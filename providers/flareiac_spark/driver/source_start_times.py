@@ -1,4 +1,5 @@
-"""The time at which a stream of a table begins: one for a whole generation, kept beside its checkpoint.
+"""The time at which a stream of a table begins: one for a whole generation, kept beside its checkpoint. Of
+other streams it is there where a generation was prepared to begin at a time.
 
 Iceberg looks at the time at every start, not only at the first: one that lies after the newest snapshot sets
 the position back and hides what was appended while the job was stopped (measured with Iceberg 1.11). So the
@@ -27,12 +28,19 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
     folders = [
         Path(output.checkpoint.removeprefix("file://")) for output in spec.outputs if output.checkpoint
     ]
-    if not wanted or not folders:
-        return {}
+    prepared = [
+        item.name
+        for item in spec.inputs
+        if isinstance(item, StreamInput) and item.source.begins_at_times and item.name not in wanted
+    ]
     notes = [folder.with_name(f".{folder.name}.starts.json") for folder in folders]
+    if not notes or not (wanted or prepared):
+        return {}
     try:
         # An output that was added later begins where the others began.
         known = next((found for note in notes if (found := read_json(note)) is not None), None)
+        if known is None and not wanted:
+            return {}
         if known is None:
             used = any((folder / "offsets").is_dir() for folder in folders)
             known = {
@@ -48,7 +56,7 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
     times = known.get("times")
     if not isinstance(times, dict):
         raise Refusal("START_TIMES_UNREADABLE", f"{notes[0]} does not say where the streams begin.")
-    return {name: times[name] if isinstance(times.get(name), int) else None for name in wanted}
+    return {name: times[name] if isinstance(times.get(name), int) else None for name in (*wanted, *prepared)}
 
 
 def _moment(start_from: str) -> int | None:

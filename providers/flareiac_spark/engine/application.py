@@ -53,10 +53,10 @@ class Needs:
 
 
 def needs_of(references: References) -> Needs:
-    """What the catalogs among these references need."""
+    """What the connections among these references say that they need. An engine says it of itself."""
     found = Needs()
     for item in references.values():
-        if item.type == "catalog":
+        if item.type != "engine":
             found = found.joined(
                 Needs(
                     conf=item.attributes.get("spark_conf") or {},

@@ -98,19 +98,15 @@ def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
 
 
 def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[Stream, ...]) -> Decision:
-    known = {(stream.kind, stream.place): at for at, stream in enumerate(before)}
+    found = [_predecessor(stream, before) for stream in after]
     logs = [
         stream
-        for stream in after
-        if stream.offsets.carry_over is CarryOver.LOG and (stream.kind, stream.place) in known
+        for stream, at in zip(after, found, strict=True)
+        if stream.offsets.carry_over is CarryOver.LOG and at is not None
     ]
     if not logs:
-        pairs = tuple(
-            (known[key], at)
-            for at, stream in enumerate(after)
-            if (key := (stream.kind, stream.place)) in known
-        )
-        new_streams = tuple(stream.name for stream in after if (stream.kind, stream.place) not in known)
+        pairs = tuple((at, to) for to, at in enumerate(found) if at is not None)
+        new_streams = tuple(stream.name for stream, at in zip(after, found, strict=True) if at is None)
         return Positions(pairs=pairs, new_streams=new_streams, alone=len(after) == 1)
     kept = logs[0].offsets.kept_in_log.format(logs[0].place)
     if old.stateful:
@@ -126,3 +122,14 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
             why=(f"{kept} is kept by position, and the query reads other streams, or in another order")
         )
     return Copied()
+
+
+def _predecessor(stream: Stream, before: tuple[Stream, ...]) -> int | None:
+    """The old stream where a new one goes on: that of the same place, else one that it continues."""
+    same = [at for at, old in enumerate(before) if (old.kind, old.place) == (stream.kind, stream.place)]
+    others = [
+        at
+        for at, old in enumerate(before)
+        if old.kind == stream.kind and stream.offsets.continues(old.place, stream.place)
+    ]
+    return same[-1] if same else next(iter(others), None)

@@ -70,7 +70,7 @@ def only_tables(desired: JobDefinition, start: str, kinds: Sequence[str], again:
         codes.START_DOES_NOT_FIT,
         why=(
             f"{place} cannot start from {start}, since the job reads {read}. Only tables "
-            "know which rows came when."
+            "and topics know which rows came when."
         ),
         ways_out=(carry, _read_again(desired, again)),
     )

@@ -47,7 +47,7 @@ from flareiac_spark.generation.prepare import (
 )
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.generation.switch import GenerationSwitch
-from flareiac_spark.generation.targets import streamed_tables, target
+from flareiac_spark.generation.targets import noted_starts, streamed_tables, target
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 _WORDS: Final = {
@@ -227,7 +227,7 @@ def _start(
     known: dict[str, Data] = {"start_from": start, "generation": switch.number}
     tables = streamed_tables(switch.new)
     if start != CARRY_OVER:
-        times = dict.fromkeys(tables, start_timestamp(start, now=time.time()))
+        times = noted_starts(switch.new, start, start_timestamp(start, now=time.time()))
         words = _WORDS.get(start, start)
         return StartPositions(by=switch.by, times=times, noted=known), f"{where} starts from {words}"
     if last is None:
@@ -267,7 +267,11 @@ def _positions(
     assert before is not None, "an order that is not known was refused"
     reached = positions_at(last)
     positions = {
-        to: offset for at, to in carried.pairs if at < len(reached) and (offset := reached[at]) is not None
+        to: offset
+        for at, to in carried.pairs
+        if at < len(reached)
+        and (read := reached[at]) is not None
+        and (offset := after[to].offsets.carried(read, after[to].place)) is not None
     }
     same = {after[to].name: before[at].name for at, to in carried.pairs}
     begun = {after[to].name for to in positions}
@@ -292,12 +296,14 @@ def _times(switch: GenerationSwitch, same: Mapping[str, str], last: LastBatch) -
     """
     known = times_at(last)
     now = time.time()
-    return {
-        name: known[same.get(name, name)]
-        if same.get(name, name) in known
-        else start_timestamp(source.start_from, now=now)
+    found = {
+        name: start_timestamp(source.start_from, now=now)
         for name, source in streamed_tables(switch.new).items()
     }
+    for name in noted_starts(switch.new, CARRY_OVER, None):
+        if (before := same.get(name, name)) in known:
+            found[name] = known[before]
+    return found
 
 
 def not_planned(address: str, why: str) -> Diagnostic:

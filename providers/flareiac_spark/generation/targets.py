@@ -34,6 +34,17 @@ def streamed_tables(spec: JobSpec) -> dict[str, StreamedTable]:
     }
 
 
+def noted_starts(spec: JobSpec, start_from: str, moment: int | None) -> dict[str, int | None]:
+    """What is noted of a generation that begins at ``start_from``, by the name of the input. ``moment``: UTC
+    milliseconds, None for the beginning.
+    """
+    return {
+        item.name: item.source.noted_start(start_from, moment)
+        for item in spec.inputs
+        if isinstance(item, StreamInput) and item.source.begins_at_times
+    }
+
+
 def target(output: TableOutput, spec: JobSpec) -> Target:
     """Iceberg's own sink is used, and its epochs are the marks, where one query appends to main or replaces
     it.

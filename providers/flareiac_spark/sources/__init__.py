@@ -8,5 +8,5 @@ kind. ``resolved`` travels to clusters and sees what the driver may see.
 
 from typing import Final
 
-KINDS: Final = ("files", "rate", "table")
+KINDS: Final = ("files", "kafka", "rate", "table")
 """The names of the packages, which are those of the blocks in ``stream`` and of the kinds in JSON."""

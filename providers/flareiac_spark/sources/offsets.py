@@ -94,6 +94,15 @@ class Offsets:
         del checkpoints
         return ()
 
+    def continues(self, before: str, after: str) -> bool:
+        """Whether a stream of one place goes on where one of another place stands."""
+        return before == after
+
+    def carried(self, offset: str, place: str) -> str | None:
+        """What a stream of a place takes over of an offset; None for nothing."""
+        del place
+        return offset
+
     def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
         """Copies a source's log up to an offset, where it is of this kind. Raises ``Damaged``."""
 

@@ -70,8 +70,8 @@ class ResolvedSource(ABC):
 
     @abstractmethod
     def open(self, opening: Opening, start: int | None) -> Any:
-        """The streaming frame; touches its system. ``start``: UTC milliseconds before which a table is not
-        read.
+        """The streaming frame; touches its system. ``start``: what is noted of the moment at which it begins,
+        for a table UTC milliseconds before which it is not read.
         """
 
     @property
@@ -88,6 +88,18 @@ class ResolvedSource(ABC):
     def folder(self) -> str | None:
         """The path or pattern of the files that it reads."""
         return None
+
+    @property
+    def begins_at_times(self) -> bool:
+        """Whether a generation of it can begin at a moment, which is noted beside the checkpoint."""
+        return self.table is not None
+
+    def noted_start(self, start_from: str, moment: int | None) -> int | None:
+        """What is noted of a generation that begins at ``start_from``, which is ``moment`` (UTC milliseconds,
+        None for the beginning).
+        """
+        del start_from
+        return moment
 
     def lost_in_flight(self, checkpoint: Path, conf: Mapping[str, str]) -> LostRows | None:
         """What the batch in flight of a checkpoint would miss. ``conf``: the job's. Raises ``Damaged``,

@@ -69,6 +69,8 @@ class Source(ABC):
     """Its attributes that leave every value as it is."""
     first_start: ClassVar[tuple[str, ...]] = ()
     """Its attributes that only a first start looks at."""
+    names: ClassVar[tuple[str, ...]] = ()
+    """Its attributes that only say what the same thing is called in the configuration."""
     elsewhere: ClassVar[str | None] = None
     """The rule of Spark for a source of this kind at another place."""
 
@@ -129,7 +131,8 @@ class Source(ABC):
 
     def running(self) -> Attributes:
         """What a query is started with, beside what only a first start looks at."""
-        return {name: value for name, value in encode(self).items() if name not in self.first_start}
+        left_out = (*self.first_start, *self.names)
+        return {name: value for name, value in encode(self).items() if name not in left_out}
 
     def with_first_start_of(self, other: "Source") -> "Source":
         """This source, beginning where another one of its kind would."""

@@ -57,7 +57,8 @@ def test_no_checkpoint(tmp_path: Path) -> None:
         ('{"version":1,"snapshot_id":7,"position":0,"scan_all_files":false}', "table"),
         ('{"0":{"value":5,"runTimeMs":1}}', "rate"),
         ("5", "rate"),
-        ('{"topic":{"0":12}}', "unknown"),
+        ('{"topic":{"0":12}}', "kafka"),
+        ('{"topic":[12]}', "unknown"),
     ],
 )
 def test_sources_are_told_by_their_offsets(tmp_path: Path, line: str, kind: str) -> None:

@@ -51,7 +51,7 @@ def decoded(
     return decode_text(frame, "v", format, columns, options, spark_columns)
 
 
-def errors(spark: Any, values: list[str | bytes | None], *more: Any, **options: str) -> list[str | None]:
+def errors(spark: Any, values: list[str | bytes | None], *more: Any, **options: Any) -> list[str | None]:
     raw = [value.encode() if isinstance(value, str) else value for value in values]
     rows = decoded(spark, raw, *more, **options).orderBy("at_").collect()
     return [row[ERROR] for row in rows]

@@ -27,7 +27,8 @@ class FilesOffsets(Offsets):
         return note_of_offset(offset) is not None
 
     def is_own_log(self, log: Path) -> bool:
-        return newest(log) is not None
+        last = newest(log)
+        return last is not None and _is_list(log / str(last))
 
     def missing_from(self, log: Path, offset: Any) -> Path | None:
         last, reached = newest(log), note_of_offset(offset) or 0
@@ -62,6 +63,15 @@ class FilesOffsets(Offsets):
         for name, entries in _files_up_to(old, reached) if reached is not None and reached >= 0 else ():
             lines = [json.dumps(entry, separators=(",", ":"), ensure_ascii=False) for entry in entries]
             write(new / name, "\n".join(["v1", *lines]))
+
+
+def _is_list(path: Path) -> bool:
+    """Whether an entry is one of files; what cannot be read is said when it is read."""
+    try:
+        with path.open("rb") as entry:
+            return entry.read(1) != b"\0"
+    except OSError:
+        return True
 
 
 def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:

@@ -1,0 +1,37 @@
+"""How a Java client of Kafka is opened: settings with their secrets filled in, and the login composed of user
+and password. Travels with the driver.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from flareiac.sdk.secrets import resolve_all
+
+_CLIENT: Final = "clientId", "clientSecret"
+_MODULES: Final = {
+    "PLAIN": ("plain.PlainLoginModule", ("username", "password")),
+    "SCRAM-SHA-256": ("scram.ScramLoginModule", ("username", "password")),
+    "SCRAM-SHA-512": ("scram.ScramLoginModule", ("username", "password")),
+    "OAUTHBEARER": ("oauthbearer.OAuthBearerLoginModule", _CLIENT),
+}
+"""By mechanism: the class that logs in, and what it calls user and password."""
+
+
+def java_settings(client: Mapping[str, str]) -> dict[str, str]:
+    """Settings by the names of Kafka's Java client, ready to use. Raises ``Failure`` for a secret that this
+    process cannot have.
+    """
+    found = resolve_all(client)
+    user, password = found.pop("sasl.username", None), found.pop("sasl.password", None)
+    module = _MODULES.get(found.get("sasl.mechanism", ""))
+    if user is not None and password is not None and module is not None and "sasl.jaas.config" not in found:
+        name, (of_user, of_password) = module
+        found["sasl.jaas.config"] = (
+            f"org.apache.kafka.common.security.{name} required "
+            f'{of_user}="{_quoted(user)}" {of_password}="{_quoted(password)}";'
+        )
+    return found
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

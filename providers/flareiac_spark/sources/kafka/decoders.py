@@ -1,0 +1,55 @@
+"""What reads the values of records: one decoder for each format. Travels with the driver.
+
+A decoder takes a frame with a column ``VALUE_BYTES`` and gives the same frame with the declared columns and
+``ERROR`` beside those that it had: why a record cannot be read, null where it can.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from flareiac_spark.sources.decoding import ERROR, decode_text
+from flareiac_spark.sources.resolved import Opening, SpecColumn
+
+VALUE_BYTES: Final = "__flareiac_value"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoding:
+    """What a decoder works with. ``columns`` are those that values hold."""
+
+    opening: Opening
+    columns: tuple[SpecColumn, ...]
+    options: Mapping[str, str]
+
+
+Decode: TypeAlias = Callable[[Any, Decoding], Any]
+
+
+def decoded(frame: Any, format: str, decoding: Decoding) -> Any:  # noqa: A002 - the word of the attribute
+    """The frame with the columns of the values, and with ``ERROR``."""
+    return DECODERS[format](frame, decoding)
+
+
+def _texts(kind: Literal["json", "csv"]) -> Decode:
+    def decode(frame: Any, decoding: Decoding) -> Any:
+        schema = decoding.opening.schema
+        return decode_text(frame, VALUE_BYTES, kind, decoding.columns, decoding.options, schema)
+
+    return decode
+
+
+def _whole(expression: str) -> Decode:
+    def decode(frame: Any, decoding: Decoding) -> Any:
+        del decoding
+        return frame.selectExpr("*", f"{expression} AS value", f"CAST(NULL AS STRING) AS {ERROR}")
+
+    return decode
+
+
+DECODERS: Final[Mapping[str, Decode]] = {
+    "json": _texts("json"),
+    "csv": _texts("csv"),
+    "text": _whole(f"CAST({VALUE_BYTES} AS STRING)"),
+    "raw": _whole(VALUE_BYTES),
+}

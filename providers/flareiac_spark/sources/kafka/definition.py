@@ -1,0 +1,293 @@
+"""What a ``kafka`` block of a stream means. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
+
+from flareiac.kernel.codes import Code
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text
+from flareiac.sdk.secret_settings import checked_settings
+from flareiac_spark import codes
+from flareiac_spark.column_types import Column
+from flareiac_spark.settings import BATCH_SIZE, PARALLELISM, all_of
+from flareiac_spark.sources.changes import Meaning
+from flareiac_spark.sources.kafka.formats import (
+    BESIDE_VALUE,
+    HEADERS,
+    HEADERS_TYPE,
+    KEY,
+    METADATA,
+    TEXTS,
+    VALUE,
+)
+from flareiac_spark.sources.kafka.offsets import KafkaOffsets
+from flareiac_spark.sources.kafka.resolved import ResolvedKafka
+from flareiac_spark.sources.kafka.schema import BLOCK
+from flareiac_spark.sources.kafka.starting import EARLIEST, NotAStart, starting_of
+from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.sources.source import Places, Source, Surroundings
+
+_FIRST_START: Final = ("starting_offsets",)
+_NAMES: Final = ("connection", "topic_blocks")
+_READING: Final = Meaning(
+    attributes=("format", "options", "isolation_level"),
+    text="how the records of {} are read",
+    why=(
+        "The same records may give other values, or be others, under another format, other options or "
+        "another isolation level; what the state holds was read the old way."
+    ),
+    undo="write the old format, options and isolation_level again",
+    of_state=True,
+)
+_HARMLESS: Final = (
+    *all_of(BATCH_SIZE, "max_offsets_per_trigger"),
+    *all_of(PARALLELISM, "min_partitions"),
+    *all_of("which consumer groups Spark makes up", "group_id_prefix"),
+    *all_of("where a first start begins", *_FIRST_START),
+    *all_of("what the same records are called in the configuration", *_NAMES),
+    *all_of("how clients reach the cluster; the driver refuses another cluster at every start", "client"),
+    *all_of("which columns there are beside the value", "key", "include_headers", "include_metadata"),
+)
+_POSITIONAL: Final = ("csv",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSource(Source):
+    """Records of topics. ``topics`` are names as the cluster knows them, sorted, none with a
+    ``topic_pattern``; ``topic_blocks`` the blocks that declare some of them.
+
+    ``client`` holds settings of Kafka's Java client by their own names, secrets as the texts that stand for
+    them. ``starting_offsets`` is a ``Starting``; only a first start looks at it.
+    """
+
+    block: ClassVar = BLOCK
+    offsets: ClassVar = KafkaOffsets()
+    meaning: ClassVar = _READING
+    harmless: ClassVar = _HARMLESS
+    first_start: ClassVar = _FIRST_START
+    names: ClassVar = _NAMES
+    elsewhere: ClassVar = "source.kafka-topics"
+
+    kind: Literal["kafka"] = "kafka"
+    connection: Ref
+    client: Mapping[str, Text]
+    topics: tuple[Text, ...]
+    topic_blocks: tuple[Ref, ...]
+    topic_pattern: Text | None
+    starting_offsets: Plain
+    isolation_level: Text
+    group_id_prefix: Text | None
+    max_offsets_per_trigger: Number | None
+    min_partitions: Number | None
+    format: Text
+    options: Mapping[str, Text]
+    key: Text | None
+    include_headers: Flag
+    include_metadata: Flag
+
+    @classmethod
+    def read(
+        cls, block: Attributes, columns: list[Column], around: Surroundings
+    ) -> tuple[Source, list[Column]]:
+        return _Reading(_with_defaults(block), columns, around).done()
+
+    def resolve(
+        self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places
+    ) -> ResolvedKafka:
+        del places
+        if order is not None:
+            columns = tuple(sorted(columns, key=lambda column: order.index(column.name)))
+        return ResolvedKafka(
+            client=self.client,
+            topics=self.topics,
+            topic_pattern=self.topic_pattern,
+            starting_offsets=self.starting_offsets,
+            isolation_level=self.isolation_level,
+            group_id_prefix=self.group_id_prefix,
+            max_offsets_per_trigger=self.max_offsets_per_trigger,
+            min_partitions=self.min_partitions,
+            format=self.format,
+            options=self.options,
+            key=self.key,
+            columns=columns,
+        )
+
+    @property
+    def shown(self) -> str:
+        if self.topic_pattern is not None:
+            return f"topics that match {self.topic_pattern}"
+        return f"topic{'s' * (len(self.topics) > 1)} {', '.join(map(str, self.topics))}"
+
+    @property
+    def place(self) -> str:
+        return encode_place(self.topics, self.topic_pattern)
+
+    @property
+    def tells_columns_by_place(self) -> bool:
+        return self.format in _POSITIONAL
+
+
+def encode_place(topics: Iterable[str], pattern: str | None) -> str:
+    """What tells streams of Kafka apart, for ``KafkaOffsets.carried``."""
+    return f"~{pattern}" if pattern is not None else ",".join(topics)
+
+
+class _Reading:
+    """One block, on its way to a source; what is wrong is reported."""
+
+    def __init__(self, block: Attributes, columns: list[Column], around: Surroundings) -> None:
+        self._block, self._declared, self._around = block, columns, around
+
+    def done(self) -> tuple[KafkaSource, list[Column]]:
+        block = self._block
+        self._check_data_loss()
+        topics = tuple(dict.fromkeys(sorted(map(self._name, self._written_topics()))))
+        connection = self._connection()
+        source = KafkaSource(
+            connection=connection,
+            client=self._client(connection),
+            topics=topics,
+            topic_blocks=tuple(item for item in self._written_topics() if isinstance(item, Reference)),
+            topic_pattern=self._pattern(),
+            starting_offsets=self._starting(topics),
+            isolation_level=block["isolation_level"],
+            group_id_prefix=block["group_id_prefix"],
+            max_offsets_per_trigger=block["max_offsets_per_trigger"],
+            min_partitions=block["min_partitions"],
+            format=block["format"],
+            options=checked_settings(
+                block["options"],
+                ("kafka", "options"),
+                self._around.references,
+                self._around.diagnostics,
+            ),
+            key=block["key"],
+            include_headers=block["include_headers"],
+            include_metadata=block["include_metadata"],
+        )
+        return source, self._columns(source)
+
+    def _written_topics(self) -> list[Data]:
+        one = self._block["topic"]
+        return [one] if one is not None else list(self._block["topics"] or ())
+
+    def _name(self, topic: Data) -> str:
+        if not isinstance(topic, Reference):
+            return str(topic)
+        declared = self._around.references.get(topic.address)
+        return str(declared.attributes.get("name")) if declared is not None else topic.address
+
+    def _connection(self) -> Reference:
+        """The one that is written or filled in; else that of the only topic block."""
+        written = self._block["connection"]
+        if isinstance(written, Reference):
+            return written
+        known = [
+            attribute
+            for item in self._written_topics()
+            if isinstance(item, Reference) and (topic := self._around.references.get(item.address))
+            for attribute in topic.attributes.values()
+            if isinstance(attribute, Reference) and self._is_cluster(attribute)
+        ]
+        if known:
+            return known[0]
+        self._error(
+            codes.NO_KAFKA_CONNECTION,
+            'Declare the cluster, kafka "main" { bootstrap_servers = "host:9092" }, and name it where there '
+            "are several: connection = kafka.main.",
+            "connection",
+        )
+        return Reference("kafka.main")
+
+    def _is_cluster(self, reference: Reference) -> bool:
+        found = self._around.references.get(reference.address)
+        return found is not None and found.type == "kafka"
+
+    def _client(self, connection: Reference) -> dict[str, str]:
+        declared = self._around.references.get(connection.address)
+        return dict(declared.attributes.get("client") or {}) if declared is not None else {}
+
+    def _pattern(self) -> str | None:
+        pattern: str | None = self._block["topic_pattern"]
+        if isinstance(pattern, str):
+            try:
+                re.compile(pattern)
+            except re.error as trouble:
+                self._error(
+                    codes.INVALID_TOPIC_PATTERN,
+                    f"{pattern!r} is not a regular expression: {trouble}.",
+                    "topic_pattern",
+                )
+        return pattern
+
+    def _starting(self, topics: tuple[str, ...]) -> Data:
+        written = self._block["starting_offsets"]
+        if written is UNKNOWN:
+            return written
+        try:
+            return starting_of(written, topics)
+        except NotAStart as trouble:
+            self._error(codes.INVALID_STARTING_OFFSETS, str(trouble), "starting_offsets")
+            return EARLIEST
+
+    def _check_data_loss(self) -> None:
+        if self._block["fail_on_data_loss"] is False:
+            self._error(
+                codes.DATA_LOSS_UNSUPPORTED,
+                "With fail_on_data_loss = false Spark passes over records that were deleted before they were "
+                "read, and over a topic that was deleted and created again, without a message. Remove it. "
+                "After a loss the plan names the ways out: one of them is a new generation of the checkpoint "
+                'with start_from = "earliest", which begins with the oldest records that are left.',
+                "fail_on_data_loss",
+            )
+
+    def _columns(self, source: KafkaSource) -> list[Column]:
+        found = self._of_value(source)
+        if source.key is not None:
+            found.append(Column(name=KEY, type=source.key))
+        if source.include_headers is True:
+            found.append(Column(name=HEADERS, type=HEADERS_TYPE))
+        if source.include_metadata is True:
+            found += [Column(name=name, type=kind) for name, kind in METADATA.items()]
+        return found
+
+    def _of_value(self, source: KafkaSource) -> list[Column]:
+        diagnostics = self._around.diagnostics
+        if source.format in VALUE:
+            if self._declared:
+                diagnostics.error(
+                    codes.COLUMNS_OF_ONE_VALUE,
+                    f"Values of format {source.format} give one column, value. Remove the column blocks, or "
+                    "read another format.",
+                    attribute=("column",),
+                )
+            return [Column(name="value", type=VALUE[source.format])]
+        if not self._declared and source.format in TEXTS:
+            self._error(
+                codes.RECORD_COLUMNS_MISSING,
+                f'Values of format {source.format} do not name their types. Write column "name" '
+                '{ type = "..." } for each.',
+                "format",
+            )
+        for column in self._declared:
+            if column.name.lower() in BESIDE_VALUE:
+                diagnostics.error(
+                    codes.RESERVED_COLUMN,
+                    f"{column.name} is the name of a column that key, include_headers or include_metadata "
+                    "adds. Call the declared one otherwise.",
+                    attribute=("column", column.name),
+                )
+        return [column for column in self._declared if column.name.lower() not in BESIDE_VALUE]
+
+    def _error(self, code: Code, detail: str, name: str) -> None:
+        self._around.diagnostics.error(code, detail, attribute=("kafka", name))
+
+
+def _with_defaults(block: Attributes) -> Attributes:
+    schema = BLOCK.attributes
+    return {name: schema[name].default if block.get(name) is None else block[name] for name in schema}
+
+
+KIND: Final = KafkaSource

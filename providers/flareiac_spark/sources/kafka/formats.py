@@ -1,0 +1,23 @@
+"""The names of formats of values, and of the columns that a record has beside its value. Travels with the
+driver.
+"""
+
+from typing import Final
+
+FORMATS: Final = ("json", "csv", "text", "raw")
+"""``decoders`` holds what reads each one."""
+TEXTS: Final = ("json", "csv")
+"""Formats whose columns are declared."""
+VALUE: Final = {"text": "string", "raw": "binary"}
+"""The type of the one column of other formats."""
+KEY: Final = "kafka_key"
+HEADERS: Final = "kafka_headers"
+HEADERS_TYPE: Final = "list<struct<key: string, value: binary>>"
+METADATA: Final = {
+    "kafka_topic": "string",
+    "kafka_partition": "int",
+    "kafka_offset": "long",
+    "kafka_timestamp": "timestamptz",
+}
+"""Columns and their types, by Iceberg's names."""
+BESIDE_VALUE: Final = (KEY, HEADERS, *METADATA)

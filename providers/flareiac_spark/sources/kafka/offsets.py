@@ -1,0 +1,75 @@
+"""What a stream of Kafka leaves in a checkpoint: the next offset of each partition. Any query can begin
+there.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.sources.kafka.positions import log_text, offset_text, positions_of
+from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
+
+
+class KafkaOffsets(Offsets):
+    """See ``Offsets``."""
+
+    carry_over = CarryOver.POSITION
+    begins_at_times = True
+    named = "topics"
+    read_again = "reads its topics from the oldest records that are left; deleted records are not read"
+
+    def is_own(self, offset: Any) -> bool:
+        return positions_of(offset) is not None
+
+    def is_own_log(self, log: Path) -> bool:
+        try:
+            with (log / "0").open("rb") as first:
+                return first.read(1) == b"\0"
+        except OSError:
+            return False
+
+    def describe(self, source: SourceOnDisk, log: Path) -> str:
+        positions = positions_of(json.loads(super().describe(source, log))) or {}
+        return "; ".join(
+            f"{topic}: " + ", ".join(f"partition {number} up to {at}" for number, at in sorted(each.items()))
+            for topic, each in sorted(positions.items())
+        )
+
+    def goes_on(self, source: SourceOnDisk) -> str:
+        try:
+            positions = positions_of(json.loads(source.offset or "null"))
+        except ValueError:
+            positions = None
+        if positions is None:
+            return "topics of which nothing was read"
+        count = sum(map(len, positions.values()))
+        what = "1 partition" if count == 1 else f"{count} partitions"
+        return f"{', '.join(sorted(positions))} from the offsets of {what} on"
+
+    def continues(self, before: str, after: str) -> bool:
+        if before == after:
+            return True
+        old, new = _topics(before), _topics(after)
+        return old is None or new is None or bool(old & new)
+
+    def carried(self, offset: str, place: str) -> str | None:
+        """Spark refuses an offset of a topic that the query does not read, and reads a topic without one from
+        its first record on.
+        """
+        positions = positions_of(json.loads(offset)) or {}
+        kept = {topic: each for topic, each in positions.items() if _reads(place, topic)}
+        return offset_text(kept) if kept else None
+
+    def begin_at(self, log: Path, offset: str, write: Write) -> None:
+        write(log / "0", log_text(offset_text(positions_of(json.loads(offset)) or {})))
+
+
+def _topics(place: str) -> frozenset[str] | None:
+    """Those of a stream that names them."""
+    return None if place.startswith("~") else frozenset(place.split(","))
+
+
+def _reads(place: str, topic: str) -> bool:
+    named = _topics(place)
+    return topic in named if named is not None else re.fullmatch(place[1:], topic) is not None

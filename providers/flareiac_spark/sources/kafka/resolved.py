@@ -1,0 +1,125 @@
+"""Topics as the driver reads them. Travels with it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from flareiac_spark.sources.decoding import ERROR, quote
+from flareiac_spark.sources.kafka.client import java_settings
+from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
+from flareiac_spark.sources.kafka.formats import BESIDE_VALUE, HEADERS, KEY, METADATA
+from flareiac_spark.sources.kafka.starting import (
+    EARLIEST,
+    LATEST,
+    OF_EARLIEST,
+    OF_LATEST,
+    Starting,
+    time_ms,
+)
+from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn
+
+_PLACE: Final = (
+    "topic AS __flareiac_topic",
+    "partition AS __flareiac_partition",
+    "offset AS __flareiac_offset",
+)
+_READABLE: Final = (
+    f"CASE WHEN {ERROR} IS NULL THEN true ELSE raise_error(concat('The record at offset ', "
+    "__flareiac_offset, ' of partition ', __flareiac_partition, ' of topic ', __flareiac_topic, "
+    f"' cannot be read: ', {ERROR})) END"
+)
+_KEYS: Final = {"string": "CAST(key AS STRING)", "binary": "key"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedKafka(ResolvedSource):
+    """``client`` holds settings of Kafka's Java client by their own names, secrets as the texts that stand
+    for them. ``columns`` are those of the value that are read, and those beside it.
+    """
+
+    client: Mapping[str, str]
+    format: str
+    kind: Literal["kafka"] = "kafka"
+    topics: tuple[str, ...] = ()
+    topic_pattern: str | None = None
+    starting_offsets: Starting = EARLIEST
+    isolation_level: str = "read_committed"
+    group_id_prefix: str | None = None
+    max_offsets_per_trigger: int | None = None
+    min_partitions: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+    columns: tuple[SpecColumn, ...] = ()
+
+    @property
+    def begins_at_times(self) -> bool:
+        return True
+
+    def noted_start(self, start_from: str, moment: int | None) -> int | None:
+        if start_from == LATEST:
+            return OF_LATEST
+        return OF_EARLIEST if moment is None else moment
+
+    def open(self, opening: Opening, start: int | None) -> Any:
+        options = {**self._limits, **self._subscription, **self._starting(start), **self._client}
+        records = opening.session.readStream.format("kafka").options(**options).load()
+        names = [column.name for column in self.columns]
+        beside = [f"{of} AS {name}" for name, of in self._beside.items() if name in names]
+        frame = records.selectExpr(f"value AS {VALUE_BYTES}", *_PLACE, *beside)
+        of_value = tuple(column for column in self.columns if column.name not in BESIDE_VALUE)
+        decoding = Decoding(opening=opening, columns=of_value, options=self.options)
+        read = decoded(frame, self.format, decoding).where(_READABLE)
+        return read.selectExpr(*map(quote, names))
+
+    @property
+    def _client(self) -> dict[str, str]:
+        settings = {**java_settings(self.client), "isolation.level": self.isolation_level}
+        return {f"kafka.{name}": text for name, text in settings.items()}
+
+    @property
+    def _subscription(self) -> dict[str, str]:
+        if self.topic_pattern is not None:
+            return {"subscribePattern": self.topic_pattern}
+        return {"subscribe": ",".join(self.topics)}
+
+    @property
+    def _limits(self) -> dict[str, str]:
+        headers = any(column.name == HEADERS for column in self.columns)
+        given = {
+            "failOnDataLoss": "true",
+            "includeHeaders": "true" if headers else None,
+            "groupIdPrefix": self.group_id_prefix,
+            "maxOffsetsPerTrigger": self.max_offsets_per_trigger,
+            "minPartitions": self.min_partitions,
+        }
+        return {name: str(value) for name, value in given.items() if value is not None}
+
+    def _starting(self, start: int | None) -> dict[str, str]:
+        """``start``: a moment at which a generation begins, or Kafka's own number for one of its ends."""
+        match start if start is not None else self.starting_offsets:
+            case int(at) if at == OF_EARLIEST:
+                return {"startingOffsets": EARLIEST}
+            case int(at) if at == OF_LATEST:
+                return {"startingOffsets": LATEST}
+            case int(at):
+                return _at_time(at)
+            case str(text) if (moment := time_ms(text)) is not None:
+                return _at_time(moment)
+            case str(text):
+                return {"startingOffsets": text}
+            case offsets:
+                return {"startingOffsets": json.dumps(offsets)}
+
+    @property
+    def _beside(self) -> dict[str, str]:
+        own = {name: name.removeprefix("kafka_") for name in METADATA}
+        return {KEY: _KEYS[self.key or "binary"], HEADERS: "headers", **own}
+
+
+def _at_time(moment: int) -> dict[str, str]:
+    # A partition without a record of that time or later has nothing to read yet.
+    return {"startingTimestamp": str(moment), "startingOffsetsByTimestampStrategy": LATEST}
+
+
+KIND: Final = ResolvedKafka

@@ -1,0 +1,112 @@
+"""What users may write in a ``kafka`` block of a stream."""
+
+from typing import Final
+
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, RefType
+from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.secret_settings import SETTINGS
+from flareiac.sdk.validators import between, not_empty, one_of
+from flareiac_spark.sources.kafka.formats import FORMATS
+
+ISOLATION_LEVELS: Final = ("read_committed", "read_uncommitted")
+KEYS: Final = ("string", "binary")
+_TOPIC: Final = RefType(("topic",), or_string=True)
+
+BLOCK: Final = Block(
+    description="Reads the records of Kafka topics.",
+    attributes={
+        "topic": Attribute(
+            type=_TOPIC, description="The topic that is read: topic.orders, or a name.", effect="blocked"
+        ),
+        "topics": Attribute(
+            type=ListType(_TOPIC),
+            description="Several topics that are read together, each like topic.",
+            validators=(not_empty,),
+            effect="blocked",
+        ),
+        "topic_pattern": Attribute(
+            type=STRING,
+            description="A regular expression of Java. Every topic whose whole name matches is read; one "
+            "that is created later is read from its first record on.",
+            validators=(not_empty,),
+            effect="blocked",
+        ),
+        "connection": Attribute(
+            type=RefType(("kafka",)),
+            description="The cluster. Default: that of the topic, or the only kafka block.",
+            effect="restart; a stream never continues on another cluster",
+        ),
+        "starting_offsets": Attribute(
+            type=ANY,
+            description='Where the first start begins: "earliest" (the oldest records that are left), '
+            '"latest" (new records only), a time with offset ("2026-01-31T00:00:00Z": records whose '
+            'timestamp is not earlier), or an offset for each partition: { "0" = 12, "1" = 7 } for one '
+            'topic, { orders = { "0" = 12 } } for several.',
+            default="earliest",
+            effect="takes effect with the next generation",
+        ),
+        "fail_on_data_loss": Attribute(
+            type=BOOL,
+            description="Only true: records that were deleted before they were read stop the job.",
+            default=True,
+        ),
+        "isolation_level": Attribute(
+            type=STRING,
+            description="read_committed reads no record of a transaction that is open or was aborted; "
+            "read_uncommitted reads all.",
+            default="read_committed",
+            validators=(one_of(*ISOLATION_LEVELS),),
+            effect="restart; blocked on state",
+        ),
+        "group_id_prefix": Attribute(
+            type=STRING,
+            description="Prefix of the consumer groups that Spark makes up, for the cluster's access rules.",
+            validators=(not_empty,),
+            effect="restart",
+        ),
+        "max_offsets_per_trigger": Attribute(
+            type=NUMBER,
+            description="Maximum number of offsets per batch, over all partitions.",
+            validators=(between(1),),
+            effect="restart",
+        ),
+        "min_partitions": Attribute(
+            type=NUMBER,
+            description="Minimum number of tasks per batch: large partitions are split.",
+            validators=(between(1),),
+            effect="restart",
+        ),
+        "format": Attribute(
+            type=STRING,
+            description=f"How values are read: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}. text gives a "
+            "column value of type string, raw one of type binary.",
+            required=True,
+            validators=(one_of(*FORMATS),),
+            effect="restart; blocked on state",
+        ),
+        "options": Attribute(
+            type=SETTINGS,
+            description="Options of Spark's from_json or from_csv, by Spark's names.",
+            effect="restart; blocked on state",
+        ),
+        "key": Attribute(
+            type=STRING,
+            description='Type of an additional column kafka_key with the key: "string" or "binary".',
+            validators=(one_of(*KEYS),),
+            effect="restart",
+        ),
+        "include_headers": Attribute(
+            type=BOOL,
+            description="Adds kafka_headers, a list<struct<key: string, value: binary>>.",
+            default=False,
+            effect="restart",
+        ),
+        "include_metadata": Attribute(
+            type=BOOL,
+            description="Adds kafka_topic, kafka_partition, kafka_offset and kafka_timestamp.",
+            default=False,
+            effect="restart",
+        ),
+    },
+    exactly_one_of=(("topic", "topics", "topic_pattern"),),
+)
