@@ -18,7 +18,7 @@ from flareiac.sdk.secrets import reference
 from flareiac.sdk.validators import parse_duration
 from flareiac_kafka import codes
 from flareiac_kafka.connection.packages import SPARK_PACKAGES
-from flareiac_kafka.connection.schema import DEFAULT_TIMEOUT
+from flareiac_kafka.connection.schema import DEFAULT_TIMEOUT, MECHANISMS
 from flareiac_kafka.connection.spec import (
     DEFAULT_TIMEOUT_MS,
     ConnectionDefinition,
@@ -34,14 +34,14 @@ _LARGEST_PORT: Final = 65535
 _OAUTH_HANDLER: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
 _BY_BLOCK: Final = {
     "bootstrap.servers": "write bootstrap_servers",
-    "security.protocol": "write security_protocol, or the blocks sasl and ssl",
-    "sasl.mechanism": "write it in the block sasl",
-    "sasl.mechanisms": "write mechanism in the block sasl",
-    "sasl.username": "write username in the block sasl",
-    "sasl.password": "write password in the block sasl",
-    "ssl.ca.location": "write ca in the block ssl",
-    "ssl.certificate.location": "write certificate in the block ssl",
-    "ssl.key.location": "write key in the block ssl",
+    "security.protocol": "write security_protocol, or sasl and ssl",
+    "sasl.mechanism": "write mechanism in sasl",
+    "sasl.mechanisms": "write mechanism in sasl",
+    "sasl.username": "write username in sasl",
+    "sasl.password": "write password in sasl",
+    "ssl.ca.location": "write ca in ssl",
+    "ssl.certificate.location": "write certificate in ssl",
+    "ssl.key.location": "write key in ssl",
 }
 _BY_READER: Final = "the stream or job that reads or writes decides it"
 _OF_READERS: Final = {
@@ -132,7 +132,7 @@ def _check_options(options: Iterable[str], written: WrittenConnection, diagnosti
         if name.startswith(_PREFIX):
             instead = f"write it without {_PREFIX}: {name.removeprefix(_PREFIX)}"
         elif name == "sasl.jaas.config" and written.sasl is not None and written.sasl.username is not None:
-            instead = "username and password in the block sasl make it"
+            instead = "username and password in sasl make it"
         if instead is not None:
             diagnostics.error(
                 codes.UNUSABLE_CLIENT_OPTION, f"{name}: {instead}.", attribute=("options", name)
@@ -144,15 +144,15 @@ def _protocol(written: WrittenConnection, diagnostics: Diagnostics) -> str:
     protocol = written.security_protocol or (encryption if written.sasl is None else f"SASL_{encryption}")
     by_sasl, by_tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
     contradictions = (
-        (written.sasl is not None and not by_sasl, "has no SASL, and there is a block sasl"),
-        (written.sasl is None and by_sasl, "authenticates by SASL, and no block sasl says how"),
-        (written.ssl is not None and not by_tls, "has no TLS, and there is a block ssl"),
+        (written.sasl is not None and not by_sasl, "has no SASL, and sasl is written"),
+        (written.sasl is None and by_sasl, "authenticates by SASL, and no sasl says how"),
+        (written.ssl is not None and not by_tls, "has no TLS, and ssl is written"),
     )
     for is_so, what in contradictions:
         if is_so:
             diagnostics.error(
                 codes.SECURITY_CONTRADICTION,
-                f'security_protocol = "{protocol}" {what}. Leave it out: the blocks sasl and ssl decide it.',
+                f'security_protocol = "{protocol}" {what}. Leave it out: sasl and ssl decide it.',
                 attribute=("security_protocol",),
             )
     return protocol
@@ -161,12 +161,19 @@ def _protocol(written: WrittenConnection, diagnostics: Diagnostics) -> str:
 def _sasl(written: WrittenSasl | None, options: dict[str, str], context: _Context) -> dict[str, str]:
     if written is None:
         return {}
+    if written.mechanism not in MECHANISMS:
+        context.diagnostics.error(
+            codes.INCOMPLETE_SASL,
+            f"{written.mechanism!r} is not supported. Supported: {', '.join(MECHANISMS)}.",
+            attribute=("sasl",),
+        )
+        return {}
     named = {"username": written.username, "password": written.password}
     secrets = context.settings(named, "sasl")
     if missing := list(_missing(written, options)):
         context.diagnostics.error(
             codes.INCOMPLETE_SASL,
-            f"{written.mechanism} needs {' and '.join(missing)} in the block sasl.",
+            f"{written.mechanism} needs {' and '.join(missing)} in sasl.",
             attribute=("sasl",),
         )
     found = {"sasl.mechanism": written.mechanism}

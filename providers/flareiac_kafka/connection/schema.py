@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from flareiac.kernel.types import BOOL, STRING, RefType
-from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+from flareiac.kernel.types import BOOL, STRING, ObjectType, RefType
+from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import SETTINGS
-from flareiac.sdk.validators import is_duration, not_empty, one_of
+from flareiac.sdk.validators import is_duration, one_of
 
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI")
@@ -13,90 +13,45 @@ DEFAULT_TIMEOUT: Final = "10s"
 _SECRET: Final = RefType(("secret",), or_string=True)
 """A text is taken so that a secret that is written out is refused with an explanation."""
 
-_SASL: Final = Block(
-    description="How clients authenticate. Without it they do not, or by a TLS certificate.",
-    attributes={
-        "mechanism": Attribute(
-            type=STRING,
-            description="PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI. The settings of GSSAPI "
-            "are written in options.",
-            required=True,
-            validators=(one_of(*MECHANISMS),),
-        ),
-        "username": Attribute(
-            type=_SECRET,
-            description="PLAIN and SCRAM: the name of the user. OAUTHBEARER: the id of the client.",
-        ),
-        "password": Attribute(
-            type=_SECRET,
-            description="A reference to a secret. PLAIN and SCRAM: the password. OAUTHBEARER: the secret of "
-            "the client.",
-        ),
-        "token_endpoint": Attribute(
-            type=STRING, description="OAUTHBEARER: the URL that exchanges id and secret for a token."
-        ),
-        "scope": Attribute(type=STRING, description="OAUTHBEARER: the scope of the token."),
+_SASL: Final = ObjectType(
+    {
+        "mechanism": STRING,
+        "username": _SECRET,
+        "password": _SECRET,
+        "token_endpoint": STRING,
+        "scope": STRING,
     },
+    frozenset({"username", "password", "token_endpoint", "scope"}),
 )
-_SSL: Final = Block(
-    description="TLS. An empty block trusts the authorities that the machine trusts.",
-    attributes={
-        "ca": Attribute(
-            type=STRING,
-            description="PEM file with the certificates of trusted authorities, relative to the root module.",
-            validators=(not_empty,),
-        ),
-        "certificate": Attribute(
-            type=STRING,
-            description="PEM file with the client's certificate and its chain, relative to the root module.",
-            validators=(not_empty,),
-        ),
-        "key": Attribute(
-            type=_SECRET,
-            description="The private key of the certificate: a PEM file (PKCS #8), relative to the root "
-            "module, or a reference to a secret that holds its text.",
-        ),
-        "key_password": Attribute(type=_SECRET, description="A reference to the password of the key."),
-        "truststore": Attribute(
-            type=STRING,
-            description="Java trust store (JKS, or PKCS12 by the ending .p12 or .pfx), in place of ca. Only "
-            "Spark can read one, so that a plan does not know the offsets of topics.",
-            validators=(not_empty,),
-        ),
-        "truststore_password": Attribute(
-            type=_SECRET, description="A reference to the password of the trust store."
-        ),
-        "keystore": Attribute(
-            type=STRING,
-            description="Java key store (JKS, or PKCS12 by the ending .p12 or .pfx), in place of certificate "
-            "and key. A plan can use PKCS12 only.",
-            validators=(not_empty,),
-        ),
-        "keystore_password": Attribute(
-            type=_SECRET, description="A reference to the password of the key store."
-        ),
-        "verify_hostname": Attribute(
-            type=BOOL,
-            description="Whether the certificate of a broker must name its host.",
-            default=True,
-        ),
+_SSL: Final = ObjectType(
+    {
+        "ca": STRING,
+        "certificate": STRING,
+        "key": _SECRET,
+        "key_password": _SECRET,
+        "truststore": STRING,
+        "truststore_password": _SECRET,
+        "keystore": STRING,
+        "keystore_password": _SECRET,
+        "verify_hostname": BOOL,
     },
+    frozenset(
+        {
+            "ca",
+            "certificate",
+            "key",
+            "key_password",
+            "truststore",
+            "truststore_password",
+            "keystore",
+            "keystore_password",
+            "verify_hostname",
+        }
+    ),
 )
-_REGISTRY: Final = Block(
-    description="The schema registry that the records of the cluster refer to (Confluent's HTTP protocol).",
-    attributes={
-        "url": Attribute(
-            type=STRING, description='Address of the registry: "https://host:8081".', required=True
-        ),
-        "username": Attribute(type=_SECRET, description="The name of the user (basic authentication)."),
-        "password": Attribute(type=_SECRET, description="A reference to the password of the user."),
-        "token": Attribute(type=_SECRET, description="A reference to a bearer token, in place of a user."),
-        "properties": Attribute(
-            type=SETTINGS,
-            description="Additional settings of the registry's client, texts or references to secrets.",
-            default={},
-        ),
-    },
+_REGISTRY: Final = ObjectType(
+    {"url": STRING, "username": _SECRET, "password": _SECRET, "token": _SECRET, "properties": SETTINGS},
+    frozenset({"username", "password", "token", "properties"}),
 )
 
 SCHEMA: Final = Block(
@@ -109,8 +64,7 @@ SCHEMA: Final = Block(
         ),
         "security_protocol": Attribute(
             type=STRING,
-            description="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL. Default: what the blocks sasl and ssl "
-            "say.",
+            description="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL. Default: what sasl and ssl say.",
             validators=(one_of(*PROTOCOLS),),
         ),
         "options": Attribute(
@@ -125,10 +79,29 @@ SCHEMA: Final = Block(
             default=DEFAULT_TIMEOUT,
             validators=(is_duration,),
         ),
-    },
-    blocks={
-        "sasl": NestedBlock(nesting=Nesting.SINGLE, block=_SASL),
-        "ssl": NestedBlock(nesting=Nesting.SINGLE, block=_SSL),
-        "schema_registry": NestedBlock(nesting=Nesting.SINGLE, block=_REGISTRY),
+        "sasl": Attribute(
+            type=_SASL,
+            description="How clients authenticate; without it they do not, or by a TLS certificate: "
+            '{ mechanism = "SCRAM-SHA-512", username = "etl", password = secret.kafka }. mechanism is PLAIN, '
+            "SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI. OAUTHBEARER: username and password are the "
+            "id and the secret of the client, token_endpoint is the URL that exchanges them for a token, "
+            "scope the scope of that token. The settings of GSSAPI are written in options.",
+        ),
+        "ssl": Attribute(
+            type=_SSL,
+            description="TLS; {} trusts the authorities that the machine trusts. ca: PEM file with trusted "
+            "authorities. certificate, key: PEM files of the client's certificate with its chain and of its "
+            "private key (PKCS #8; key may be a reference to a secret that holds its text), key_password. "
+            "truststore, keystore with their passwords: Java stores (JKS, or PKCS12 by the ending .p12 or "
+            ".pfx); only Spark can read a JKS store, so that a plan does not know the offsets of topics. "
+            "verify_hostname = false: the certificate of a broker need not name its host. Paths are relative "
+            "to the root module, passwords are references to secrets.",
+        ),
+        "schema_registry": Attribute(
+            type=_REGISTRY,
+            description="The schema registry that the records refer to (Confluent's HTTP protocol): "
+            '{ url = "https://host:8081", username = "etl", password = secret.registry }, or token in place '
+            "of a user. properties: additional settings of its client, texts or references to secrets.",
+        ),
     },
 )

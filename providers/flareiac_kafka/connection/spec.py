@@ -45,7 +45,7 @@ class ConnectionDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenSasl:
-    """A ``sasl`` block. ``username`` and ``password``: a text or a reference to a secret."""
+    """``sasl``. ``username`` and ``password``: a text or a reference to a secret."""
 
     mechanism: str
     username: Plain = None
@@ -56,7 +56,7 @@ class WrittenSasl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenTls:
-    """An ``ssl`` block. Keys and passwords: a text or a reference to a secret."""
+    """``ssl``. Keys and passwords: a text or a reference to a secret."""
 
     ca: str | None = None
     certificate: str | None = None
@@ -71,7 +71,7 @@ class WrittenTls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenRegistry:
-    """A ``schema_registry`` block."""
+    """``schema_registry``."""
 
     url: str
     username: Plain = None

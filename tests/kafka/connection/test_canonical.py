@@ -30,14 +30,14 @@ def test_a_connection_without_security(tmp_path: Path) -> None:
 
 
 SCRAM = """
-  sasl {
+  sasl = {
     mechanism = "SCRAM-SHA-512"
     username  = "loader"
     password  = secret.password
   }
 """
 OAUTH = """
-  sasl {
+  sasl = {
     mechanism      = "OAUTHBEARER"
     username       = "client"
     password       = secret.password
@@ -46,7 +46,7 @@ OAUTH = """
   }
 """
 GSSAPI = """
-  sasl {
+  sasl = {
     mechanism = "GSSAPI"
   }
   options = {
@@ -55,7 +55,7 @@ GSSAPI = """
   }
 """
 PEM = """
-  ssl {
+  ssl = {
     ca           = "ca.pem"
     certificate  = "client.pem"
     key          = "client.key"
@@ -63,7 +63,7 @@ PEM = """
   }
 """
 STORES = """
-  ssl {
+  ssl = {
     truststore          = "/stores/trust.jks"
     truststore_password = secret.password
     keystore            = "/stores/client.p12"
@@ -72,7 +72,7 @@ STORES = """
   }
 """
 CASES = {
-    "tls of the machine": ("ssl {}", {"security.protocol": "SSL"}),
+    "tls of the machine": ("ssl = {}", {"security.protocol": "SSL"}),
     "scram": (
         SCRAM,
         {
@@ -83,7 +83,7 @@ CASES = {
         },
     ),
     "scram over tls": (
-        SCRAM + "ssl {}",
+        SCRAM + "ssl = {}",
         {
             "sasl.mechanism": "SCRAM-SHA-512",
             "sasl.password": SECRET,
@@ -153,7 +153,7 @@ def test_the_settings_of_a_java_client(name: str, tmp_path: Path) -> None:
 
 def test_a_schema_registry(tmp_path: Path) -> None:
     body = """
-  schema_registry {
+  schema_registry = {
     url        = "https://registry:8081/"
     username   = "me"
     password   = secret.password
