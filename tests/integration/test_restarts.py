@@ -71,6 +71,25 @@ def test_a_setting_that_only_a_new_jvm_takes_restarts_the_application_once(pair:
     assert "No changes." in pair.quiet()
 
 
+@pytest.mark.parametrize("point", ["analysis.held", "analysis.done"])
+def test_an_apply_that_dies_before_it_begins_stops_nothing_for_good(pair: Project, point: str) -> None:
+    """The application had ended; what was about to change is not resumed while the change is looked at."""
+    pair.kill_driver()
+    untouched = pair.plan(2)
+    with pair.edited("rides", (GOOD, f"{GOOD} WHERE id >= -1")):
+        planned = pair.plan(2)
+        pair.killed(point, "apply", "-auto-approve")
+        assert "stopped by hand" not in pair.plan(2)
+        if pair.driver_pid() is not None:
+            pair.kill_driver()
+        assert pair.plan(2) == planned
+    assert pair.plan(2) == untouched
+    pair.apply()
+    pair.land(3)
+    pair.expect_rides("rides")
+    assert "No changes." in pair.quiet()
+
+
 def test_a_setting_that_a_running_application_takes_restarts_nothing(pair: Project) -> None:
     before, run = application_id(pair), pair.run_id("job.rides")
     pair.edit("lake", ('graceful_stop    = "60s"', 'graceful_stop    = "2s"\n  log_level = "ERROR"'))

@@ -1,8 +1,12 @@
 """What should run: the content of ``desired.json``, written by the command line alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
+
+from flareiac.kernel.records import SPARSE
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,9 @@ class Desired:
 
     ``place`` is the control directory as its writer addressed it ("" in files of earlier releases): a copied
     folder still names the one it was copied from.
+
+    ``held``: jobs that are not started before a time (UTC seconds) although they should run, by address.
+    Whoever asked for that and died meanwhile need not take it back.
     """
 
     lineage: str
@@ -55,3 +62,28 @@ class Desired:
     revision: int = 0
     application: ApplicationSettings = field(default_factory=ApplicationSettings)
     jobs: Mapping[str, DesiredJob] = field(default_factory=dict)
+    held: Mapping[str, float] = field(default_factory=dict, metadata=SPARSE)
+
+    def with_job(self, address: str, job: DesiredJob) -> "Desired":
+        """With this job as it should be from now on, no longer held."""
+        return replace(self, jobs={**self.jobs, address: job}, held=_without(self.held, address))
+
+    def without_job(self, address: str) -> "Desired":
+        """Without this job."""
+        return replace(self, jobs=_without(self.jobs, address), held=_without(self.held, address))
+
+    def held_at(self, now: float) -> frozenset[str]:
+        """The jobs that are not to be started at a time."""
+        return frozenset(address for address, until in self.held.items() if now < until)
+
+    def with_held(self, address: str, until: float) -> "Desired":
+        """With this job held until a time."""
+        return replace(self, held={**self.held, address: until})
+
+    def without_held(self, address: str) -> "Desired":
+        """With this job free to start."""
+        return replace(self, held=_without(self.held, address))
+
+
+def _without(known: Mapping[str, T], address: str) -> dict[str, T]:
+    return {other: item for other, item in known.items() if other != address}

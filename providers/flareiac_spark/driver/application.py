@@ -286,7 +286,7 @@ class Application:
                 runner.job.nonce,
             ):
                 runner.revise(job)
-        for act in decide(wanted, running, self._finished):
+        for act in decide(wanted, running, self._finished, self._held()):
             match act:
                 case Start(address):
                     self._finished.pop(address, None)
@@ -362,8 +362,12 @@ class Application:
             cause = root_cause_of(failure)
             return Result(id=name, status="failed", error=f"{cause.error_class}: {cause.message}")
 
+    def _held(self) -> frozenset[str]:
+        """The jobs that are not to be started yet."""
+        return self._desired.held_at(time.time()) if self._desired is not None else frozenset()
+
     def _is_idle(self) -> bool:
-        if self._runners or self._operations:
+        if self._runners or self._operations or self._held():
             self._busy_at = time.monotonic()
         allowed = self._settings.idle_shutdown_ms
         return allowed is not None and time.monotonic() - self._busy_at > allowed / 1000

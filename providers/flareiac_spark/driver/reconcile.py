@@ -2,7 +2,7 @@
 earlier calls.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -39,10 +39,13 @@ Act: TypeAlias = Start | Stop | Forget
 
 
 def decide(
-    desired: Mapping[str, DesiredJob], running: Mapping[str, Running], finished: Mapping[str, JobStatus]
+    desired: Mapping[str, DesiredJob],
+    running: Mapping[str, Running],
+    finished: Mapping[str, JobStatus],
+    held: Collection[str] = (),
 ) -> tuple[Act, ...]:
     """Acts that bring what runs nearer to what should; a changed job is stopped first and started when it has
-    ended.
+    ended. What is ``held`` is not started now.
     """
     answered = {address for address, last in finished.items() if _still_counts(desired.get(address), last)}
     return (
@@ -55,7 +58,7 @@ def decide(
         *(
             Start(address)
             for address, wanted in desired.items()
-            if wanted.state == "running" and address not in {*running, *answered}
+            if wanted.state == "running" and address not in {*running, *answered, *held}
         ),
     )
 

@@ -152,12 +152,7 @@ class Applications:
 
     def drop(self, engine: EngineDefinition, address: str) -> None:
         """A job is no longer wanted. Raises ``Failure``."""
-        self.revise(
-            engine,
-            lambda current: replace(
-                current, jobs={key: job for key, job in current.jobs.items() if key != address}
-            ),
-        )
+        self.revise(engine, lambda current: current.without_job(address))
 
     def bring_up(
         self, engine: EngineDefinition, cancel: threading.Event, progress: Callable[[str], None]

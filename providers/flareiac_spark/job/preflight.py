@@ -1,9 +1,11 @@
 """What is proven of a set of changes before the first of them begins. Touches the application, no data."""
 
+import time
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
+from flareiac.kernel.kill_points import reach
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -12,9 +14,12 @@ from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import read_state
 from flareiac_spark.generation.decide import decide
 from flareiac_spark.generation.switch import begins_generation, switch_of
-from flareiac_spark.job.analyse import analyse
+from flareiac_spark.job.analyse import TIMEOUT, analyse
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs
+
+_HELD_SECONDS: Final = 2 * TIMEOUT
+"""For as long as an application may take to start and to answer."""
 
 
 def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
@@ -43,18 +48,22 @@ def refusals(request: ChangeRequest, applications: Applications) -> tuple[Diagno
 def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
     """Asks Spark. An application that is started for the question resumes its jobs, but not those that
     are about to change: what they were may be what ended it. They are let go again where nothing comes of
-    the apply.
+    the apply, and by themselves where this process dies.
     """
-    held = _hold(requests, running)
+    held, until = _of_ended_applications(requests, running), time.time() + _HELD_SECONDS
+    for engine, address in held:
+        running.hold(address, engine, until)
+    reach("analysis.held")
+    goes_on = False
     try:
         found = analyse(requests, running.applications)
-    except BaseException:
-        _let_go(held, running)
-        raise
-    if any(item.severity is Severity.ERROR for item in found) or any(
-        request.cancel.is_set() for request in requests
-    ):
-        _let_go(held, running)
+        refused = any(item.severity is Severity.ERROR for item in found)
+        goes_on = not refused and not any(request.cancel.is_set() for request in requests)
+    finally:
+        if not goes_on:
+            for engine, address in held:
+                running.let_go(address, engine)
+    reach("analysis.done")
     return found
 
 
@@ -62,29 +71,21 @@ def _engine(request: ChangeRequest) -> EngineDefinition:
     return JobDefinition.of(request.action.planned).runs_in
 
 
-def _hold(requests: Sequence[ChangeRequest], running: RunningJobs) -> list[ChangeRequest]:
+def _of_ended_applications(
+    requests: Sequence[ChangeRequest], running: RunningJobs
+) -> list[tuple[EngineDefinition, str]]:
+    """The jobs that are about to change and would be resumed with their application."""
     if not any(JobPayload.of(request.action.payload).analyse for request in requests):
         return []
-    held = []
+    found = []
     for request in requests:
-        engine = _engine(request)
+        engine, payload = _engine(request), JobPayload.of(request.action.payload)
         entry = running.entry(engine, request.address)
         if (
-            entry is None
-            or entry.state != "running"
-            or liveness(read_status(running.applications.control(engine))) is not Liveness.GONE
+            entry is not None
+            and entry.state == "running"
+            and (payload.analyse or payload.nonce not in (None, entry.nonce))
+            and liveness(read_status(running.applications.control(engine))) is Liveness.GONE
         ):
-            continue
-        payload = JobPayload.of(request.action.payload)
-        if payload.analyse or payload.nonce not in (None, entry.nonce):
-            running.want(request, engine, replace(entry, state="stopped"))
-            held.append(request)
-    return held
-
-
-def _let_go(held: Sequence[ChangeRequest], running: RunningJobs) -> None:
-    for request in held:
-        engine = _engine(request)
-        entry = running.entry(engine, request.address)
-        if entry is not None:
-            running.want(request, engine, replace(entry, state="running"))
+            found.append((engine, request.address))
+    return found

@@ -38,6 +38,16 @@ class RunningJobs:
         """Puts a job among what should run, with the settings of its application."""
         self.applications.want(engine, request.references, _with(request.address, job))
 
+    def hold(self, address: str, engine: EngineDefinition, until: float) -> None:
+        """A job is not started before a time (UTC seconds), unless it is put among what should run again.
+        Raises ``Failure``.
+        """
+        self.applications.revise(engine, lambda current: current.with_held(address, until))
+
+    def let_go(self, address: str, engine: EngineDefinition) -> None:
+        """A job that was held may start. Raises ``Failure``."""
+        self.applications.revise(engine, lambda current: current.without_held(address))
+
     def end_silent_application(self, request: ApplyRequest[object], recorded: Recorded | None) -> None:
         """An application that is silent on another host counts as ended where its lease proves that it is
         gone: that of the recorded job. Raises ``Failure``.
@@ -122,4 +132,4 @@ def _knowing(address: str, digest: str, queries: Mapping[str, str | None]) -> Ca
 
 
 def _with(address: str, job: DesiredJob) -> Callable[[Desired], Desired]:
-    return lambda current: replace(current, jobs={**current.jobs, address: job})
+    return lambda current: current.with_job(address, job)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import Launch, launch_conf
-from flareiac_spark.control import ApplicationSettings, DesiredJob, JobStatus, Restart
+from flareiac_spark.control import ApplicationSettings, Desired, DesiredJob, JobStatus, Restart
 from flareiac_spark.driver.column_types import quote, spark_type
 from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
@@ -59,6 +59,28 @@ def test_acts(
     acts: tuple[Act, ...],
 ) -> None:
     assert decide(desired, runs, finished) == acts
+
+
+def test_what_is_held_is_not_started_and_nothing_else_changes() -> None:
+    assert decide(wanted(), {}, {}, {JOB}) == ()
+    assert decide(wanted(), {}, {}, {"job.b"}) == (Start(JOB),)
+    assert decide(wanted("2"), {}, ended("stopped"), {JOB}) == (Forget(JOB),)
+    assert decide(wanted(stopped=True), running(), {}, {JOB}) == (Stop(JOB),)
+
+
+def test_a_job_is_held_until_it_is_wanted_again() -> None:
+    desired = Desired(lineage="l", workspace="w", jobs=wanted()).with_held(JOB, 1.0)
+    assert desired.held == {JOB: 1.0}
+    assert desired.with_job("job.b", wanted()[JOB]).held == {JOB: 1.0}
+    assert desired.with_job(JOB, wanted("2")[JOB]).held == {}
+    assert desired.without_job(JOB) == Desired(lineage="l", workspace="w")
+    assert desired.without_held(JOB) == Desired(lineage="l", workspace="w", jobs=wanted())
+
+
+def test_whoever_holds_a_job_and_dies_need_not_let_go() -> None:
+    desired = Desired(lineage="l", workspace="w", jobs=wanted()).with_held(JOB, 10.0)
+    assert decide(desired.jobs, {}, {}, desired.held_at(9.9)) == ()
+    assert decide(desired.jobs, {}, {}, desired.held_at(10.0)) == (Start(JOB),)
 
 
 @given(
