@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.facts.kafka import Kafka
 from tests.facts.lake import Home, Lake, make_active
 from tests.facts.proven import FOLDER, are_proven, tests_the_program
+from tests.support.kafka_broker import Broker
+from tests.support.kafka_connector import connector_jars
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -37,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "fact(name): the fact that a test measures, as rules of the product cite it"
     )
+    config.addinivalue_line("markers", "kafka: Spark reads and writes Kafka and Avro in this module")
 
 
 @pytest.fixture(scope="session")
@@ -48,13 +52,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 @pytest.fixture(scope="module")
-def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
+def application(
+    request: pytest.FixtureRequest, home: Home, jars: tuple[Path, ...], java_home: Path
+) -> Iterator[Any]:
     """The root session of one module: a longer-lived one would be taken over, and stopped, by another suite
     of the same process.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    if request.node.get_closest_marker("kafka"):
+        jars = (*jars, *connector_jars())
     conf = {
         **home.spark_conf(),
         "spark.master": "local[2]",
@@ -104,3 +112,11 @@ def lake(application: Any, home: Home, tmp_path: Path, request: pytest.FixtureRe
             with contextlib.suppress(Exception):  # the test's own failure is the one that counts
                 query.stop()
         catalog.close()
+
+
+@pytest.fixture
+def kafka(application: Any, broker: Broker, tmp_path: Path) -> Kafka:
+    """The broker as one test sees it; its queries end by themselves."""
+    spark = application.newSession()
+    make_active(spark)
+    return Kafka(spark=spark, broker=broker, folder=tmp_path)

@@ -10,7 +10,10 @@ from typing import Final
 
 import pytest
 
-AREAS: Final = ("carry", "change", "checkpoint", "driver", "marks", "pinned", "sink", "source", "table")
+AREAS: Final = (
+    *("avro", "carry", "change", "checkpoint", "csv", "driver", "json", "kafka", "marks"),
+    *("pinned", "sink", "source", "table"),
+)
 _CITED: Final = re.compile(r'\b(?:fact|row)\(\s*"([^"]+)"')
 
 

@@ -28,6 +28,8 @@ def depends_on() -> dict[str, str]:
     of the tests.
     """
     from flareiac_spark.runtime.java import require_java
+    from tests.support.kafka_broker import KAFKA
+    from tests.support.kafka_connector import CONNECTOR
 
     jars = sorted(Path(name).name for name in os.environ.get("FLAREIAC_TEST_JARS", "").split(os.pathsep))
     return {
@@ -35,6 +37,7 @@ def depends_on() -> dict[str, str]:
         "python": platform.python_version(),
         "java": require_java().version,
         "jars": " ".join(jars),
+        "kafka": " ".join([KAFKA, *CONNECTOR]),
         "tests": sha256(b"".join(map(_content, _files()))).hexdigest(),
     }
 
