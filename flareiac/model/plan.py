@@ -202,6 +202,11 @@ class Plan:
         return tuple(item for item in self.resources if item.action in CHANGING)
 
     @property
+    def unknown(self) -> dict[str, tuple[str, ...]]:
+        """What could not be found out about what is there, by address."""
+        return {item.address: item.proposal.unknown for item in self.resources if item.proposal.unknown}
+
+    @property
     def output_changes(self) -> dict[str, OutputChange]:
         """The outputs that differ."""
         return {name: item for name, item in self.outputs.items() if item.before != item.after}

@@ -175,6 +175,7 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
         ],
         "drift": list(proposal.drift),
         "unproven": proposal.unproven,
+        **({"unknown": list(proposal.unknown)} if proposal.unknown else {}),
     }
 
 

@@ -3,7 +3,7 @@ the rest.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
@@ -182,6 +182,11 @@ def _recorded_line(addresses: Sequence[str], look: RenderOptions) -> str:
     )
 
 
+def _not_known(unknown: Iterable[str], due: str) -> str:
+    names = ", ".join(printable(address) for address in unknown)
+    return f"No changes are planned, but not everything is known: see the warnings about {names}.{due}"
+
+
 def _due_alone(due: int) -> str:
     found = f"{due} maintenance {'task is' if due == 1 else 'tasks are'} due." if due else "Nothing is due."
     return f"{found} (Only maintenance was planned.)"
@@ -196,6 +201,8 @@ def _last_line(plan: Plan, look: RenderOptions) -> str:
     if not nothing:
         return look.style.strong(plan_line(found)) + partial
     due = f" Due: {found.due}." if found.due else ""
+    if plan.unknown:
+        return look.style.strong(_not_known(plan.unknown, due)) + partial
     if plan.destroy:
         return look.style.strong("No changes. Nothing is recorded, so there is nothing to destroy.") + partial
     if plan.maintenance_only:

@@ -81,7 +81,8 @@ def plan_lines(
 
 def _plan_summary(plan: Plan, clock: Clock) -> Line:
     found = counts(plan)
-    message = plan_line(found) if plan.changes or plan.output_changes or found.blocked else "No changes."
+    nothing = "No changes are planned, but not everything is known." if plan.unknown else "No changes."
+    message = plan_line(found) if plan.changes or plan.output_changes or found.blocked else nothing
     return _summary(message, found, "plan", clock)
 
 

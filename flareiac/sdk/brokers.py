@@ -41,13 +41,16 @@ class PartitionOffsets:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicOffsets:
     """One topic. ``id`` is the broker's own, which a topic that is created again under the same name does not
-    share; None where the broker has none. ``retention_ms``: None where it is not known, -1 without a limit.
+    share; None where the broker has none. ``partitions``: all of them; where one cannot be asked, ``view``
+    has failed. ``retention_ms`` and ``retention_bytes`` (of one partition): None where that is not known, -1
+    without a limit, also where compaction alone removes records.
     """
 
     name: str
     id: str | None
     partitions: Mapping[int, PartitionOffsets]
     retention_ms: int | None = None
+    retention_bytes: int | None = None
     is_compacted: bool = False
 
 

@@ -223,7 +223,8 @@ class Proposal:
     change's own operation, in order, each carried out by ``Staged.perform``; ``closing`` is what is then left
     for that operation, in the imperative. ``keeps``: attributes whose declared value means what the recorded
     one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it apply alone
-    proves, before it changes anything, such as ``SQL``.
+    proves, before it changes anything, such as ``SQL``. ``unknown``: what could not be found out about what
+    is there, in words, so that no changes here do not mean that all is well; diagnostics explain it.
     """
 
     action: Action
@@ -239,6 +240,7 @@ class Proposal:
     diagnostics: tuple[Diagnostic, ...] = ()
     keeps: tuple[str, ...] = field(default=(), metadata=UNSTORED)
     unproven: str = ""
+    unknown: tuple[str, ...] = field(default=(), metadata=SPARSE)
     stages: tuple[Stage, ...] = field(default=(), metadata=SPARSE)
     closing: str = field(default="", metadata=SPARSE)
     at_rest: bool = field(default=False, metadata=UNSTORED)

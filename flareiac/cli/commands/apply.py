@@ -137,6 +137,9 @@ def _apply_fresh(run: _Run, request: PlanRequest) -> int:
     if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED, ApplyOutcome.NOTHING_TO_DO):
         output.plan(report.planned)
     output.conclusion(report)
+    made = report.planned.plan
+    if report.end is ApplyOutcome.NOTHING_TO_DO and made is not None and made.unknown:
+        return ExitCode.ERROR  # that nothing is to be done is not known
     return _CODES[report.end]
 
 

@@ -63,6 +63,8 @@ def _exit_code(report: PlanReport, *, detailed: bool) -> ExitCode:
     if report.plan.blocked:
         return ExitCode.BLOCKED
     changed = bool(report.plan.changes or report.plan.output_changes)
+    if report.plan.unknown and not changed:
+        return ExitCode.ERROR  # that nothing changes is not known
     return ExitCode.CHANGES if detailed and changed else ExitCode.DONE
 
 

@@ -12,7 +12,9 @@ from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.queries import declares_state
-from flareiac_spark.generation import readable
+from flareiac_spark.generation import broker_positions, readable
+from flareiac_spark.generation.broker_positions import MissedRecords
+from flareiac_spark.generation.readable import Missed, missed_text
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts, observed_facts
 from flareiac_spark.sources.offsets import CarryOver
@@ -78,17 +80,18 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
     """
     start = start_of(desired, request.references)
     lost = readable.missed(desired, request.references)
-    yield _begins(start, desired, facts, lost)
+    deleted = broker_positions.missed(desired, facts)
+    yield _begins(start, desired, facts, lost, deleted)
     if facts.operators:
         names = ", ".join(dict.fromkeys(facts.operators))
         again = start in (EARLIEST, OLDEST_SNAPSHOT)
         rebuilt = "it is rebuilt from what is read again" if again else "what is open in it begins empty"
         yield Step(text=f"leaves the state behind ({names})", effect=Effect.NEW_GENERATION, why=rebuilt)
     if reads_again(start):
-        yield from _rows(desired, lost)
+        yield from _rows(desired, lost, deleted)
 
 
-def blockers(request: PlanRequest, desired: JobDefinition) -> list[Blocker]:
+def blockers(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
     """Why a table cannot be emptied for a rebuild."""
     start = start_of(desired, request.references)
     found: list[Blocker] = []
@@ -96,35 +99,44 @@ def blockers(request: PlanRequest, desired: JobDefinition) -> list[Blocker]:
         if is_emptied(output, start):
             usages = [usage for usage in request.usages if usage.subject == output.table.address]
             emptying = readable.emptying(request, desired, name)
+            emptying = emptying or broker_positions.emptying(desired, facts, name)
             found.extend([emptying] if emptying is not None else _in_the_way(name, output, usages, request))
     return found
 
 
-def _begins(start: str, desired: JobDefinition, facts: JobFacts, lost: list[readable.Missed]) -> Step:
+def _begins(
+    start: str,
+    desired: JobDefinition,
+    facts: JobFacts,
+    lost: Sequence[Missed],
+    deleted: Sequence[MissedRecords],
+) -> Step:
     number, streams = desired.generation, ", ".join(desired.streams)
     why = f'start_from = "{start}"'
     match start:
         case "carry_over":
-            return Step(
-                text=f"generation {number} goes on {_after(facts)}", effect=Effect.NEW_GENERATION, why=why
-            )
+            left = broker_positions.left_text(desired, facts)
+            text = f"generation {number} goes on {_after(facts)}{left and f'; {left}'}"
+            return Step(text=text, effect=Effect.NEW_GENERATION, why=why)
         case "earliest":
+            left = f"; {missed_text(deleted)}, and are not read" if deleted else ""
             return Step(
-                text=f"generation {number} reads {streams} again from the beginning",
+                text=f"generation {number} reads {streams} again from the beginning{left}",
                 effect=Effect.NEW_GENERATION,
                 why=why,
             )
         case "oldest_snapshot":
-            left = f"; {readable.missed_text(lost)}, and are not read" if lost else ""
+            left = f"; {missed_text((*lost, *deleted))}, and are not read" if (*lost, *deleted) else ""
             text = (
                 f"generation {number} reads {streams} again, tables from the oldest snapshot that is "
                 f"left on{left}"
             )
             return Step(text=text, effect=Effect.LOSES_DATA if lost else Effect.NEW_GENERATION, why=why)
         case "latest":
+            passed = broker_positions.left_text(desired, facts)
             text = (
                 f"generation {number} reads what comes from its start on; what {streams} holds and was "
-                "not read yet is passed over"
+                f"not read yet is passed over{passed and f' ({passed})'}"
             )
             return Step(text=text, effect=Effect.LOSES_DATA, why=why)
         case _:
@@ -148,11 +160,11 @@ def _after(facts: JobFacts) -> str:
     return f"after {' and '.join(dict.fromkeys(texts))}"
 
 
-def _rows(desired: JobDefinition, lost: list[readable.Missed]) -> Iterator[Step]:
+def _rows(desired: JobDefinition, lost: Sequence[Missed], deleted: Sequence[MissedRecords]) -> Iterator[Step]:
     for output in desired.outputs.values():
         match output:
             case TableOutput():
-                yield from _rows_of_table(output, lost)
+                yield from _rows_of_table(output, lost, deleted)
             case KafkaOutput():
                 yield Step(
                     text=f"writes the records of what it reads to {output.place} again, behind those that "
@@ -164,12 +176,14 @@ def _rows(desired: JobDefinition, lost: list[readable.Missed]) -> Iterator[Step]
                 assert_never(output)
 
 
-def _rows_of_table(output: TableOutput, lost: list[readable.Missed]) -> Iterator[Step]:
-    table = output.table
+def _rows_of_table(
+    output: TableOutput, lost: Sequence[Missed], deleted: Sequence[MissedRecords]
+) -> Iterator[Step]:
+    table, gone = output.table, (*lost, *deleted)
     place = f"{table}, branch {output.branch}" if output.branch else f"{table}"
     if output.mode in _REWRITES:
-        without = f", without what cannot be read ({readable.missed_text(lost)})" if lost else ""
-        effect = Effect.LOSES_DATA if lost else Effect.NEW_SNAPSHOT
+        without = f", without what cannot be read ({missed_text(gone)})" if gone else ""
+        effect = Effect.LOSES_DATA if gone else Effect.NEW_SNAPSHOT
         yield Step(
             text=f"replaces the rows of {place} with its first batch{without}",
             effect=effect,

@@ -6,9 +6,9 @@ be one of them.
 """
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.lakehouse import TableHistory, Unstreamable
@@ -72,7 +72,15 @@ def missed(job: JobDefinition, references: References) -> list[Missed]:
     return found
 
 
-def missed_text(found: list[Missed]) -> str:
+class HasText(Protocol):
+    """What an input never reads."""
+
+    @property
+    def text(self) -> str:
+        """In words, as the part of a sentence."""
+
+
+def missed_text(found: Sequence[HasText]) -> str:
     """All of them as one part of a sentence."""
     return "; ".join(dict.fromkeys(item.text for item in found))
 

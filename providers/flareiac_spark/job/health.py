@@ -5,7 +5,7 @@ Durations come from the application's own clock, as of its last heartbeat: none 
 day.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.requests import PlanRequest
@@ -39,8 +39,10 @@ def complaints(definition: JobDefinition, job: JobStatus | None, *, silent: str)
     )
 
 
-def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
-    """The same for a plan, which does not change what is only unwell."""
+def warnings(request: PlanRequest, *, besides: Sequence[str] = ()) -> tuple[Diagnostic, ...]:
+    """The same for a plan, which does not change what is only unwell. ``besides``: what the plan says in
+    another way.
+    """
     if not isinstance(request.observed, Present):
         return ()
     return tuple(
@@ -50,6 +52,7 @@ def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
             address=request.address,
         )
         for text in request.observed.unhealthy
+        if text not in besides
     )
 
 

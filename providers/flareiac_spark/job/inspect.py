@@ -19,7 +19,8 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
-from flareiac_spark.job.read import last_error, query_folders
+from flareiac_spark.job.query_folders import query_folders
+from flareiac_spark.job.read import last_error
 
 
 def inspect_job(

@@ -22,15 +22,17 @@ from flareiac_spark.column_types import table_columns
 from flareiac_spark.control.lease import LEASE_SECONDS
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
-from flareiac_spark.generation import carry_over_blockers, generation_plan, readable
+from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import health
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
-from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts
+from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
 from flareiac_spark.start_from import CARRY_OVER
 
 _HIDDEN: Final = ("step_order", "column_order")
+_NO_POSITION: Final = (codes.OFFSET_EXPIRED.id, *broker_positions.LOST_CODES)
+_NOT_KNOWN: Final = (codes.STREAMABLE_ROWS_UNKNOWN.id, codes.POSITION_UNKNOWN.id)
 
 
 class JobPlanner:
@@ -117,7 +119,8 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         reasons=(*drift, *_left_null(request, desired, None)),
         blockers=tuple(blockers),
         drift=drift,
-        diagnostics=tuple(_absent_folders(request, facts)),
+        diagnostics=(*_absent_folders(request, facts), *_of_brokers(request, desired, facts, blockers)),
+        unknown=broker_positions.unknown(desired, facts),
         unproven="SQL",
         payload=JobPayload(analyse=True, nonce=facts.nonce + 1 if facts.digest is not None else 0).data,
     )
@@ -133,7 +136,9 @@ def _refused_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts
             blocking.unknown_state(request, desired, facts),
             blocking.moved_back(request, desired, facts),
         ]
-        emptied = generation_plan.blockers(request, desired) if _begins_one(request, desired, facts) else []
+        emptied = (
+            generation_plan.blockers(request, desired, facts) if _begins_one(request, desired, facts) else []
+        )
         return [
             *(blocker for blocker in found if blocker),
             *emptied,
@@ -144,8 +149,24 @@ def _refused_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts
 
 def _unreadable(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
     """What streams cannot read any more of what they begin with, or go on after."""
-    begins = _begins_one(request, desired, facts)
-    return (readable.of_generation if begins else readable.of_start)(request, desired, facts)
+    if _begins_one(request, desired, facts):
+        return _unreadable_by_generation(request, desired, facts)
+    return _unreadable_by_start(request, desired, facts)
+
+
+def _unreadable_by_start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+    return [
+        *readable.of_start(request, desired, facts),
+        *broker_positions.of_start(request, desired, facts),
+    ]
+
+
+def _unreadable_by_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+    start = generation_plan.start_of(desired, request.references)
+    return [
+        *readable.of_generation(request, desired, facts),
+        *broker_positions.of_generation(request, desired, facts, start),
+    ]
 
 
 def _blockers(
@@ -160,12 +181,12 @@ def _blockers(
     if is_fresh(recorded, desired):
         start = generation_plan.start_of(desired, request.references)
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
-        reads = [] if lost else readable.of_generation(request, desired, facts)
+        reads = [] if lost else _unreadable_by_generation(request, desired, facts)
         again = readable.start_again(desired, request.references)[0]
         return [
             *lost,
             *carry_over_blockers.blockers(request, desired, facts, start, again),
-            *generation_plan.blockers(request, desired),
+            *generation_plan.blockers(request, desired, facts),
             *reads,
         ]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
@@ -175,8 +196,8 @@ def _blockers(
     if not any(isinstance(change, Mixed) for change in found):
         there.append(blocking.unrecorded(request, desired, recorded, facts))
     checked = starts and looked_at(request) and not any(there)
-    reads = readable.of_start(request, desired, facts) if checked else []
-    carries = not any(blocker.code == codes.OFFSET_EXPIRED.id for blocker in reads)
+    reads = _unreadable_by_start(request, desired, facts) if checked else []
+    carries = not any(blocker.code in _NO_POSITION for blocker in reads)
     return [
         *blocking.of_changes(request.address, found, desired, recorded, request.references, carries=carries),
         *blocking.used_folders(request, desired, recorded, facts),
@@ -194,6 +215,25 @@ def _absent_folders(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnosti
             "the apply, or correct the path.",
             address=request.address,
         )
+
+
+def _of_brokers(
+    request: PlanRequest, desired: JobDefinition, facts: JobFacts, blockers: Sequence[Blocker]
+) -> Iterator[Diagnostic]:
+    """What brokers say of the records that are yet to be read, and that is no reason to block."""
+    if any(blocker.code in (*_NO_POSITION, *_NOT_KNOWN) for blocker in blockers):
+        return
+    yield from broker_positions.warnings(request, desired, facts)
+    if _runs(facts):
+        yield from broker_positions.lost_warnings(request, desired, facts)
+
+
+def _runs(facts: JobFacts) -> bool:
+    return facts.state == "running"
+
+
+def _stops(steps: Sequence[Step]) -> bool:
+    return any(step.effect is Effect.RESTART for step in steps)
 
 
 def _undone(request: PlanRequest, texts: Sequence[str]) -> Iterator[Diagnostic]:
@@ -249,7 +289,9 @@ def _start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Ste
         return Step(
             text="starts where its checkpoint stands",
             effect=Effect.STARTS,
-            why="a query has run on this checkpoint before",
+            why="; ".join(
+                ["a query has run on this checkpoint before", *broker_positions.start_notes(desired, facts)]
+            ),
         )
     words = "" if _begins_one(request, desired, facts) else readable.start_words(desired, request.references)
     text = f"starts {words}" if words else "starts from the beginning of its streams"
@@ -294,7 +336,14 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         reasons=(*_reasons(found, drift, request, desired), *_left_null(request, desired, recorded)),
         blockers=tuple(blockers),
         drift=drift,
-        diagnostics=(*health.warnings(request), *_absent_folders(request, facts), *_undone(request, undone)),
+        diagnostics=(
+            *health.warnings(request, besides=reach_complaints(facts.reach)),
+            *_absent_folders(request, facts),
+            *_undone(request, undone),
+            *_of_brokers(request, desired, facts, blockers),
+            *(broker_positions.short_retention(request, desired, facts) if _stops(steps) else ()),
+        ),
+        unknown=() if blockers else broker_positions.unknown(desired, facts),
         unproven="SQL" if analyse else "",
         payload=JobPayload(
             analyse=analyse,
@@ -434,9 +483,17 @@ def _state_steps(
 ) -> list[Step]:
     if desired.stopped and (facts.state == "running" or not recorded.stopped):
         why = "it was started by hand and stopped = true" if recorded.stopped else "stopped = true"
-        return [Step(text="stops after its current batch", effect=Effect.STOPS, why=why)]
+        kept = broker_positions.kept_text(desired, facts)
+        return [
+            Step(
+                text="stops after its current batch",
+                effect=Effect.STOPS,
+                why=f"{why}; {kept}" if kept else why,
+            )
+        ]
     if recorded.stopped and not desired.stopped:
-        return [Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why="stopped = false")]
+        why = "; ".join(["stopped = false", *broker_positions.start_notes(desired, facts)])
+        return [Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why=why)]
     return _disturbance_steps(request, desired)
 
 
@@ -466,7 +523,8 @@ def _heal_steps(desired: JobDefinition, drift: Sequence[str], facts: JobFacts) -
     text = "runs again" if desired.is_finite else "starts again where its checkpoint stands"
     if facts.elsewhere:
         text += f", if the lease of {facts.elsewhere} stays unchanged for {LEASE_SECONDS:.0f} s"
-    return [Step(text=text, effect=Effect.STARTS, why=drift[0])]
+    why = "; ".join([drift[0], *broker_positions.start_notes(desired, facts)])
+    return [Step(text=text, effect=Effect.STARTS, why=why)]
 
 
 def _reasons(
@@ -508,4 +566,4 @@ def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
     if request.desired is None or not looked_at(request):
         return []
     found = _unreadable(request, JobDefinition.of(request.desired), facts)
-    return sorted(blocker.line for blocker in found if blocker.code != codes.STREAMABLE_ROWS_UNKNOWN.id)
+    return sorted(blocker.line for blocker in found if blocker.code not in _NOT_KNOWN)

@@ -2,13 +2,12 @@
 files, by reading only.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.project import Project
-from flareiac.sdk.references import References
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac_spark.application import (
@@ -20,8 +19,7 @@ from flareiac_spark.application import (
 )
 from flareiac_spark.change.diff import read_in_order
 from flareiac_spark.change.source_folders import WILDCARDS, read_paths
-from flareiac_spark.checkpoint_files.generations import damage, layout_of
-from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
+from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
 from flareiac_spark.checkpoint_log import Damaged
@@ -39,12 +37,13 @@ from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
-from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk
-from flareiac_spark.places import absolute_place
+from flareiac_spark.job.query_folders import query_folders
+from flareiac_spark.job.reach import ReachReader
+from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk, reach_complaints
 from flareiac_spark.sources.source import kinds
 
 
-def read_job(request: ReadRequest, applications: Applications) -> Observation:
+def read_job(request: ReadRequest, applications: Applications, reach: ReachReader) -> Observation:
     """Present when it is among what should run; ``attributes`` are the recorded ones, but for what was
     stopped by hand.
     """
@@ -52,7 +51,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     assert attributes is not None, "a question is about something declared or recorded"
     try:
         job = JobDefinition.of(attributes)
-        seen = _seen(request, job, applications)
+        seen = _seen(request, job, applications, reach)
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -71,7 +70,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         attributes={**attributes, "stopped": True} if by_hand else attributes,
         identity=request.recorded.identity,
         facts=facts,
-        unhealthy=(*unwell, *seen.unread),
+        unhealthy=(*unwell, *seen.unread, *reach_complaints(facts.reach)),
     )
 
 
@@ -84,7 +83,7 @@ class _Seen:
     unread: tuple[str, ...]
 
 
-def _seen(request: ReadRequest, job: JobDefinition, applications: Applications) -> _Seen:
+def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, reach: ReachReader) -> _Seen:
     """What should run, what does, and what is on disk. Raises ``Failure`` and ``Damaged``."""
     project, declared = applications.project, _declared(request)
     control = applications.control(job.runs_in)
@@ -99,6 +98,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications) 
         checkpoints={name: of_disk(found) for name, found in on_disk.items() if found is not None},
         stands={name: found for name, found in positions.items() if found is not None},
         absent=_absent(declared, project),
+        reach=reach.read(request),
     )
     if request.recorded is not None:
         _refuse_lost_logs(job, facts.checkpoints)
@@ -148,18 +148,6 @@ def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project:
         control.refuse_foreign(desired, project.lineage, project.workspace)
     except ControlError as failure:
         raise Failure(control_trouble(failure)) from failure
-
-
-def query_folders(
-    job: JobDefinition, references: References, project: Project, names: Iterable[str]
-) -> dict[str, Path]:
-    """The folder of the checkpoint of each query, by name."""
-    checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
-    if checkpoint is None or job.checkpoint_location is None or job.generation is None:
-        return {}
-    location, generation = absolute_place(job.checkpoint_location, project), job.generation
-    layout = layout_of(location, generation, recorded_layout(checkpoint.identity))
-    return {name: folder_of(location, layout, name, generation) for name in names}
 
 
 def _queries_to_come(job: JobDefinition, declared: JobDefinition | None) -> list[str]:

@@ -8,6 +8,8 @@ from flareiac.sdk.results import Missing, Observation, Present
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
 from flareiac_spark.control import JobSpec
+from flareiac_spark.sources.findings import InputReach
+from flareiac_spark.sources.findings_text import complaint
 
 ENDED: Final = ("stopped", "completed", "failed")
 """Phases in which nothing of a job runs."""
@@ -36,7 +38,8 @@ class JobFacts:
     so that its lease can tell. ``checkpoints`` by output, if started; ``stands`` by query, also where one was
     prepared only. ``since_ms`` is when the phase began, ``heard_ms`` the application's last heartbeat (both
     ms since 1970), ``failures`` those within the restart budget's window. ``absent``: local folders of files
-    that are read and are not there.
+    that are read and are not there. ``reach``: what became of the records that inputs have yet to read, by
+    query and input, where brokers hold them.
     """
 
     digest: str | None = None
@@ -56,6 +59,7 @@ class JobFacts:
     heard_ms: int | None = None
     failures: int = 0
     absent: tuple[str, ...] = ()
+    reach: Mapping[str, Mapping[str, InputReach]] = field(default_factory=dict)
 
     @property
     def committed(self) -> bool:
@@ -100,3 +104,15 @@ def of_disk(found: CheckpointOnDisk) -> OutputFacts:
         operators=tuple(operator.name for operator in found.operators),
         conf=dict(found.conf),
     )
+
+
+def reach_complaints(reach: Mapping[str, Mapping[str, InputReach]]) -> tuple[str, ...]:
+    """What is wrong with the records that inputs have yet to read, or is not known of them, in words."""
+    texts = (
+        f"input {name}: {text}"
+        for inputs in reach.values()
+        for name, item in inputs.items()
+        for finding in item.findings
+        if (text := complaint(finding)) is not None
+    )
+    return tuple(dict.fromkeys(texts))

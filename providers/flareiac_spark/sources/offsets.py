@@ -1,10 +1,13 @@
 """What a source of any kind leaves in a checkpoint, and how it goes on from there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from flareiac_spark.sources.findings import Partition
+from flareiac_spark.sources.reachable import NotedTopics
 
 Write: TypeAlias = Callable[[Path, str], None]
 """Writes a file with its folders."""
@@ -88,6 +91,30 @@ class Offsets:
     def goes_on(self, source: SourceOnDisk) -> str:
         """Where a generation that carries over goes on."""
         return source.kind
+
+    def partitions(self, offset: Any) -> Mapping[Partition, int]:
+        """The next offset to read of each partition, where brokers hold the records."""
+        del offset
+        return {}
+
+    def began(self, log: Path) -> Any:
+        """The offset with which a source's log begins, as Spark's JSON says it; None where it does not tell.
+        Raises ``Damaged``.
+        """
+        del log
+        return None
+
+    def noted_topics(self, checkpoint: Path) -> NotedTopics:
+        """Which topics the query of a checkpoint began with, where brokers hold the records. Raises
+        ``Damaged``.
+        """
+        del checkpoint
+        return NotedTopics()
+
+    def behind(self, end: Any, latest: Any) -> int | None:
+        """How many records lie between two offsets of this kind; None where they do not tell."""
+        del end, latest
+        return None
 
     def unread(self, checkpoints: Sequence[Path]) -> tuple[str, ...]:
         """What no query of a job has read, or perhaps none, though its checkpoints pass over it; in words."""

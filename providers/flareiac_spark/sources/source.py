@@ -12,8 +12,9 @@ from typing import Annotated, ClassVar, Final, Literal, Protocol, Self, TypeAlia
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.records import Mismatch, by_kind, encode
+from flareiac.sdk.brokers import TopicSelection
 from flareiac.sdk.project import Project
-from flareiac.sdk.references import References
+from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.schema import Block
 from flareiac_spark import codes, sources
 from flareiac_spark.column_types import Column
@@ -35,6 +36,17 @@ class TableRead:
     table: Reference
     start_from: str
     tolerates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicRead:
+    """Topics that a source reads, and the connection to the brokers that hold them. ``expected``: those among
+    them that are declared, and made by an apply where they are not there.
+    """
+
+    connection: Resolved
+    selection: TopicSelection
+    expected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +85,8 @@ class Source(ABC):
     """Its attributes that only say what the same thing is called in the configuration."""
     elsewhere: ClassVar[str | None] = None
     """The rule of Spark for a source of this kind at another place."""
+    held_by_brokers: ClassVar[bool] = False
+    """Whether brokers hold its records, and delete them by themselves."""
 
     kind: str
 
@@ -115,6 +129,11 @@ class Source(ABC):
     @property
     def table_read(self) -> TableRead | None:
         """The table that it streams."""
+        return None
+
+    def topic_read(self, references: References) -> TopicRead | None:
+        """What is asked of the brokers that hold its records; None where that is not known yet."""
+        del references
         return None
 
     @property

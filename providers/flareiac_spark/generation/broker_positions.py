@@ -1,0 +1,344 @@
+"""Whether a job's inputs can still read what their start needs, where brokers hold the records. Pure: the
+facts carry what the brokers answered.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from flareiac.kernel.codes import Code
+from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac.sdk.requests import PlanRequest
+from flareiac_spark import codes
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.generation.readable import missed_text
+from flareiac_spark.instance_lines import line
+from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.sources.findings import (
+    BeyondEnd,
+    InputReach,
+    Lost,
+    NearDeletion,
+    OffsetsGone,
+    OtherCluster,
+    PartitionsGone,
+    TopicExtent,
+    TopicGone,
+    TopicRecreated,
+    Unknown,
+)
+from flareiac_spark.sources.findings_text import (
+    complaint,
+    details,
+    headline,
+    lag_text,
+    near_deletion,
+    news,
+    span_text,
+)
+from flareiac_spark.start_from import CARRY_OVER, EARLIEST
+
+LOST_CODES: Final = (
+    codes.RECORDS_DELETED.id,
+    codes.TOPIC_REPLACED.id,
+    codes.TOPIC_MISSING.id,
+    codes.OTHER_CLUSTER.id,
+)
+"""The codes of blockers with which no offsets can be carried over."""
+_SHORT_MS: Final = 15 * 60_000
+"""A change may stop a query for as long: retention below it counts as short."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissedRecords:
+    """What an input never reads when it reads a topic from its beginning. ``deleted`` None: not known."""
+
+    input: str
+    topic: str
+    deleted: int | None
+
+    @property
+    def text(self) -> str:
+        """In words, as the part of a sentence."""
+        if self.deleted is None:
+            return f"what {self.topic} still holds is not known"
+        return f"{lag_text(self.deleted)} of topic {self.topic} {_were(self.deleted)} deleted"
+
+
+def held_inputs(job: JobDefinition) -> list[str]:
+    """The inputs whose records brokers hold."""
+    return [name for name, item in job.streams.items() if item.source.held_by_brokers]
+
+
+def missed(job: JobDefinition, facts: JobFacts) -> list[MissedRecords]:
+    """What a start from the beginning would not read; nothing where every record is left."""
+    found = []
+    for name in held_inputs(job):
+        topics = _topics(facts, name)
+        if topics is None:
+            place = job.streams[name].source.place or name
+            found.append(MissedRecords(input=name, topic=f"input {name} ({place})", deleted=None))
+            continue
+        found += [
+            MissedRecords(input=name, topic=topic, deleted=extent.deleted)
+            for topic, extent in topics.items()
+            if extent.deleted
+        ]
+    return found
+
+
+def of_start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+    """Why queries cannot go on on the checkpoint as it is."""
+    if desired.mode == "batch" or not desired.starts_by_itself:
+        return []
+    return _blockers(request, desired, facts, desired.query_names)
+
+
+def of_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts, start: str) -> list[Blocker]:
+    """Why a new generation cannot begin as ``start`` says: what it takes over must still be readable."""
+    if start != CARRY_OVER or desired.mode == "batch":
+        return []
+    before = JobDefinition.of(request.recorded.attributes) if request.recorded else desired
+    return _blockers(request, desired, facts, before.query_names)
+
+
+def _blockers(
+    request: PlanRequest, desired: JobDefinition, facts: JobFacts, queries: list[str]
+) -> list[Blocker]:
+    found: dict[str, Blocker] = {}
+    begun = _has_begun(request, facts)
+    for query in queries:
+        for name in held_inputs(desired):
+            reach = facts.reach.get(query, {}).get(name)
+            if reach is None:
+                reach = InputReach(findings=(Unknown(why="the brokers were not asked"),))
+            unknown = reach.unknown
+            if unknown is not None and begun:
+                item = _not_known(request, name, unknown)
+                found.setdefault(item.line, item)
+            for lost in reach.lost:
+                if not (isinstance(lost, TopicGone) and not lost.read):
+                    item = _lost(request, desired, name, lost)
+                    found.setdefault(item.line, item)
+    return list(found.values())
+
+
+def _has_begun(request: PlanRequest, facts: JobFacts) -> bool:
+    """Whether there are offsets that may be lost, or that may be: a first start has none."""
+    return request.recorded is not None or bool(facts.checkpoints) or bool(facts.stands)
+
+
+def _lost(request: PlanRequest, desired: JobDefinition, name: str, found: Lost) -> Blocker:
+    text = headline(found)
+    more = details(found)
+    return blocker(
+        _code(found),
+        why=f"{text[:1].upper()}{text[1:]} (input {name}).\n{more}".rstrip(),
+        ways_out=tuple(_ways_out(request, desired, name, found)),
+    )
+
+
+def _code(found: Lost) -> Code:
+    match found:
+        case OffsetsGone():
+            return codes.RECORDS_DELETED
+        case TopicGone():
+            return codes.TOPIC_MISSING
+        case OtherCluster():
+            return codes.OTHER_CLUSTER
+        case BeyondEnd() | PartitionsGone() | TopicRecreated():
+            return codes.TOPIC_REPLACED
+
+
+def _ways_out(request: PlanRequest, desired: JobDefinition, name: str, found: Lost) -> Iterator[str]:
+    again = _again(request, desired)
+    match found:
+        case OffsetsGone(topic=topic):
+            yield (
+                "read all that is left, in a new generation; rows that the outputs have of it already are "
+                f"written once more, in {again}"
+            )
+            yield (
+                f"load what is missing from another copy of topic {topic}, where there is one, once the job "
+                "runs again"
+            )
+        case TopicRecreated(topic=topic) | BeyondEnd(topic=topic) | PartitionsGone(topic=topic):
+            yield f"topic {topic} as it is now is meant: read it from its first record, in {again}"
+            yield f"read the topic that holds the records: correct it in {desired.streams[name].stream}"
+        case TopicGone(topic=topic):
+            yield f"correct the topic in {desired.streams[name].stream}"
+            yield f"create topic {topic} again, and read the new one from its first record, in {again}"
+        case OtherCluster():
+            yield f"correct the connection of {desired.streams[name].stream}"
+            yield f"the new cluster is meant: read its topics from their first record, in {again}"
+
+
+def _again(request: PlanRequest, desired: JobDefinition) -> str:
+    place = desired.checkpoint
+    before = (JobDefinition.of(request.recorded.attributes) if request.recorded else desired).generation or 1
+    raised = line(place, "generation", before + 1, before)
+    return f"{place}:\n  {raised}\n  {line(place, 'start_from', EARLIEST)}"
+
+
+def _not_known(request: PlanRequest, name: str, found: Unknown) -> Blocker:
+    return blocker(
+        codes.POSITION_UNKNOWN,
+        why=(
+            f"Whether the records that {request.address} has yet to read as input {name} are still there is "
+            f"unknown.\n{found.why[:1].upper()}{found.why[1:]}."
+        ),
+        ways_out=(
+            "make the brokers reachable from here, and plan again",
+            (
+                "plan with -refresh=none: the start of the query then checks it, and refuses to begin where "
+                "records are missing"
+            ),
+        ),
+    )
+
+
+def emptying(desired: JobDefinition, facts: JobFacts, output: str) -> Blocker | None:
+    """Why a table cannot be emptied for a rebuild: what is in it cannot be read again."""
+    found = missed(desired, facts)
+    if not found:
+        return None
+    texts = missed_text(found)
+    table = desired.outputs[output].table
+    return blocker(
+        codes.EMPTYING_LOSES_ROWS,
+        why=(
+            f"{texts[:1].upper()}{texts[1:]}: what {table} has of them would be gone, and the job would not "
+            "write it again."
+        ),
+        ways_out=(f'keep the rows, in output "{output}":\n  rebuild = "keep"',),
+    )
+
+
+def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+    """What a plan says of inputs that it does not block."""
+    for name, finding in _findings(desired, facts):
+        match finding:
+            case Unknown():
+                why = f"Input {name}: {complaint(finding)}."
+                yield warning(codes.POSITION_UNKNOWN, why, address=request.address)
+            case TopicGone(topic=topic, read=False):
+                why = (
+                    f"{request.address} reads topic {topic} as input {name}. It cannot start until that "
+                    "topic is there: create it before the apply, or correct the name."
+                )
+                yield warning(codes.TOPIC_MISSING, why, address=request.address)
+            case NearDeletion():
+                why = (
+                    f"Input {name}: {near_deletion(finding)}. Let the job catch up before then, or give the "
+                    "topic a longer retention (retention.ms)."
+                )
+                yield warning(codes.RECORDS_NEAR_DELETION, why, address=request.address)
+            case _:
+                pass
+
+
+def lost_warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+    """What ends a query that runs, and that the plan leaves alone."""
+    for name, finding in _findings(desired, facts):
+        if isinstance(finding, Lost) and not (isinstance(finding, TopicGone) and not finding.read):
+            yield warning(
+                _code(finding),
+                f"Input {name}: {complaint(finding)} The query fails at its next batch, and a plan then "
+                "shows the ways out.",
+                address=request.address,
+            )
+
+
+def unknown(desired: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
+    """What is not known of a job, in words."""
+    return tuple(
+        f"input {name}: {complaint(item)}"
+        for name, item in _findings(desired, facts)
+        if isinstance(item, Unknown)
+    )
+
+
+def start_notes(desired: JobDefinition, facts: JobFacts) -> list[str]:
+    """How far behind a query starts that ran before, and what is new for it."""
+    found: list[str] = []
+    for name, reach in _reaches(desired, facts):
+        if (lag := reach.lag) is not None and lag.total:
+            found.append(f"{lag_text(lag.total)} of input {name} are waiting")
+        found += [f"input {name}: {text}" for text in news(reach)]
+    return list(dict.fromkeys(found))
+
+
+def left_text(desired: JobDefinition, facts: JobFacts) -> str:
+    """How much was not read yet, as the part of a sentence; empty where that is not known."""
+    lags = {name: reach.lag for name, reach in _reaches(desired, facts)}
+    return ", ".join(
+        f"{lag_text(lag.total)} of input {name} up to the end"
+        for name, lag in lags.items()
+        if lag is not None
+    )
+
+
+def kept_text(desired: JobDefinition, facts: JobFacts) -> str:
+    """For how long the topics keep what is not read while the job is stopped; empty where none is known."""
+    texts = [_kept(topic, extent) for topic, extent in _all_topics(desired, facts).items()]
+    return "; ".join(text for text in texts if text)
+
+
+def short_retention(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+    """Topics that may delete records while a change has stopped the query."""
+    for topic, extent in _all_topics(desired, facts).items():
+        retention = extent.retention_ms
+        if retention is not None and 0 <= retention < _SHORT_MS:
+            yield warning(
+                codes.RECORDS_NEAR_DELETION,
+                f"The change stops {request.address}, and topic {topic} keeps records for "
+                f"{span_text(retention)} only. Records that are deleted before the job has started again are "
+                "never read: give the topic a longer retention (retention.ms) before the apply.",
+                address=request.address,
+            )
+
+
+def _kept(topic: str, extent: TopicExtent) -> str:
+    if extent.retention_ms is None:
+        return f"for how long topic {topic} keeps records is not known"
+    by_size = extent.retention_bytes is not None and extent.retention_bytes >= 0
+    if extent.retention_ms < 0:
+        return f"topic {topic} keeps records until it reaches its limit of size" if by_size else ""
+    limit = ", or until it reaches its limit of size" if by_size else ""
+    return f"topic {topic} keeps records for {span_text(extent.retention_ms)}{limit}"
+
+
+def _reaches(desired: JobDefinition, facts: JobFacts) -> Iterator[tuple[str, InputReach]]:
+    for inputs in facts.reach.values():
+        for name, reach in inputs.items():
+            if name in desired.streams:
+                yield name, reach
+
+
+def _findings(desired: JobDefinition, facts: JobFacts) -> list[tuple[str, object]]:
+    """Each once, with its input."""
+    found: list[tuple[str, object]] = []
+    for name, reach in _reaches(desired, facts):
+        found += [(name, item) for item in reach.findings if (name, item) not in found]
+    return found
+
+
+def _topics(facts: JobFacts, name: str) -> dict[str, TopicExtent] | None:
+    """What the topics of an input hold; None where that is not known."""
+    reaches = [inputs[name] for inputs in facts.reach.values() if name in inputs]
+    if not reaches or any(reach.topics is None for reach in reaches):
+        return None
+    return {topic: extent for reach in reaches for topic, extent in (reach.topics or {}).items()}
+
+
+def _all_topics(desired: JobDefinition, facts: JobFacts) -> dict[str, TopicExtent]:
+    return {
+        topic: extent
+        for name in held_inputs(desired)
+        for topic, extent in (_topics(facts, name) or {}).items()
+    }
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"

@@ -1,0 +1,183 @@
+"""Asks the brokers that hold records of inputs, about many inputs at once. Touches brokers through the
+readers of their connections' types; safe to use from several threads.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from flareiac.kernel.data import digest, is_known
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.brokers import BrokerReader, BrokerView, TopicSelection, reader_of
+from flareiac.sdk.references import Resolved
+from flareiac_spark.sources.findings import BeyondEnd, InputReach, Unknown
+from flareiac_spark.sources.reachable import Ages, BrokerPosition, near, reach_of, unread
+from flareiac_spark.sources.source import TopicRead
+
+_LIMIT_SECONDS: Final = 20.0
+_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One input of one query: the topics that it reads, and where it stands in them."""
+
+    read: TopicRead
+    position: BrokerPosition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answered:
+    """What the brokers of one connection answered. ``named``: about all topics that were asked for by name;
+    ``matched``: by pattern.
+    """
+
+    named: BrokerView | None
+    matched: Mapping[str, BrokerView]
+    ages: Ages
+
+    def view(self, selection: TopicSelection) -> BrokerView | None:
+        """What answers a selection; None where it was not asked for."""
+        if selection.pattern is not None:
+            return self.matched.get(selection.pattern)
+        known = self.named
+        if known is None or not set(selection.names) <= {*known.topics, *known.missing}:
+            return None
+        topics = {name: known.topics[name] for name in selection.names if name in known.topics}
+        return replace(known, topics=topics, missing=tuple(set(selection.names) - set(topics)))
+
+
+_Answer: TypeAlias = _Answered | Unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What was asked once, for several inputs, by connection."""
+
+    by_connection: Mapping[str, _Answer] = field(default_factory=dict)
+
+
+class Brokers:
+    """Each connection is asked once for all inputs, all connections at the same time, and none for longer
+    than ``limit`` seconds.
+    """
+
+    def __init__(
+        self,
+        readers: Callable[[str], BrokerReader | None] = reader_of,
+        *,
+        limit: float = _LIMIT_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._readers, self._limit, self._clock = readers, limit, clock
+
+    def ask(self, asked: Sequence[Asked]) -> Answers:
+        """Asks about all of them. What is not answered is unknown; raises nothing."""
+        groups: dict[str, list[Asked]] = {}
+        for item in asked:
+            groups.setdefault(_key(item.read.connection), []).append(item)
+        if not groups:
+            return Answers()
+        pool = ThreadPoolExecutor(max_workers=min(len(groups), _AT_ONCE), thread_name_prefix="brokers")
+        try:
+            waiting = {key: pool.submit(self._answer, group) for key, group in groups.items()}
+            found: dict[str, _Answer] = {}
+            for key, future in waiting.items():
+                try:
+                    found[key] = future.result(timeout=self._limit)
+                except FutureTimeout:
+                    found[key] = Unknown(
+                        why=f"{groups[key][0].read.connection.address} did not answer within "
+                        f"{self._limit:.0f} s"
+                    )
+            return Answers(by_connection=found)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def reach(self, asked: Asked, answers: Answers) -> InputReach:
+        """What was found for one input. The answers are older than its position, which a running query has
+        moved since: one that seems to be beyond the end is looked at again.
+        """
+        found = self._reach(asked, answers)
+        if any(isinstance(item, BeyondEnd) for item in found.findings):
+            return self._reach(asked, self.ask([asked]))
+        return found
+
+    def _reach(self, asked: Asked, answers: Answers) -> InputReach:
+        answer = answers.by_connection.get(_key(asked.read.connection))
+        view = answer.view(asked.read.selection) if isinstance(answer, _Answered) else None
+        if isinstance(answer, _Answered) and view is not None:
+            read = None if asked.read.selection.pattern is not None else asked.read.selection.names
+            return reach_of(asked.position, view, answer.ages, read=read, expected=asked.read.expected)
+        if isinstance(answer, Unknown):
+            return InputReach(findings=(answer,))
+        return InputReach(findings=(Unknown(why=f"{asked.read.connection.address} was not asked"),))
+
+    def _answer(self, group: Sequence[Asked]) -> _Answer:
+        connection = group[0].read.connection
+        if not is_known(connection.attributes):
+            return Unknown(why=f"the settings of {connection.address} are known after an apply")
+        reader = self._readers(connection.type)
+        if reader is None:
+            return Unknown(why=f"no installed package asks the brokers of {connection.address}")
+        try:
+            return self._asked(reader, connection, group)
+        except Failure as failure:
+            return Unknown(why=f"{connection.address}: {failure.diagnostics[0].line.rstrip('. ')}")
+
+    def _asked(self, reader: BrokerReader, connection: Resolved, group: Sequence[Asked]) -> _Answered:
+        """Raises ``Failure``."""
+        now_ms = int(self._clock() * 1000)
+        names = sorted({name for item in group for name in item.read.selection.names})
+        patterns = sorted({item.read.selection.pattern for item in group if item.read.selection.pattern})
+        found = _Answered(
+            named=reader.view(connection.attributes, TopicSelection(names=tuple(names))) if names else None,
+            matched={
+                pattern: reader.view(connection.attributes, TopicSelection(pattern=pattern))
+                for pattern in patterns
+            },
+            ages=Ages(now_ms=now_ms),
+        )
+        old = dict(_old(reader, connection, group, found))
+        return replace(found, ages=Ages(now_ms=now_ms, written_ms=old))
+
+
+def _old(
+    reader: BrokerReader, connection: Resolved, group: Sequence[Asked], found: _Answered
+) -> Iterator[tuple[tuple[str, int, int], int]]:
+    """When the next records of inputs were written, where that is long ago for the retention of their topic:
+    by topic, partition and offset. Most are not, which the brokers tell without reading a record. Raises
+    ``Failure``.
+    """
+    for time_ms, offsets in _by_limit(group, found).items():
+        bounds = reader.positions_at(connection.attributes, sorted({place[:2] for place in offsets}), time_ms)
+        old = [place for place in sorted(offsets) if place[2] < bounds.get(place[:2], place[2])]
+        while old:
+            # One request holds one position of each partition
+            round_ = {place[:2]: place[2] for place in reversed(old)}
+            old = [place for place in old if round_[place[:2]] != place[2]]
+            for record in reader.records(connection.attributes, round_, count=1):
+                if record.timestamp_ms is not None:
+                    place = record.topic, record.partition, round_[record.topic, record.partition]
+                    yield place, record.timestamp_ms
+
+
+def _by_limit(group: Sequence[Asked], found: _Answered) -> dict[int, set[tuple[str, int, int]]]:
+    """The next offsets of all inputs, by the time before which their records are near to deletion."""
+    places: dict[int, set[tuple[str, int, int]]] = {}
+    for item in group:
+        view = found.view(item.read.selection)
+        for (topic, number), offset in unread(item.position, view).items() if view is not None else ():
+            there = view.topics[topic] if view is not None else None
+            within = near(there) if there is not None else None
+            if there is not None and within is not None:
+                limit_ms = found.ages.now_ms - (there.retention_ms or 0) + within
+                places.setdefault(limit_ms, set()).add((topic, number, offset))
+    return places
+
+
+def _key(connection: Resolved) -> str:
+    return digest([connection.address, connection.type, connection.attributes])

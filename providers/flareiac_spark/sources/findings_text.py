@@ -1,0 +1,175 @@
+"""What was found of the records that an input has yet to read, in words. Pure."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from flareiac_spark.sources.findings import (
+    BeyondEnd,
+    Finding,
+    InputReach,
+    Lag,
+    Lost,
+    NearDeletion,
+    OffsetsGone,
+    OtherCluster,
+    PartitionsAdded,
+    PartitionsGone,
+    TopicGone,
+    TopicRecreated,
+    TopicsAdded,
+    Unknown,
+)
+
+_SHOWN: Final = 3
+_UNITS: Final = ((24 * 3_600_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
+
+
+def headline(found: Lost) -> str:
+    """The part of a sentence that names what is wrong. It holds no offset, so that it stays while they
+    move.
+    """
+    match found:
+        case OffsetsGone(topic=topic):
+            return f"the next records to read of topic {topic} are deleted"
+        case BeyondEnd(topic=topic):
+            return f"topic {topic} ends before the offsets that were read of it"
+        case PartitionsGone(topic=topic):
+            return f"topic {topic} lacks partitions that were read"
+        case TopicRecreated(topic=topic):
+            return f"topic {topic} was deleted and created again"
+        case TopicGone(topic=topic):
+            return f"topic {topic} does not exist"
+        case OtherCluster():
+            return "the brokers belong to another Kafka cluster"
+
+
+def details(found: Lost) -> str:
+    """The values, and what they mean, as sentences."""
+    match found:
+        case OffsetsGone(partitions=partitions):
+            lost = sum(first - at for at, first in partitions.values())
+            places = _partitions(
+                {
+                    number: f"goes on at offset {at}, and the first one that is left is {first}"
+                    for number, (at, first) in partitions.items()
+                }
+            )
+            return f"{places}. {_offsets(lost)} can no longer be read."
+        case BeyondEnd(partitions=partitions):
+            places = _partitions(
+                {
+                    number: f"was read up to offset {at}, and ends at {end}"
+                    for number, (at, end) in partitions.items()
+                }
+            )
+            return f"{places}. It is another topic of the same name, or it has lost records."
+        case PartitionsGone(partitions=partitions):
+            return f"{_numbers(partitions)} not there: it is another topic of the same name."
+        case TopicRecreated(noted=noted, found=there):
+            return f"The query read the topic with the id {noted}; the one of this name now has {there}."
+        case TopicGone(read=read):
+            return "The query has read it before." if read else ""
+        case OtherCluster(noted=noted, found=there):
+            return (
+                f"The checkpoint holds offsets of the cluster {noted}, and the brokers are of {there}. They "
+                "mean other records there."
+            )
+
+
+def complaint(found: Finding) -> str | None:
+    """What is wrong with a job for which this was found; None for what is not wrong."""
+    match found:
+        case Unknown(why=why):
+            return f"unknown whether the records that it has yet to read are still there: {why}"
+        case NearDeletion():
+            return near_deletion(found)
+        case TopicGone(topic=topic, read=False):
+            return f"topic {topic} does not exist"
+        case Lag() | PartitionsAdded() | TopicsAdded():
+            return None
+        case _:
+            text = details(found)
+            return f"{headline(found)}. {text}" if text else headline(found)
+
+
+def near_deletion(found: NearDeletion) -> str:
+    """When retention reaches the next record to read."""
+    where = f"the next record to read of topic {found.topic}, partition {found.partition},"
+    if found.left_ms <= 0:
+        return f"{where} is older than the topic's retention, and can be deleted at any moment"
+    return f"{where} is deleted from about {time_text(found.at_ms)} on, in {span_text(found.left_ms)}"
+
+
+def news(reach: InputReach) -> list[str]:
+    """What an input reads from now on that it has not read so far."""
+    found = []
+    for item in reach.findings:
+        match item:
+            case PartitionsAdded(topic=topic, partitions=partitions):
+                found.append(f"new in topic {topic}: {_named(partitions)}, read from the beginning")
+            case TopicsAdded(topics=topics):
+                several = "s" * (len(topics) > 1)
+                found.append(f"new topic{several} {_listed(topics)}, read from the beginning")
+            case _:
+                pass
+    return found
+
+
+def lag_text(offsets: int) -> str:
+    """How far a query is behind."""
+    return "1 record" if offsets == 1 else f"{offsets:,} records"
+
+
+def lag_lines(lag: Lag) -> list[str]:
+    """The lag of each partition."""
+    return [
+        f"topic {topic}, partition {number}: {lag_text(offsets)} behind"
+        for (topic, number), offsets in sorted(lag.offsets.items())
+    ]
+
+
+def time_text(at_ms: int) -> str:
+    """A moment, as in other plans."""
+    try:
+        return (
+            dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC)
+            .isoformat(timespec="seconds")
+            .replace("+00:00", "Z")
+        )
+    except (ValueError, OverflowError, OSError):
+        return f"{at_ms} ms since 1970"
+
+
+def span_text(span_ms: int) -> str:
+    """A span in its greatest unit of which there are at least two, without a fraction: ``3 h``, ``90 s``."""
+    for size, unit in _UNITS:
+        if span_ms >= 2 * size or (span_ms >= size and unit == "s"):
+            return f"{span_ms // size} {unit}"
+    return "less than 1 s"
+
+
+def _partitions(texts: Mapping[int, str]) -> str:
+    shown = [f"partition {number} {text}" for number, text in sorted(texts.items())[:_SHOWN]]
+    more = len(texts) - _SHOWN
+    found = "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
+    return f"{found[:1].upper()}{found[1:]}"
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    found = _named(numbers)
+    return f"{found[:1].upper()}{found[1:]} {'is' if len(numbers) == 1 else 'are'}"
+
+
+def _named(numbers: Sequence[int]) -> str:
+    return f"partition{'s' * (len(numbers) > 1)} {_listed(str(number) for number in numbers)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = list(names)
+    more = len(found) - _SHOWN
+    return ", ".join(found[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _offsets(count: int) -> str:
+    return "1 offset" if count == 1 else f"{count:,} offsets"

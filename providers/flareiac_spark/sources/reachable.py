@@ -1,0 +1,216 @@
+"""Decides what becomes of an input that stands at offsets of a broker's topics. Pure: positions come from a
+checkpoint, and the brokers have been asked.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from flareiac.sdk.brokers import BrokerView, PartitionOffsets, TopicOffsets
+from flareiac_spark.sources.findings import (
+    BeyondEnd,
+    Finding,
+    InputReach,
+    Lag,
+    NearDeletion,
+    OffsetsGone,
+    OtherCluster,
+    Partition,
+    PartitionsAdded,
+    PartitionsGone,
+    TopicExtent,
+    TopicGone,
+    TopicRecreated,
+    TopicsAdded,
+    Unknown,
+)
+
+_DAY_MS: Final = 24 * 3_600_000
+_PART_OF_RETENTION: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedTopics:
+    """Which topics of which cluster a query began with: ids by name, each None where it is not known."""
+
+    cluster_id: str | None = None
+    ids: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerPosition:
+    """Where a query stands. ``next``: the next offset to read; ``ahead``: where a batch in flight ends. Both
+    empty before its first start.
+    """
+
+    next: Mapping[Partition, int] = field(default_factory=dict)
+    ahead: Mapping[Partition, int] = field(default_factory=dict)
+    noted: NotedTopics = NotedTopics()
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Those that it has read, by name."""
+        return tuple(sorted({topic for topic, _partition in (*self.next, *self.ahead)}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ages:
+    """When the next record to read was written (ms since 1970, UTC), where it was looked at: by partition and
+    offset. ``now_ms``: when the brokers were asked.
+    """
+
+    now_ms: int
+    written_ms: Mapping[tuple[str, int, int], int] = field(default_factory=dict)
+
+
+def reach_of(
+    position: BrokerPosition,
+    view: BrokerView,
+    ages: Ages,
+    *,
+    read: Sequence[str] | None,
+    expected: Sequence[str] = (),
+) -> InputReach:
+    """What was found. ``read``: the names of the topics that the input reads, None where all that were asked
+    for match its pattern. ``expected``: topics that are yet to be created, which may be missing.
+    """
+    names = [name for name in view.topics if read is None or name in read]
+    topics = {name: _extent(view.topics[name]) for name in names}
+    noted, found = position.noted.cluster_id, view.cluster_id
+    if noted is not None and found is not None and noted != found:
+        return InputReach(findings=(OtherCluster(noted=noted, found=found),), topics=topics)
+    begun = [topic for topic in position.topics if read is None or topic in read]
+    missing = [name for name in read or () if name not in view.topics and name not in begun]
+    findings = [
+        *_lost_topics(position, view, begun),
+        *(TopicGone(topic=name, read=False) for name in missing if name not in expected),
+        *(finding for topic in begun for finding in _of_topic(position, view, topic)),
+        *_new_topics(position, names),
+        *_lag(position, view, begun),
+        *(finding for topic in begun for finding in _near_deletion(position, view, ages, topic)),
+    ]
+    return InputReach(findings=tuple(findings), topics=topics)
+
+
+def near(topic: TopicOffsets) -> int | None:
+    """How long before its deletion a record counts as near to it, in ms; None where retention removes
+    nothing by its age, or that is not known.
+    """
+    if topic.retention_ms is None or topic.retention_ms < 0:
+        return None
+    return min(_DAY_MS, topic.retention_ms // _PART_OF_RETENTION)
+
+
+def unread(position: BrokerPosition, view: BrokerView) -> dict[Partition, int]:
+    """The next offset to read of each partition that has something to read."""
+    found: dict[Partition, int] = {}
+    for (topic, number), offset in position.next.items():
+        there = _partition(view, topic, number)
+        if there is not None and there.first <= offset < there.end:
+            found[topic, number] = offset
+    return found
+
+
+def _partition(view: BrokerView, topic: str, number: int) -> PartitionOffsets | None:
+    found = view.topics.get(topic)
+    return found.partitions.get(number) if found is not None else None
+
+
+def _extent(topic: TopicOffsets) -> TopicExtent:
+    return TopicExtent(
+        held=sum(item.end - item.first for item in topic.partitions.values()),
+        deleted=sum(item.first for item in topic.partitions.values()),
+        retention_ms=topic.retention_ms,
+        retention_bytes=topic.retention_bytes,
+    )
+
+
+def _lost_topics(position: BrokerPosition, view: BrokerView, begun: Sequence[str]) -> Iterator[Finding]:
+    for topic in begun:
+        there = view.topics.get(topic)
+        noted = position.noted.ids.get(topic)
+        if there is None:
+            yield TopicGone(topic=topic, read=True)
+        elif noted is not None and there.id is not None and noted != there.id:
+            yield TopicRecreated(topic=topic, noted=noted, found=there.id)
+        elif noted is not None and there.id is None:
+            yield Unknown(why=f"the brokers do not say which topic {topic} is")
+
+
+def _is_same(position: BrokerPosition, there: TopicOffsets) -> bool:
+    noted = position.noted.ids.get(there.name)
+    return noted is None or there.id is None or noted == there.id
+
+
+def _of_topic(position: BrokerPosition, view: BrokerView, topic: str) -> Iterator[Finding]:
+    """Where the offsets of one topic are; nothing for another topic of its name, whose offsets mean nothing
+    here.
+    """
+    there = view.topics.get(topic)
+    if there is None or not _is_same(position, there):
+        return
+    next_, ahead = _of(position.next, topic), _of(position.ahead, topic)
+    if absent := sorted({*next_, *ahead} - {*there.partitions}):
+        yield PartitionsGone(topic=topic, partitions=tuple(absent))
+    known = {number: there.partitions[number] for number in sorted({*next_, *ahead} & {*there.partitions})}
+    gone = {
+        number: (next_[number], item.first)
+        for number, item in known.items()
+        if number in next_ and 0 <= next_[number] < item.first
+    }
+    beyond = {
+        number: (offset, item.end)
+        for number, item in known.items()
+        if (offset := max(next_.get(number, 0), ahead.get(number, 0))) > item.end
+    }
+    if gone:
+        yield OffsetsGone(topic=topic, partitions=gone)
+    if beyond:
+        yield BeyondEnd(topic=topic, partitions=beyond)
+    if added := sorted({*there.partitions} - {*next_, *ahead}):
+        yield PartitionsAdded(topic=topic, partitions=tuple(added))
+
+
+def _of(offsets: Mapping[Partition, int], topic: str) -> dict[int, int]:
+    return {number: offset for (name, number), offset in offsets.items() if name == topic}
+
+
+def _new_topics(position: BrokerPosition, names: Sequence[str]) -> Iterator[Finding]:
+    new = tuple(sorted(set(names) - set(position.topics)))
+    if position.topics and new:
+        yield TopicsAdded(topics=new)
+
+
+def _lag(position: BrokerPosition, view: BrokerView, begun: Sequence[str]) -> Iterator[Finding]:
+    """Of topics that are the ones that were read. A partition of which nothing was read lags with all that it
+    holds.
+    """
+    offsets: dict[Partition, int] = {}
+    for topic in begun:
+        there = view.topics.get(topic)
+        if there is not None and _is_same(position, there):
+            for number, item in sorted(there.partitions.items()):
+                at = position.next.get((topic, number), item.first)
+                offsets[topic, number] = max(0, item.end - max(at, item.first))
+    if offsets:
+        yield Lag(offsets=offsets)
+
+
+def _near_deletion(
+    position: BrokerPosition, view: BrokerView, ages: Ages, topic: str
+) -> Iterator[NearDeletion]:
+    """The partition of a topic whose next record is deleted first, where that is soon."""
+    there = view.topics.get(topic)
+    if there is None or (within := near(there)) is None or not _is_same(position, there):
+        return
+    times = {
+        number: ages.written_ms[topic, number, offset]
+        for (_topic, number), offset in unread(position, view).items()
+        if _topic == topic and (topic, number, offset) in ages.written_ms
+    }
+    if not times:
+        return
+    number = min(times, key=lambda item: (times[item], item))
+    at_ms = times[number] + (there.retention_ms or 0)
+    if at_ms - ages.now_ms <= within:
+        yield NearDeletion(topic=topic, partition=number, at_ms=at_ms, left_ms=max(0, at_ms - ages.now_ms))
