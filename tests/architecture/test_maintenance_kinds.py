@@ -22,11 +22,16 @@ _ROOT: Final = Path(__file__).parents[2]
 _ROOM: Final = _ROOT / "providers/flareiac_iceberg/maintenance/kinds"
 _REGISTRY: Final = _ROOM.parent / "registry.py"
 _PROSE: Final = {
+    "flareiac/sdk/brokers.py",
     "providers/flareiac_iceberg/codes.py",
     "providers/flareiac_iceberg/maintenance/statistics_text.py",
+    "providers/flareiac_spark/generation/broker_positions.py",
     "providers/flareiac_spark/maintenance/errors.py",
+    "providers/flareiac_spark/sources/findings.py",
+    "providers/flareiac_spark/sources/findings_text.py",
+    "providers/flareiac_spark/sources/reachable.py",
 }
-"""Titles, a legend and an advice speak of kinds to people."""
+"""Titles, a legend and an advice speak of kinds to people; brokers, too, have what they call retention."""
 
 PROJECT: Final = """
 catalog "lake" {}

@@ -288,12 +288,12 @@ def kept_text(desired: JobDefinition, facts: JobFacts) -> str:
 def short_retention(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
     """Topics that may delete records while a change has stopped the query."""
     for topic, extent in _all_topics(desired, facts).items():
-        retention = extent.retention_ms
-        if retention is not None and 0 <= retention < _SHORT_MS:
+        kept_ms = extent.retention_ms
+        if kept_ms is not None and 0 <= kept_ms < _SHORT_MS:
             yield warning(
                 codes.RECORDS_NEAR_DELETION,
                 f"The change stops {request.address}, and topic {topic} keeps records for "
-                f"{span_text(retention)} only. Records that are deleted before the job has started again are "
+                f"{span_text(kept_ms)} only. Records that are deleted before the job has started again are "
                 "never read: give the topic a longer retention (retention.ms) before the apply.",
                 address=request.address,
             )
