@@ -48,7 +48,8 @@ class KafkaReader:
                         partition: PartitionOffsets(first=firsts[name, partition], end=ends[name, partition])
                         for partition in sorted(topic.replicas)
                     },
-                    retention_ms=_retention(configs.get(name, {})),
+                    retention_ms=_limit(configs.get(name, {}), "retention.ms"),
+                    retention_bytes=_limit(configs.get(name, {}), "retention.bytes"),
                     is_compacted="compact" in _policies(configs.get(name, {})),
                 )
                 for name, topic in topics.items()
@@ -92,8 +93,8 @@ def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
     return tuple(name for name in names if wanted.fullmatch(name) and name not in _INTERNAL)
 
 
-def _retention(config: Mapping[str, ConfigValue]) -> int | None:
-    found = config.get("retention.ms")
+def _limit(config: Mapping[str, ConfigValue], name: str) -> int | None:
+    found = config.get(name)
     if found is None or found.value is None:
         return None
     return _NO_LIMIT if "delete" not in _policies(config) else int(found.value)

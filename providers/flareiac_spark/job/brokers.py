@@ -4,6 +4,7 @@ readers of their connections' types; safe to use from several threads.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field, replace
@@ -31,23 +32,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answered:
-    """What the brokers of one connection answered. ``named``: about all topics that were asked for by name;
-    ``matched``: by pattern.
-    """
+    """What the brokers of one connection answered, by what was asked for."""
 
-    named: BrokerView | None
-    matched: Mapping[str, BrokerView]
+    views: Mapping[TopicSelection, BrokerView | Unknown]
     ages: Ages
-
-    def view(self, selection: TopicSelection) -> BrokerView | None:
-        """What answers a selection; None where it was not asked for."""
-        if selection.pattern is not None:
-            return self.matched.get(selection.pattern)
-        known = self.named
-        if known is None or not set(selection.names) <= {*known.topics, *known.missing}:
-            return None
-        topics = {name: known.topics[name] for name in selection.names if name in known.topics}
-        return replace(known, topics=topics, missing=tuple(set(selection.names) - set(topics)))
 
 
 _Answer: TypeAlias = _Answered | Unknown
@@ -108,13 +96,12 @@ class Brokers:
 
     def _reach(self, asked: Asked, answers: Answers) -> InputReach:
         answer = answers.by_connection.get(_key(asked.read.connection))
-        view = answer.view(asked.read.selection) if isinstance(answer, _Answered) else None
-        if isinstance(answer, _Answered) and view is not None:
-            read = None if asked.read.selection.pattern is not None else asked.read.selection.names
-            return reach_of(asked.position, view, answer.ages, read=read, expected=asked.read.expected)
-        if isinstance(answer, Unknown):
-            return InputReach(findings=(answer,))
-        return InputReach(findings=(Unknown(why=f"{asked.read.connection.address} was not asked"),))
+        found = answer.views.get(asked.read.selection) if isinstance(answer, _Answered) else answer
+        if not isinstance(answer, _Answered) or not isinstance(found, BrokerView):
+            missing = Unknown(why=f"{asked.read.connection.address} was not asked")
+            return InputReach(findings=(found if isinstance(found, Unknown) else missing,))
+        read = None if asked.read.selection.pattern is not None else asked.read.selection.names
+        return reach_of(asked.position, found, answer.ages, read=read, expected=asked.read.expected)
 
     def _answer(self, group: Sequence[Asked]) -> _Answer:
         connection = group[0].read.connection
@@ -124,32 +111,57 @@ class Brokers:
         if reader is None:
             return Unknown(why=f"no installed package asks the brokers of {connection.address}")
         try:
-            return self._asked(reader, connection, group)
+            views = _views(reader, connection, {item.read.selection for item in group})
+            answered = _Answered(views=views, ages=Ages(now_ms=int(self._clock() * 1000)))
+            old = dict(_old(reader, connection, group, answered))
+            return replace(answered, ages=replace(answered.ages, written_ms=old))
         except Failure as failure:
-            return Unknown(why=f"{connection.address}: {failure.diagnostics[0].line.rstrip('. ')}")
+            return _unknown(connection, failure)
 
-    def _asked(self, reader: BrokerReader, connection: Resolved, group: Sequence[Asked]) -> _Answered:
-        """Raises ``Failure``."""
-        now_ms = int(self._clock() * 1000)
-        names = sorted({name for item in group for name in item.read.selection.names})
-        patterns = sorted({item.read.selection.pattern for item in group if item.read.selection.pattern})
-        found = _Answered(
-            named=reader.view(connection.attributes, TopicSelection(names=tuple(names))) if names else None,
-            matched={
-                pattern: reader.view(connection.attributes, TopicSelection(pattern=pattern))
-                for pattern in patterns
-            },
-            ages=Ages(now_ms=now_ms),
-        )
-        old = dict(_old(reader, connection, group, found))
-        return replace(found, ages=Ages(now_ms=now_ms, written_ms=old))
+
+def _unknown(connection: Resolved, failure: Failure) -> Unknown:
+    return Unknown(why=f"{connection.address}: {failure.diagnostics[0].line.rstrip('. ')}")
+
+
+def _views(
+    reader: BrokerReader, connection: Resolved, selections: AbstractSet[TopicSelection]
+) -> dict[TopicSelection, BrokerView | Unknown]:
+    """All topics that are named are asked for at once; where that is refused, each input for itself, so that
+    one topic does not hide the others. Raises ``Failure``.
+    """
+    named = {item for item in selections if item.pattern is None}
+    names = sorted({name for item in named for name in item.names})
+    found: dict[TopicSelection, BrokerView | Unknown] = {}
+    try:
+        together = reader.view(connection.attributes, TopicSelection(names=tuple(names))) if names else None
+    except Failure:
+        if len(selections) == 1:
+            raise
+        reader.view(connection.attributes, TopicSelection())  # fails where no broker can be asked at all
+        together = None
+    for item in selections:
+        if together is not None and item in named:
+            found[item] = _part(together, item)
+            continue
+        try:
+            found[item] = reader.view(connection.attributes, item)
+        except Failure as failure:
+            found[item] = _unknown(connection, failure)
+    return found
+
+
+def _part(together: BrokerView, selection: TopicSelection) -> BrokerView:
+    topics = {name: together.topics[name] for name in selection.names if name in together.topics}
+    return replace(
+        together, topics=topics, missing=tuple(name for name in selection.names if name not in topics)
+    )
 
 
 def _old(
     reader: BrokerReader, connection: Resolved, group: Sequence[Asked], found: _Answered
 ) -> Iterator[tuple[tuple[str, int, int], int]]:
-    """When the next records of inputs were written, where that is long ago for the retention of their topic:
-    by topic, partition and offset. Most are not, which the brokers tell without reading a record. Raises
+    """When the next records of inputs were written, where that is long ago for their topic: by topic,
+    partition and offset. Most are not, which the brokers tell without reading a record. Raises
     ``Failure``.
     """
     for time_ms, offsets in _by_limit(group, found).items():
@@ -169,11 +181,12 @@ def _by_limit(group: Sequence[Asked], found: _Answered) -> dict[int, set[tuple[s
     """The next offsets of all inputs, by the time before which their records are near to deletion."""
     places: dict[int, set[tuple[str, int, int]]] = {}
     for item in group:
-        view = found.view(item.read.selection)
-        for (topic, number), offset in unread(item.position, view).items() if view is not None else ():
-            there = view.topics[topic] if view is not None else None
-            within = near(there) if there is not None else None
-            if there is not None and within is not None:
+        view = found.views[item.read.selection]
+        if isinstance(view, Unknown):
+            continue
+        for (topic, number), offset in unread(item.position, view).items():
+            there = view.topics[topic]
+            if (within := near(there)) is not None:
                 limit_ms = found.ages.now_ms - (there.retention_ms or 0) + within
                 places.setdefault(limit_ms, set()).add((topic, number, offset))
     return places

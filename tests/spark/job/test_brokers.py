@@ -28,6 +28,7 @@ class _Cluster:
     topics: dict[str, tuple[int, int]]
     age_ms: int = 0
     down: bool = False
+    forbidden: tuple[str, ...] = ()
     waits_for: threading.Event | None = None
     asked: list[TopicSelection] = field(default_factory=list)
     fetched: list[Mapping[tuple[str, int], int]] = field(default_factory=list)
@@ -38,6 +39,8 @@ class _Cluster:
             self.waits_for.wait(60)
         if self.down:
             raise Failure(error(_DOWN, "127.0.0.1:9 refuses connections."))
+        if set(self.forbidden) & set(selection.names):
+            raise Failure(error(_DOWN, "secret is not allowed."))
         names = [name for name in self.topics if selection.pattern or name in selection.names]
         found = {
             name: TopicOffsets(
@@ -127,6 +130,15 @@ def test_brokers_that_are_down_leave_everything_unknown(brokers: Callable[[_Clus
     assert found.unknown is not None
     assert "127.0.0.1:9 refuses connections" in found.unknown.why
     assert found.topics is None
+
+
+def test_a_topic_that_may_not_be_read_does_not_hide_the_others(
+    brokers: Callable[[_Cluster], Brokers],
+) -> None:
+    cluster = _Cluster({"orders": (0, 10)}, forbidden=("secret",))
+    refused, allowed = _reach(brokers(cluster), _asked("secret", 0), _asked("orders", 4))
+    assert refused.unknown is not None
+    assert allowed.lag == Lag(offsets={("orders", 0): 6})
 
 
 def test_one_silent_cluster_does_not_hide_another(released: threading.Event) -> None:
