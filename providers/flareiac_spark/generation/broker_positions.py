@@ -204,7 +204,7 @@ def emptying(desired: JobDefinition, facts: JobFacts, output: str) -> Blocker | 
     if not found:
         return None
     texts = missed_text(found)
-    table = desired.outputs[output].table
+    table = desired.table_outputs[output].table
     return blocker(
         codes.EMPTYING_LOSES_ROWS,
         why=(

@@ -179,7 +179,8 @@ def _rows(desired: JobDefinition, lost: Sequence[Missed], deleted: Sequence[Miss
 def _rows_of_table(
     output: TableOutput, lost: Sequence[Missed], deleted: Sequence[MissedRecords]
 ) -> Iterator[Step]:
-    table, gone = output.table, (*lost, *deleted)
+    gone: list[Missed | MissedRecords] = [*lost, *deleted]
+    table = output.table
     place = f"{table}, branch {output.branch}" if output.branch else f"{table}"
     if output.mode in _REWRITES:
         without = f", without what cannot be read ({missed_text(gone)})" if gone else ""
