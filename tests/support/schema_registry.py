@@ -50,13 +50,14 @@ class _Subject:
 class SchemaRegistry:
     """A registry with no subjects; as a context, it serves. ``login`` is a user and a password that clients
     have to name. While ``down``, every request is answered with 503; ``requests`` lists what was asked, as
-    ``GET /path``.
+    ``GET /path``; ``answers`` are given to their paths in place of its own.
     """
 
     def __init__(self, *, login: tuple[str, str] | None = None) -> None:
         self.level = "BACKWARD"
         self.down = False
         self.requests: list[str] = []
+        self.answers: dict[str, Json] = {}
         self._login: Final = login
         self._lock: Final = threading.RLock()
         self._schemas: Final[dict[int, str]] = {}
@@ -114,6 +115,8 @@ class SchemaRegistry:
         """What is answered to a request. Raises ``Refused``."""
         if self.down:
             raise Refused(503, 503, "Service Unavailable")
+        if path in self.answers:
+            return self.answers[path]
         for known_method, pattern, respond in self._routes(body, verbose):
             match = re.fullmatch(pattern, path)
             if match and known_method == method:

@@ -1,0 +1,149 @@
+"""Reads Avro values of a frame into columns. Travels with the driver.
+
+With a registry each value begins with a zero byte and the id of its writer's schema in four bytes. Spark
+misreads such values without an error, and knows one schema for a column: here each id has a branch of its
+own, and a record with an id that is not known fails the query, which learns the id and starts again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from flareiac_spark.sources.avro.declared import declared, nullable_text
+from flareiac_spark.sources.avro.differences import blocks, differences
+from flareiac_spark.sources.avro.known import NotedSchemas, new_id_text
+from flareiac_spark.sources.avro.reading import MARK, reading
+from flareiac_spark.sources.avro.texts import clause
+from flareiac_spark.sources.avro.types import AvroType, Record, parse
+from flareiac_spark.sources.decoding import ERROR, missing_values, quote
+from flareiac_spark.sources.resolved import SpecColumn
+
+HEADER_BYTES: Final = 5
+_DECODED: Final = "__flareiac_avro"
+_NOT_FRAMED: Final = (
+    "the value does not begin with the header of a schema registry, a zero byte and the id of a schema in "
+    "four bytes"
+)
+Ddl: TypeAlias = Callable[[tuple[SpecColumn, ...]], str]
+"""Columns as Spark's DDL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """Values without a header, all of one schema."""
+
+    schema: AvroType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framed:
+    """Values with a header. ``url`` names the registry in messages."""
+
+    url: str
+    noted: NotedSchemas
+
+
+Writers: TypeAlias = Plain | Framed
+
+
+def decode_avro(frame: Any, value: str, writers: Writers, columns: tuple[SpecColumn, ...], ddl: Ddl) -> Any:
+    """The frame with ``columns``, decoded from its column ``value`` of bytes, and with ``ERROR``: why the
+    record is bad, null where it is good. A null value gives nulls and is good.
+    """
+    plain = tuple(
+        SpecColumn(name=column.name, type=nullable_text(declared(column.type))) for column in columns
+    )
+    struct = f"STRUCT<{', '.join(filter(None, (f'`{MARK}` INT', ddl(plain))))}>"
+    required = frame.sparkSession.createDataFrame([], ddl(columns)).schema if columns else None
+    missing = tuple(missing_values(columns, required, f"{_DECODED}.")) if columns else ()
+    sql = _Sql(value=quote(value), struct=struct, columns=columns, missing=missing)
+    decoded, error = sql.framed(writers) if isinstance(writers, Framed) else sql.plain(writers.schema)
+    fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
+    return (
+        frame.selectExpr("*", f"{decoded} AS {_DECODED}")
+        .selectExpr("*", *fields, f"{error} AS {ERROR}")
+        .drop(_DECODED)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sql:
+    value: str
+    struct: str
+    columns: tuple[SpecColumn, ...]
+    missing: tuple[tuple[str, str], ...]
+
+    def plain(self, schema: AvroType) -> tuple[str, str]:
+        """The expressions of the struct and of the error."""
+        why = self._misfit(schema)
+        if why is not None or not isinstance(schema, Record):
+            cases = [(f"{self.value} IS NOT NULL", _literal(why or ""))]
+            return self._null, _case(cases)
+        decoded = _case([(f"{self.value} IS NOT NULL", self._branch(schema, self.value))])
+        unread = _literal("the bytes are not a value of the schema")
+        return decoded, self._error([], unread)
+
+    def framed(self, writers: Framed) -> tuple[str, str]:
+        """The same."""
+        bare = f"length({self.value}) < {HEADER_BYTES} OR substring({self.value}, 1, 1) <> X'00'"
+        payload = f"substring({self.value}, {HEADER_BYTES + 1})"
+        branches = [(f"{self.value} IS NULL OR {bare}", self._null)]
+        errors = [(bare, _literal(_NOT_FRAMED))]
+        for number, text in sorted(writers.noted.schemas.items(), key=lambda item: -int(item[0])):
+            schema = parse(text)
+            why = self._misfit(schema)
+            if why is None and isinstance(schema, Record):
+                branches.append((self._has(number), self._branch(schema, payload)))
+            else:
+                branches.append((self._has(number), self._null))
+                errors.append((self._has(number), _literal(f"the record has the schema {number}: {why}")))
+        for number, why in sorted(writers.noted.missing.items()):
+            branches.append((self._has(number), self._null))
+            errors.append((self._has(number), _literal(f"the record has the schema {number}: {why}")))
+        before, after = new_id_text(writers.url)
+        text = f"concat({_literal(before)}, {self._number}, {_literal(after)})"
+        unknown = f"CAST(raise_error({text}) AS {self.struct})"
+        unread = f"concat({_literal('the bytes are not a value of the schema ')}, {self._number})"
+        return _case(branches, otherwise=unknown), self._error(errors, unread)
+
+    @property
+    def _null(self) -> str:
+        return f"CAST(NULL AS {self.struct})"
+
+    @property
+    def _number(self) -> str:
+        return f"conv(hex(substring({self.value}, 2, 4)), 16, 10)"
+
+    def _has(self, number: str) -> str:
+        return f"substring({self.value}, 2, 4) = X'{int(number) & 0xFFFFFFFF:08x}'"
+
+    def _branch(self, schema: Record, payload: str) -> str:
+        return f"CAST({reading(schema, payload, self.columns)} AS {self.struct})"
+
+    def _misfit(self, schema: AvroType) -> str | None:
+        """Why no record of this schema fits the columns."""
+        found = [item for item in differences(schema, self.columns) if blocks(item)]
+        return "; ".join(map(clause, found[:3])) if found else None
+
+    def _error(self, before: Sequence[tuple[str, str]], unread: str) -> str:
+        cases = [(f"{self.value} IS NULL", "CAST(NULL AS STRING)"), *before]
+        cases.append((f"{_DECODED}.`{MARK}` IS NULL", unread))
+        texts = [f"{_DECODED}.{quote(column.name)}" for column in self.columns if column.type == "string"]
+        if texts:
+            invalid = " OR ".join(f"NOT is_valid_utf8({text})" for text in texts)
+            cases.append((invalid, _literal("a text is not UTF-8")))
+        cases += [
+            (condition, _literal(f"there is no value for {name}, which is not null"))
+            for condition, name in self.missing
+        ]
+        return _case(cases)
+
+
+def _case(cases: Sequence[tuple[str, str]], *, otherwise: str | None = None) -> str:
+    branches = " ".join(f"WHEN {condition} THEN {result}" for condition, result in cases)
+    return f"CASE {branches}{'' if otherwise is None else f' ELSE {otherwise}'} END"
+
+
+def _literal(text: str) -> str:
+    """A text, whatever a setting of Spark makes of signs in quotes."""
+    return f"CAST(X'{text.encode().hex()}' AS STRING)"
