@@ -122,7 +122,7 @@ def _look(
     for provider in workspace.installed.providers.values():
         session = provider.open(workspace.project)
         try:
-            if isinstance(session, Importing):
+            if isinstance(session, Importing) and session.names(pattern):
                 return session.importable(request)
         finally:
             session.close()

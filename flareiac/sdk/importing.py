@@ -75,6 +75,10 @@ class ImportRequest:
 class Importing(Protocol):
     """A session that can look for things that could be adopted."""
 
+    def names(self, pattern: str) -> bool:
+        """Whether a pattern has the form of this provider's import ids."""
+        ...
+
     def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
         """What the pattern names, by id. Nothing but reading. Raises ``Failure`` where the place cannot be
         read or is not known.

@@ -110,6 +110,10 @@ class IcebergSession:
             if item.type == "catalog":
                 spec_of(item.address, item.attributes).recover()
 
+    def names(self, pattern: str) -> bool:
+        """``CATALOG.NAMESPACE.NAME``, which has no slash."""
+        return "/" not in pattern
+
     def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
         """The tables that a pattern names. Raises ``Failure``."""
         from flareiac_iceberg.discovery.find import Search

@@ -6,12 +6,14 @@ import importlib.util
 import json
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from flareiac.applying.requests import change_of
 from flareiac.kernel.addresses import parse_address
@@ -31,6 +33,7 @@ from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac.sdk.results import Applied, Missing, Observation, Present, Recorded
 from flareiac.sdk.schema import Block, Nesting
 from flareiac_iceberg import provider as iceberg
+from flareiac_kafka import provider as kafka
 from flareiac_spark import provider as spark
 
 
@@ -48,7 +51,12 @@ def toy() -> Provider:
     return made
 
 
-PROVIDERS: dict[str, Callable[[], Provider]] = {"toy": toy, "iceberg": iceberg, "spark": spark}
+PROVIDERS: dict[str, Callable[[], Provider]] = {
+    "toy": toy,
+    "iceberg": iceberg,
+    "kafka": kafka,
+    "spark": spark,
+}
 BODIES: dict[str, Attributes] = {
     "thing": {"value": "1"},
     "namespace": {"name": "sales", "properties": {"owner_team": "x"}, "on_destroy": "drop"},
@@ -58,8 +66,9 @@ BODIES: dict[str, Attributes] = {
         "on_destroy": "drop",
     },
     "checkpoint": {"generation": 1, "on_destroy": "delete"},
+    "topic": {"partitions": 2, "config": {"retention.ms": "60000"}, "on_destroy": "delete"},
 }
-"""A small body for each managed type that needs nothing but files."""
+"""A small body for each managed type that needs nothing but files, or a broker."""
 
 ActionT = TypeVar("ActionT")
 
@@ -116,28 +125,34 @@ class World:
         )
 
 
-def managed() -> Iterator[tuple[str, str]]:
+def managed() -> Iterator[ParameterSet]:
     for name, make in PROVIDERS.items():
         for kind in make().resource_types():
             if kind.kind is Kind.MANAGED and kind.name in BODIES:
-                yield name, kind.name
+                marks = (pytest.mark.jvm,) if name == "kafka" else ()
+                yield pytest.param((name, kind.name), id=kind.name, marks=marks)
 
 
-@pytest.fixture(params=list(managed()), ids=lambda pair: pair[1])
+@pytest.fixture(params=list(managed()))
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     provider_name, type_name = request.param
     provider = PROVIDERS[provider_name]()
     kinds = {kind.name: kind for kind in provider.resource_types()}
     kind, project = kinds[type_name], Project(root=tmp_path, lineage="lineage")
+    bodies: dict[str, Attributes] = {}
+    if provider_name == "kafka":
+        bodies["kafka"] = {"bootstrap_servers": request.getfixturevalue("broker").bootstrap}
     references = {
         f"{name}.embedded": _resolved(
-            connection, f"{name}.embedded", dict(connection.default or {}), {}, project
+            connection, f"{name}.embedded", bodies.get(name, dict(connection.default or {})), {}, project
         )
         for name, connection in kinds.items()
         if connection.kind is Kind.CONNECTION
     }
     address = f"{type_name}.x"
     body = blank(kind.schema) | BODIES[type_name]
+    if type_name == "topic":
+        body["name"] = f"t-{uuid.uuid4().hex[:12]}"
     for name, attribute in kind.schema.attributes.items():
         if isinstance(attribute.type, RefType) and f"{attribute.type.to[0]}.embedded" in references:
             body[name] = from_json({"$ref": f"{attribute.type.to[0]}.embedded"})

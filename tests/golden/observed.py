@@ -13,6 +13,7 @@ from typing import Any, Literal
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
 from flareiac_iceberg.namespace.spec import NamespaceFacts
+from flareiac_kafka.topic.spec import TopicFacts
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
@@ -22,6 +23,7 @@ from flareiac_spark.sources.offsets import SourceOnDisk
 _Positions = Sequence[int | None]
 _DAY_MS = 86_400_000
 _MIB = 1024 * 1024
+_TOPIC_DEFAULTS = {"cleanup.policy": "delete", "retention.ms": "604800000", "retention.bytes": "-1"}
 
 
 def identity(address: str, attributes: Attributes, given: Attributes) -> Attributes:
@@ -33,6 +35,8 @@ def identity(address: str, attributes: Attributes, given: Attributes) -> Attribu
             return CheckpointThere(**given).identity() if given else {}
         case "table":
             return _table(attributes) | given
+        case "topic":
+            return {"id": "id-1", "cluster_id": "cluster-1"}
         case _:
             return {}
 
@@ -46,6 +50,8 @@ def facts(address: str, attributes: Attributes, given: Attributes) -> object:
             return CheckpointThere(**given).facts(address.partition(".")[2])
         case "namespace":
             return NamespaceFacts(tables=tuple(given.get("tables", ())))
+        case "topic":
+            return TopicFacts(effective=_TOPIC_DEFAULTS | (attributes["config"] or {}))
         case _:
             return None
 

@@ -33,7 +33,14 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.brokers import BrokerRecord
 from flareiac.sdk.secrets import resolve_all
 from flareiac_kafka import codes
-from flareiac_kafka.broker.cluster import EARLIEST, LATEST, ConfigChange, ConfigValue, TopicDescription
+from flareiac_kafka.broker.cluster import (
+    EARLIEST,
+    LATEST,
+    Brokers,
+    ConfigChange,
+    ConfigValue,
+    TopicDescription,
+)
 from flareiac_kafka.broker.failures import (
     ALL_DOWN,
     AUTHENTICATION,
@@ -109,6 +116,11 @@ class Cluster:
                 )
         return cluster_id.cluster_id, found
 
+    def brokers(self) -> Brokers:
+        """The brokers that are there."""
+        found = self._answer(self._admin.describe_cluster(request_timeout=self._left), "its brokers")
+        return Brokers(cluster_id=found.cluster_id, count=len(found.nodes))
+
     def names(self) -> tuple[str, ...]:
         """The names of all topics, sorted."""
         listed = self._blocking(lambda seconds: self._admin.list_topics(timeout=seconds))
@@ -173,16 +185,13 @@ class Cluster:
             consumer.close()
 
     def create(
-        self,
-        name: str,
-        partitions: int,
-        replication: int | None,
-        config: Mapping[str, str],
-        *,
-        only_check: bool,
+        self, name: str, shape: tuple[int, int | None], config: Mapping[str, str], *, only_check: bool
     ) -> None:
-        """Makes a topic, or only has the cluster check whether it could. Raises ``Refused``."""
-        topic = NewTopic(name, partitions, -1 if replication is None else replication, config=dict(config))
+        """Makes a topic, or only has the cluster check whether it could. ``shape``: its partitions (-1: the
+        default of the cluster), and the copies of each. Raises ``Refused``.
+        """
+        partitions, copies = shape
+        topic = NewTopic(name, partitions, -1 if copies is None else copies, config=dict(config))
         asked = self._admin.create_topics(
             [topic], validate_only=only_check, request_timeout=self._left, operation_timeout=self._left
         )
@@ -218,6 +227,10 @@ class Cluster:
         except Refused as refused:
             if refused.reason.name not in _ABSENT:
                 raise
+
+    def pause(self, seconds: float) -> bool:
+        """Waits a little; False where no time is left."""
+        return not self._cancel.wait(min(seconds, self._left)) and time.monotonic() < self._deadline
 
     def _opened(self, make: Callable[[], _T]) -> _T:
         try:

@@ -37,3 +37,11 @@ class ConfigChange:
     @property
     def is_empty(self) -> bool:
         return not self.set and not self.reset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brokers:
+    """The brokers of a cluster that are there: how many, and the cluster's id."""
+
+    cluster_id: str | None
+    count: int

@@ -1,6 +1,7 @@
 """What planners of other providers ask of clusters (see ``flareiac.sdk.brokers``). Touches the world."""
 
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ from flareiac_kafka.connection.spec import ConnectionDefinition
 if TYPE_CHECKING:
     from flareiac_kafka.broker.client import Cluster
 
-_INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """A pattern never means these."""
 _NO_LIMIT: Final = -1
 
@@ -75,13 +76,15 @@ class KafkaReader:
         return {place: at if at >= 0 else ends[place] for place, at in found.items()}
 
 
-def opened(connection: Attributes, address: str = "") -> "Cluster":
-    """The cluster of a connection, by its canonical attributes. Raises ``Failure``."""
+def opened(connection: Attributes, address: str = "", cancel: threading.Event | None = None) -> "Cluster":
+    """The cluster of a connection, by its canonical attributes. ``address`` says in messages which one it is.
+    Raises ``Failure``.
+    """
     # Imported here: librdkafka is loaded once a cluster is asked
     from flareiac_kafka.broker.client import Cluster
 
     definition = ConnectionDefinition.of(connection)
-    return Cluster(definition, address or f"Kafka at {definition.bootstrap_servers}")
+    return Cluster(definition, address or f"Kafka at {definition.bootstrap_servers}", cancel)
 
 
 def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
@@ -90,7 +93,7 @@ def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
     except re.error as trouble:
         why = f"{pattern!r}: {trouble}. Write a regular expression that matches whole names of topics."
         raise Failure(error(codes.INVALID_TOPIC_PATTERN, why)) from None
-    return tuple(name for name in names if wanted.fullmatch(name) and name not in _INTERNAL)
+    return tuple(name for name in names if wanted.fullmatch(name) and name not in INTERNAL_TOPICS)
 
 
 def _limit(config: Mapping[str, ConfigValue], name: str) -> int | None:

@@ -1,0 +1,1 @@
+"""Topics that exist, as blocks of HCL. Reads only."""

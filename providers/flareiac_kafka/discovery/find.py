@@ -1,0 +1,105 @@
+"""Finds topics of a cluster by a pattern of import ids, and says each as a block. Reads only."""
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from flareiac.kernel.data import Reference
+from flareiac.kernel.diagnostics import Diagnostic, Failure, did_you_mean, error
+from flareiac.sdk.importing import Importable, ImportRequest, LeftOut, Written, WrittenBlock
+from flareiac.sdk.references import Resolved
+from flareiac_kafka import codes
+from flareiac_kafka.broker.reader import INTERNAL_TOPICS, opened
+from flareiac_kafka.topic.canonical import name_trouble
+from flareiac_kafka.topic.driver import Found, look_at
+from flareiac_kafka.topic.spec import TopicDefinition
+
+_LABEL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_TYPE: Final = "kafka."
+
+
+def importable_topics(request: ImportRequest) -> Sequence[Importable | LeftOut]:
+    """The topics that a pattern names, by id. Raises ``Failure``."""
+    connection, pattern = _asked(request)
+    cluster = opened(connection.attributes, connection.address)
+    names = [pattern] if request.exact else [name for name in cluster.names() if _fits(name, pattern)]
+    wanted = [name for name in names if name not in INTERNAL_TOPICS]
+    found = look_at(cluster, wanted)
+    declared = {
+        definition.name: address
+        for address, attributes in request.declared.items()
+        if address.startswith("topic.")
+        for definition in [TopicDefinition.of(attributes)]
+        if definition.connection.address == connection.address
+    }
+    items = [
+        _item(connection, name, there, declared.get(name))
+        for name, there in found.items()
+        if isinstance(there, Found)
+    ]
+    if not items:
+        raise Failure(_nothing(request.pattern, connection))
+    return items
+
+
+def _item(connection: Resolved, name: str, found: Found, address: str | None) -> Importable | LeftOut:
+    label = connection.address.removeprefix(_TYPE)
+    import_id = f"{label}/{name}"
+    if address is not None:
+        return LeftOut(id=import_id, why=f"it is declared as {address}", declared=True)
+    if why := name_trouble(name):
+        return LeftOut(id=import_id, why=why)
+    copies = set(found.topic.replicas.values())
+    attributes: dict[str, Written] = {
+        "connection": Reference(connection.address),
+        "partitions": len(found.topic.replicas),
+    }
+    if len(copies) == 1:
+        attributes |= {"replication_factor": copies.pop()}
+    if found.own:
+        attributes |= {"config": dict(sorted(found.own.items()))}
+    return Importable(
+        id=import_id,
+        block=WrittenBlock(type="topic", label=_label_of(name), attributes=attributes),
+        named="name",
+        real_name=name,
+        named_after="connection",
+        qualifier=re.sub(r"\W+", "_", label),
+    )
+
+
+def _label_of(name: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
+    return plain if _LABEL.fullmatch(plain) else f"topic_{plain}"
+
+
+def _asked(request: ImportRequest) -> tuple[Resolved, str]:
+    """The connection that a pattern begins with, and the rest of it. Raises ``Failure``."""
+    connections = {
+        item.address.removeprefix(_TYPE): item for item in request.references.values() if item.type == "kafka"
+    }
+    label, _, rest = request.pattern.partition("/")
+    if label in connections and rest:
+        return connections[label], rest
+    known = next(iter(connections), "main")
+    raise Failure(
+        error(
+            codes.IMPORT_PATTERN_UNCLEAR,
+            f'The pattern is "{request.pattern}". Write KAFKA/TOPIC, such as {known}/'
+            f"{'orders' if request.exact else 'orders*'}. Declared kafka blocks: "
+            f"{', '.join(sorted(connections)) or 'none'}.{did_you_mean(label, connections)}",
+        )
+    )
+
+
+def _fits(text: str, pattern: str) -> bool:
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def _nothing(pattern: str, connection: Resolved) -> Diagnostic:
+    return error(
+        codes.IMPORT_PATTERN_UNCLEAR,
+        f'{connection.address} was asked and has no topic "{pattern}". * stands for anything in the name: '
+        f"{connection.address.removeprefix(_TYPE)}/*.",
+    )

@@ -1,0 +1,422 @@
+"""The driver of topics. Touches the world.
+
+A topic carries no mark of who made it. One that is exactly as a create should have left it, and was not there
+when the plan was made, is that create's outcome.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import decode, encode
+from flareiac.sdk.actions import Adopt, Change, Create, Delete, Settleable, Update
+from flareiac.sdk.references import References
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
+from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
+from flareiac_kafka import codes
+from flareiac_kafka.broker.cluster import ConfigChange, ConfigValue, TopicDescription
+from flareiac_kafka.broker.failures import Refused, not_allowed
+from flareiac_kafka.broker.reader import opened
+from flareiac_kafka.topic.spec import (
+    Absence,
+    TopicChange,
+    TopicDefinition,
+    TopicFacts,
+    TopicIdentity,
+    identity_of,
+)
+
+if TYPE_CHECKING:
+    from flareiac_kafka.broker.client import Cluster
+
+_EXISTS: Final = "TOPIC_ALREADY_EXISTS"
+_FORBIDDEN: Final = "AUTHORIZATION_FAILED"
+_PAUSE_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A topic of a cluster, with its settings."""
+
+    cluster_id: str | None
+    topic: TopicDescription
+    config: Mapping[str, ConfigValue]
+
+    @property
+    def own(self) -> dict[str, str]:
+        """The settings that are set at the topic."""
+        return {
+            name: item.value for name, item in self.config.items() if item.is_own and item.value is not None
+        }
+
+    @property
+    def identity(self) -> TopicIdentity:
+        return TopicIdentity(id=self.topic.id, cluster_id=self.cluster_id)
+
+    def attributes(self, frame: Attributes) -> Attributes:
+        """What is observed, in the shape of a topic's canonical attributes."""
+        copies = set(self.topic.replicas.values())
+        return {
+            **frame,
+            "partitions": len(self.topic.replicas),
+            "replication_factor": min(copies, default=None),
+            "config": self.own,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent:
+    """A topic that its cluster does not have."""
+
+    cluster_id: str | None
+
+
+Answer = Found | Absent | Failure
+"""What is known of one topic."""
+
+
+class TopicDriver:
+    """Reads and changes topics. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, tuple[TopicDefinition, Answer]] = {}
+        self._lock = threading.Lock()
+        self._made: dict[str, str | None] = {}
+
+    def prefetch(self, requests: Sequence[ReadRequest]) -> None:
+        """Asks each cluster once; every answer serves one read of each of these topics."""
+        wanted: dict[str, list[tuple[str, TopicDefinition]]] = {}
+        references: dict[str, References] = {}
+        for request in requests:
+            definition = _requested(request)
+            connection = definition.connection.address
+            wanted.setdefault(connection, []).append((request.address, definition))
+            references.setdefault(connection, request.references)
+        answers: dict[str, tuple[TopicDefinition, Answer]] = {}
+        for connection, items in wanted.items():
+            found = _answers([definition for _address, definition in items], references[connection])
+            answers |= {address: (item, found[item.name]) for address, item in items}
+        with self._lock:
+            self._answers = answers
+
+    def read(self, request: ReadRequest) -> Observation:
+        """What is there; unknown where the cluster does not say."""
+        definition = _requested(request)
+        if trouble := _other_import(request, definition):
+            return Unreadable(diagnostic=trouble)
+        with self._lock:
+            known, answer = self._answers.pop(request.address, (None, None))
+        if answer is None or known != definition:
+            answer = _answers([definition], request.references)[definition.name]
+        match answer:
+            case Failure(diagnostics=diagnostics):
+                return Unreadable(diagnostic=diagnostics[0].at(address=request.address))
+            case Absent(cluster_id=cluster_id):
+                return Missing(
+                    reason=f"the cluster has no topic {definition.name}", facts=Absence(cluster_id=cluster_id)
+                )
+            case Found() as found:
+                return _present(request, definition, found)
+
+    def preflight(self, requests: Sequence[ChangeRequest]) -> tuple[Diagnostic, ...]:
+        """Has the clusters check each change, and change nothing."""
+        found: list[Diagnostic] = []
+        for request in requests:
+            definition = TopicDefinition.of(request.action.planned)
+            try:
+                _check(_cluster(definition, request), request.action, definition)
+            except Refused as refused:
+                if refused.reason.name != _EXISTS:
+                    found.append(_refused(definition, refused).at(address=request.address))
+            except Failure as failure:
+                found += [item.at(address=request.address) for item in failure.diagnostics]
+        return tuple(found)
+
+    def apply(self, request: ChangeRequest) -> Outcome:
+        """Creates the topic, or changes it while it is the one that the plan has seen. Raises ``Failure``
+        where only ``settle`` can tell what was done.
+        """
+        definition = TopicDefinition.of(request.action.planned)
+        try:
+            cluster = _cluster(definition, request)
+            before = _look(cluster, definition.name)
+        except Failure as failure:
+            return NotApplied(diagnostics=failure.diagnostics)
+        if isinstance(request.action, Create):
+            return self._create(request, definition, cluster, before)
+        return _changed(request.action, definition, cluster, before)
+
+    def delete(self, request: ApplyRequest[Delete]) -> Outcome:
+        """Deletes the recorded topic, never another one of its name. Raises ``Failure`` as ``apply`` does."""
+        recorded = request.action.recorded
+        definition = TopicDefinition.of(recorded.attributes)
+        gone = Applied(attributes=recorded.attributes, identity=recorded.identity)
+        try:
+            cluster = _cluster(definition, request)
+            before = _look(cluster, definition.name)
+        except Failure as failure:
+            return NotApplied(diagnostics=failure.diagnostics)
+        if isinstance(before, Absent):
+            return gone
+        expected = decode(TopicChange, request.action.payload).id if request.action.payload else None
+        if before.topic.id != (expected or identity_of(recorded.identity).id):
+            return NotApplied(diagnostics=(_meanwhile(definition, before),))
+        try:
+            _confirmed(definition, lambda: cluster.delete(definition.name))
+        except Refused as refused:
+            return NotApplied(diagnostics=(_refused(definition, refused),))
+        _until(cluster, definition, lambda found: isinstance(found, Absent))
+        return gone
+
+    def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
+        """See ``settle``, which reads only."""
+        return self.settle(request)
+
+    def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
+        """Whether the topic is as the operation should have left it. Raises ``Failure``."""
+        match request.action:
+            case Create() | Adopt() | Update() as change:
+                definition = TopicDefinition.of(change.planned)
+                found = _look(_cluster(definition, request), definition.name)
+                return _applied(change, found) if _is_done(change, definition, found) else None
+            case Delete(recorded=recorded):
+                definition = TopicDefinition.of(recorded.attributes)
+                found = _look(_cluster(definition, request), definition.name)
+                if isinstance(found, Found) and found.topic.id == identity_of(recorded.identity).id:
+                    return None
+                return Applied(attributes=recorded.attributes, identity=recorded.identity)
+            case _:
+                return None
+
+    def _create(
+        self, request: ChangeRequest, definition: TopicDefinition, cluster: "Cluster", before: Found | Absent
+    ) -> Outcome:
+        if isinstance(before, Found):
+            if request.key in self._made and self._made[request.key] == before.topic.id:
+                return _applied(request.action, before)
+            return NotApplied(diagnostics=(_exists(definition, before),))
+        try:
+            _confirmed(definition, lambda: _make(cluster, definition, only_check=False))
+        except Refused as refused:
+            # librdkafka sends a request again whose answer was lost: then it is there as it should be
+            again = _look(cluster, definition.name) if refused.reason.name == _EXISTS else before
+            if not _is_done(request.action, definition, again):
+                return NotApplied(diagnostics=(_refused(definition, refused),))
+        found = _until(cluster, definition, lambda there: _is_done(request.action, definition, there))
+        assert isinstance(found, Found), "waited for until it is there"
+        self._made[request.key] = found.topic.id
+        return _applied(request.action, found)
+
+
+def _requested(request: ReadRequest) -> TopicDefinition:
+    attributes = request.recorded.attributes if request.recorded else request.desired
+    assert attributes is not None, "a topic is declared or recorded"
+    return TopicDefinition.of(attributes)
+
+
+def _connection(definition: TopicDefinition, references: References) -> Attributes:
+    """The canonical attributes of the topic's cluster. Raises ``Failure`` when it is not declared."""
+    found = references.get(definition.connection.address)
+    if found is None:
+        why = (
+            f"The topic {definition.name} is recorded in {definition.connection}, and without its block "
+            "FlareIaC does not know where to look. Keep the kafka block until the topic is forgotten or "
+            "deleted."
+        )
+        raise Failure(error(codes.CONNECTION_NOT_DECLARED, why))
+    return found.attributes
+
+
+def _cluster(
+    definition: TopicDefinition, request: ChangeRequest | ApplyRequest[Delete] | ApplyRequest[Settleable]
+) -> "Cluster":
+    connection = _connection(definition, request.references)
+    return opened(connection, definition.connection.address, request.cancel)
+
+
+def _answers(definitions: Sequence[TopicDefinition], references: References) -> dict[str, Answer]:
+    """What one cluster says of topics, by name."""
+    names = [item.name for item in definitions]
+    try:
+        cluster = opened(
+            _connection(definitions[0], references), definitions[0].connection.address, threading.Event()
+        )
+        return dict(look_at(cluster, names))
+    except Failure as failure:
+        if len(names) == 1:
+            return {names[0]: failure}
+        if _concerns_one(failure):
+            return {item.name: _answers([item], references)[item.name] for item in definitions}
+        return dict.fromkeys(names, failure)
+
+
+def _concerns_one(failure: Failure) -> bool:
+    """Whether it may be about one of several topics, and not about the cluster."""
+    return failure.diagnostics[0].code in (codes.NOT_AUTHORIZED.id, codes.CLUSTER_UNREADABLE.id)
+
+
+def _look(cluster: "Cluster", name: str) -> Found | Absent:
+    return look_at(cluster, [name])[name]
+
+
+def look_at(cluster: "Cluster", names: Sequence[str]) -> dict[str, Found | Absent]:
+    """What a cluster has under these names. Raises ``Failure``."""
+    cluster_id, topics = cluster.topics(names)
+    configs = cluster.configs(tuple(topics))
+    found: dict[str, Found | Absent] = {}
+    for name in names:
+        if name not in topics:
+            found[name] = Absent(cluster_id=cluster_id)
+        elif name not in configs:
+            why = f"{name}: its settings may not be read. Give the user of this connection DescribeConfigs "
+            "on it."
+            raise Failure(error(codes.NOT_AUTHORIZED, why))
+        else:
+            found[name] = Found(cluster_id=cluster_id, topic=topics[name], config=configs[name])
+    return found
+
+
+def _present(request: ReadRequest, definition: TopicDefinition, found: Found) -> Present:
+    frame = request.recorded.attributes if request.recorded else request.desired
+    wanted = definition if request.desired is None else TopicDefinition.of(request.desired)
+    declared = {*(definition.config or {}), *(wanted.config or {})}
+    unmanaged = [name for name in sorted(found.own) if name not in declared]
+    effective = {name: item.value for name, item in found.config.items() if item.value is not None}
+    return Present(
+        attributes=found.attributes(dict(frame or {})),
+        identity=encode(found.identity),
+        facts=TopicFacts(effective=effective),
+        unmanaged=() if definition.config is None else tuple(f"setting {name}" for name in unmanaged),
+    )
+
+
+def _other_import(request: ReadRequest, definition: TopicDefinition) -> Diagnostic | None:
+    given, wanted = request.import_id, definition.import_id
+    if given is None or request.recorded is not None or given == wanted or given.startswith(f"{wanted}@"):
+        return None
+    return error(
+        codes.IMPORT_ID_DIFFERS,
+        f'The import id is "{given}", and {request.address} declares "{wanted}" (KAFKA/TOPIC, the connection '
+        "by its label). Make both name the same topic.",
+        address=request.address,
+    )
+
+
+def _make(cluster: "Cluster", wanted: TopicDefinition, *, only_check: bool) -> None:
+    partitions = -1 if wanted.partitions is None else int(wanted.partitions)
+    copies = None if wanted.replication_factor is None else int(wanted.replication_factor)
+    cluster.create(wanted.name, (partitions, copies), wanted.settings, only_check=only_check)
+
+
+def _check(cluster: "Cluster", action: Change, definition: TopicDefinition) -> None:
+    """Raises ``Refused``, ``Failure``."""
+    change = decode(TopicChange, action.payload)
+    if isinstance(action, Create):
+        _make(cluster, definition, only_check=True)
+    elif not change.config.is_empty:
+        cluster.configure(definition.name, change.config, only_check=True)
+
+
+def _changed(
+    action: Change, definition: TopicDefinition, cluster: "Cluster", before: Found | Absent
+) -> Outcome:
+    """Settings first: what a cluster refuses of them is refused before partitions are there for ever."""
+    change = decode(TopicChange, action.payload)
+    if isinstance(before, Absent) or before.topic.id != change.id:
+        return NotApplied(diagnostics=(_meanwhile(definition, before),))
+    try:
+        if not change.config.is_empty:
+            _confirmed(definition, lambda: cluster.configure(definition.name, change.config))
+        if change.partitions is not None and len(before.topic.replicas) < change.partitions:
+            total = change.partitions
+            _confirmed(definition, lambda: cluster.add_partitions(definition.name, total))
+    except Refused as refused:
+        return NotApplied(diagnostics=(_refused(definition, refused),))
+    found = _until(cluster, definition, lambda there: _is_done(action, definition, there))
+    return _applied(action, found)
+
+
+def _is_done(action: Change, definition: TopicDefinition, found: Found | Absent) -> bool:
+    """Whether a topic is as a change should have left it; of one that is made, all of it."""
+    if isinstance(found, Absent):
+        return False
+    change, partitions = decode(TopicChange, action.payload), len(found.topic.replicas)
+    if isinstance(action, Create):
+        before = None if action.recorded is None else identity_of(action.recorded.identity).id
+        if before is not None and before == found.topic.id:
+            return False  # the one that was to be deleted first
+        copies = {definition.replication_factor or next(iter(found.topic.replicas.values()), None)}
+        is_shaped = (definition.partitions or partitions) == partitions
+        has_copies = set(found.topic.replicas.values()) == copies
+        return is_shaped and has_copies and found.own == definition.settings
+    config = _is_set(change.config, found.own)
+    return found.topic.id == change.id and config and partitions >= (change.partitions or 0)
+
+
+def _is_set(change: ConfigChange, own: Mapping[str, str]) -> bool:
+    is_set = all(own.get(name) == value for name, value in change.set.items())
+    return is_set and not any(name in own for name in change.reset)
+
+
+def _applied(action: Change, found: Found | Absent) -> Applied:
+    identity = found.identity if isinstance(found, Found) else TopicIdentity()
+    return Applied(attributes=action.planned, identity=encode(identity))
+
+
+def _confirmed(definition: TopicDefinition, change: Callable[[], None]) -> None:
+    """Makes a change of which a broker says that it is made. Raises ``Refused``; ``Failure`` where that is
+    not known.
+    """
+    try:
+        change()
+    except Failure as failure:
+        raise Failure(_unconfirmed(definition, failure.diagnostics[0].detail)) from None
+
+
+def _until(
+    cluster: "Cluster", definition: TopicDefinition, is_so: Callable[[Found | Absent], bool]
+) -> Found | Absent:
+    """The topic once all brokers that are asked tell of a change. Raises ``Failure`` when time is up."""
+    while True:
+        found = _look(cluster, definition.name)
+        if is_so(found):
+            return found
+        if not cluster.pause(_PAUSE_S):
+            raise Failure(_unconfirmed(definition, "the brokers do not show it yet"))
+
+
+def _unconfirmed(definition: TopicDefinition, why: str) -> Diagnostic:
+    return error(
+        codes.CHANGE_NOT_CONFIRMED,
+        f"{definition.import_id}: {why.rstrip('.')}. Whether the change took effect is not known. Plan "
+        "again: what was done is found then, and is not done twice.",
+    )
+
+
+def _refused(definition: TopicDefinition, refused: Refused) -> Diagnostic:
+    reason = refused.reason
+    if _FORBIDDEN in reason.name:
+        return not_allowed(definition.connection.address, f"topic {definition.name}", reason)
+    return error(
+        codes.CHANGE_REFUSED,
+        f"{definition.import_id}: {reason.line} ({reason.name}). Nothing of this change took effect.",
+    )
+
+
+def _exists(definition: TopicDefinition, found: Found) -> Diagnostic:
+    return error(
+        codes.NOT_ADOPTED,
+        f"The topic {definition.import_id} was created by others after the plan was made (id "
+        f"{found.topic.id}). Plan again.",
+    )
+
+
+def _meanwhile(definition: TopicDefinition, found: Found | Absent) -> Diagnostic:
+    what = "is gone" if isinstance(found, Absent) else f"is another one now (id {found.topic.id})"
+    return error(
+        codes.TOPIC_CHANGED_MEANWHILE,
+        f"The topic {definition.import_id} {what}. Nothing was changed. Plan again.",
+    )

@@ -1,0 +1,70 @@
+"""What users may write in a ``topic`` block."""
+
+from typing import Final
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.types import NUMBER, STRING, MapType, RefType
+from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.validators import not_empty, one_of
+
+_MOST_PARTITIONS: Final = 2**31 - 1
+_MOST_REPLICAS: Final = 2**15 - 1
+
+
+def _whole(value: Data, most: int) -> str | None:
+    return (
+        None
+        if value == int(value) and 1 <= value <= most
+        else f"{value} is not a whole number of at least 1."
+    )
+
+
+def _partitions(value: Data) -> str | None:
+    return _whole(value, _MOST_PARTITIONS)
+
+
+def _replicas(value: Data) -> str | None:
+    return _whole(value, _MOST_REPLICAS)
+
+
+SCHEMA: Final = Block(
+    description="A topic of a Kafka cluster.",
+    attributes={
+        "connection": Attribute(
+            type=RefType(("kafka",)),
+            description="The cluster of the topic. Default: the only kafka block that is declared.",
+        ),
+        "name": Attribute(
+            type=STRING,
+            description="Name of the topic. Default: the label of the block.",
+            validators=(not_empty,),
+        ),
+        "partitions": Attribute(
+            type=NUMBER,
+            description="Number of partitions; it can only grow. Left out: the default of the cluster, and "
+            "not managed.",
+            validators=(_partitions,),
+            effect="irreversible: records of a key may go to another partition than before",
+        ),
+        "replication_factor": Attribute(
+            type=NUMBER,
+            description="Number of copies of each partition. Left out: the default of the cluster, and not "
+            "managed. It is set when the topic is created.",
+            validators=(_replicas,),
+        ),
+        "config": Attribute(
+            type=MapType(STRING),
+            description="Settings of the topic by Kafka's names (retention.ms, cleanup.policy, ...). One "
+            "that is removed here gets the default of the cluster again. Left out: not managed.",
+            effect="metadata only, but for settings that let Kafka delete records",
+        ),
+        "on_destroy": Attribute(
+            type=STRING,
+            description="What happens when the block is removed: retain (forget the topic) or delete (with "
+            "all its records).",
+            default="retain",
+            validators=(one_of("retain", "delete"),),
+            effect="state only",
+        ),
+    },
+)
