@@ -1,7 +1,7 @@
 """``checkpoint show`` and ``checkpoint gc``: what a job has read, and generations past their use."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -10,8 +10,11 @@ from flareiac.kernel.diagnostics import error
 from flareiac.sdk.command_line import CommandLine, RecordedProject, RecordedResource, driver_of
 from flareiac.sdk.command_options import Json
 from flareiac_spark import codes
+from flareiac_spark.checkpoint.description import DescribedInput, DescribedLag
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint.text import checkpoint_json, checkpoint_text
+from flareiac_spark.observation.job import KnowsReach
+from flareiac_spark.sources.findings_text import complaint
 
 Address = Annotated[str, typer.Argument(help="The address of a checkpoint.", metavar="ADDRESS")]
 AnyAddress = Annotated[
@@ -28,10 +31,31 @@ def show(line: CommandLine, address: Address, as_json: Json = False) -> None:
         doing = {item.address: project.running(item) for item in project.dependents(address)}
         jobs = {job: row for job, row in doing.items() if row is not None}
         inside = driver.describe(address, checkpoint.recorded)
+        inputs = [found for item in project.dependents(address) for found in _inputs(project, item)]
     if as_json:
-        line.out_json(checkpoint_json(address, inside, jobs))
+        line.out_json(checkpoint_json(address, inside, jobs, inputs))
     else:
-        line.out(checkpoint_text(address, inside, jobs, now=time.time()))
+        line.out(checkpoint_text(address, inside, jobs, inputs, now=time.time()))
+
+
+def _inputs(project: RecordedProject, job: RecordedResource) -> Iterator[DescribedInput]:
+    """What brokers say of the inputs of a job."""
+    driver = project.driver(job)
+    if not isinstance(driver, KnowsReach):
+        return
+    for query, inputs in driver.reach(job.recorded, job.references).items():
+        for name, reach in inputs.items():
+            offsets = reach.lag.offsets if reach.lag is not None else {}
+            yield DescribedInput(
+                job=job.address,
+                output=query,
+                input=name,
+                lag=tuple(
+                    DescribedLag(topic=topic, partition=number, records=records)
+                    for (topic, number), records in sorted(offsets.items())
+                ),
+                problems=tuple(text for item in reach.findings if (text := complaint(item)) is not None),
+            )
 
 
 def gc(line: CommandLine, address: AnyAddress = None, dry_run: DryRun = False) -> None:

@@ -65,6 +65,28 @@ class DescribedQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedLag:
+    """How far a partition was read behind its end."""
+
+    topic: str
+    partition: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedInput:
+    """An input whose records brokers hold. ``problems``: what is wrong with what it has yet to read, or is
+    not known of it.
+    """
+
+    job: str
+    output: str
+    input: str
+    lag: tuple[DescribedLag, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedCheckpoint:
     """``generations``: one for each folder, oldest first; ``queries``: what is in those in use."""
 

@@ -1,20 +1,29 @@
 """What a checkpoint holds, for a person and as JSON. Pure; a None is unknown."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.elapsed import elapsed_text
 from flareiac.kernel.records import encode
 from flareiac.sdk.run_status import RunStatus
-from flareiac_spark.checkpoint.description import DescribedCheckpoint, DescribedFolder, DescribedQuery
+from flareiac_spark.checkpoint.description import (
+    DescribedCheckpoint,
+    DescribedFolder,
+    DescribedInput,
+    DescribedQuery,
+)
 from flareiac_spark.checkpoint.sizes import size_text
+from flareiac_spark.sources.findings_text import lag_text
 
 FORMAT_VERSION = "1.0"
 
 
 def checkpoint_json(
-    address: str, inside: DescribedCheckpoint, holders: Mapping[str, RunStatus]
+    address: str,
+    inside: DescribedCheckpoint,
+    holders: Mapping[str, RunStatus],
+    inputs: Sequence[DescribedInput] = (),
 ) -> dict[str, Data]:
     """Everything as it is, versioned."""
     return {
@@ -22,11 +31,17 @@ def checkpoint_json(
         "address": address,
         **encode(inside),
         "jobs": {job: encode(row) for job, row in holders.items()},
+        **({"inputs": [encode(item) for item in inputs]} if inputs else {}),
     }
 
 
 def checkpoint_text(
-    address: str, inside: DescribedCheckpoint, holders: Mapping[str, RunStatus], *, now: float
+    address: str,
+    inside: DescribedCheckpoint,
+    holders: Mapping[str, RunStatus],
+    inputs: Sequence[DescribedInput] = (),
+    *,
+    now: float,
 ) -> str:
     """``now`` in UTC seconds."""
     lines = [f"{address}: {inside.location}", f"generation {inside.generation} is in use"]
@@ -35,14 +50,26 @@ def checkpoint_text(
         lines.append("no query has run in this generation")
     for query in inside.queries:
         lines += ["", *_query(query, now)]
+    for item in inputs:
+        lines += ["", *_input(item)]
     lines += [
         "",
         "Generations:",
-        *(f"  {line}" for item in inside.generations for line in _generation(item)),
+        *(f"  {line}" for each in inside.generations for line in _generation(each)),
     ]
     if not inside.generations:
         lines.append("  none on disk")
     return "\n".join(lines) + "\n"
+
+
+def _input(item: DescribedInput) -> Iterator[str]:
+    output = f" of output {item.output}" if item.output not in ("", "all") else ""
+    yield f"Input {item.input}{output} of {item.job}:"
+    for each in item.lag:
+        yield f"  topic {each.topic}, partition {each.partition}: {lag_text(each.records)} behind"
+    yield from (f"  {text}" for text in item.problems)
+    if not item.lag and not item.problems:
+        yield "  nothing was read yet"
 
 
 def _holder(name: str, row: RunStatus) -> str:

@@ -3,7 +3,7 @@
 Touches control directories, checkpoints, and processes through ``Applications``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
@@ -23,6 +23,8 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, StageDone, Unreadable
 from flareiac.sdk.run_status import RunStatus
+from flareiac_spark.checkpoint_files.generations import damage
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.generation import rollback
@@ -39,6 +41,7 @@ from flareiac_spark.job.read import read_job
 from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.target import Target, target_of
 from flareiac_spark.observation.job import observed_facts
+from flareiac_spark.sources.findings import InputReach
 
 
 class JobDriver:
@@ -132,6 +135,13 @@ class JobDriver:
     def inspect(self, address: str, recorded: Recorded, references: References) -> RunStatus:
         """See ``flareiac.sdk.capabilities.Inspecting``."""
         return inspect_job(address, recorded, references, self._applications)
+
+    def reach(self, recorded: Recorded, references: References) -> Mapping[str, Mapping[str, InputReach]]:
+        """See ``flareiac_spark.observation.job.KnowsReach``."""
+        try:
+            return self._reach.of_recorded(JobDefinition.of(recorded.attributes), references)
+        except Damaged as trouble:
+            raise Failure(damage("", trouble)) from None
 
     def _settled(self, request: ChangeRequest) -> Outcome | None:
         engine = JobDefinition.of(request.action.planned).runs_in

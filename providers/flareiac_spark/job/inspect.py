@@ -21,6 +21,9 @@ from flareiac_spark.engine.application import Applications, read_desired, read_s
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.read import last_error
+from flareiac_spark.sources.findings_text import lag_text
+from flareiac_spark.sources.on_disk import kind_of
+from flareiac_spark.sources.source import offsets_of
 
 
 def inspect_job(
@@ -86,10 +89,26 @@ def _lag(queries: Sequence[QueryStatus], files: int | None) -> str | None:
         for source in query.lag.values()
         if source.latest is not None
     ]
-    texts = [] if all(known) else ["behind"]
+    records = max((found for query in queries if (found := _records(query)) is not None), default=None)
+    texts = [] if all(known) or records is not None else ["behind"]
+    if records:
+        texts.append(lag_text(records))
     if files:
         texts.append("1 file" if files == 1 else f"{files:,} files")
     return ", ".join(texts) or ("none" if known or files is not None else None)
+
+
+def _records(query: QueryStatus) -> int | None:
+    """How many records a query is behind the sources that tell how far ahead they are; None where one of them
+    does not count records.
+    """
+    counts = [
+        offsets_of(kind_of(source.end)).behind(source.end, source.latest)
+        for source in query.lag.values()
+        if source.latest is not None
+    ]
+    known = [count for count in counts if count is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

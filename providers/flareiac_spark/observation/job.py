@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
-from flareiac.sdk.results import Missing, Observation, Present
+from flareiac.sdk.references import References
+from flareiac.sdk.results import Missing, Observation, Present, Recorded
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
 from flareiac_spark.control import JobSpec
@@ -86,6 +87,17 @@ class JobFacts:
     def pinned(self) -> dict[str, str]:
         """Settings that Spark keeps from the first start."""
         return {key: value for item in self.checkpoints.values() for key, value in item.conf.items()}
+
+
+@runtime_checkable
+class KnowsReach(Protocol):
+    """The driver of resources that read what brokers hold."""
+
+    def reach(self, recorded: Recorded, references: References) -> Mapping[str, Mapping[str, InputReach]]:
+        """What became of the records that inputs have yet to read, by query and input; asks the brokers.
+        Raises ``Failure``.
+        """
+        ...
 
 
 def observed_facts(observed: Observation) -> JobFacts | None:

@@ -121,14 +121,6 @@ def lag_text(offsets: int) -> str:
     return "1 record" if offsets == 1 else f"{offsets:,} records"
 
 
-def lag_lines(lag: Lag) -> list[str]:
-    """The lag of each partition."""
-    return [
-        f"topic {topic}, partition {number}: {lag_text(offsets)} behind"
-        for (topic, number), offsets in sorted(lag.offsets.items())
-    ]
-
-
 def time_text(at_ms: int) -> str:
     """A moment, as in other plans."""
     try:
