@@ -30,11 +30,35 @@ _PART_OF_RETENTION: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotedTopics:
-    """Which topics of which cluster a query began with: ids by name, each None where it is not known."""
+class NotedTopic:
+    """A topic that a query has read. ``id`` and ``cluster`` are the cluster's own; None where it has none."""
 
-    cluster_id: str | None = None
-    ids: Mapping[str, str | None] = field(default_factory=dict)
+    topic: str
+    id: str | None
+    cluster: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedTopics:
+    """Which topics of which clusters a query has read. Two clusters may have a topic of one name."""
+
+    topics: tuple[NotedTopic, ...] = ()
+
+    def other_clusters(self, topic: str, found: str | None) -> str | None:
+        """The cluster whose topic of this name was read, where that is certainly not ``found``."""
+        known = {item.cluster for item in self.topics if item.topic == topic}
+        if found is None or None in known or found in known:
+            return None
+        return min((item for item in known if item is not None), default=None)
+
+    def ids(self, topic: str, cluster: str | None) -> frozenset[str]:
+        """The ids under which a topic of a cluster was read; none where one of them is not known."""
+        known = {
+            item.id
+            for item in self.topics
+            if item.topic == topic and (item.cluster == cluster or cluster is None or item.cluster is None)
+        }
+        return frozenset() if None in known else frozenset(item for item in known if item is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +100,10 @@ def reach_of(
     """
     names = [name for name in view.topics if read is None or name in read]
     topics = {name: _extent(view.topics[name]) for name in names}
-    noted, found = position.noted.cluster_id, view.cluster_id
-    if noted is not None and found is not None and noted != found:
-        return InputReach(findings=(OtherCluster(noted=noted, found=found),), topics=topics)
     begun = [topic for topic in position.topics if read is None or topic in read]
+    others = (position.noted.other_clusters(topic, view.cluster_id) for topic in begun)
+    if (noted := next((other for other in others if other is not None), None)) is not None:
+        return InputReach(findings=(OtherCluster(noted=noted, found=view.cluster_id or ""),), topics=topics)
     missing = [name for name in read or () if name not in view.topics and name not in begun]
     findings = [
         *_lost_topics(position, view, begun),
@@ -127,19 +151,18 @@ def _extent(topic: TopicOffsets) -> TopicExtent:
 
 def _lost_topics(position: BrokerPosition, view: BrokerView, begun: Sequence[str]) -> Iterator[Finding]:
     for topic in begun:
-        there = view.topics.get(topic)
-        noted = position.noted.ids.get(topic)
+        there, noted = view.topics.get(topic), position.noted.ids(topic, view.cluster_id)
         if there is None:
             yield TopicGone(topic=topic, read=True)
-        elif noted is not None and there.id is not None and noted != there.id:
-            yield TopicRecreated(topic=topic, noted=noted, found=there.id)
-        elif noted is not None and there.id is None:
+        elif noted and there.id is None:
             yield Unknown(why=f"the brokers do not say which topic {topic} is")
+        elif noted and there.id is not None and there.id not in noted:
+            yield TopicRecreated(topic=topic, noted=min(noted), found=there.id)
 
 
-def _is_same(position: BrokerPosition, there: TopicOffsets) -> bool:
-    noted = position.noted.ids.get(there.name)
-    return noted is None or there.id is None or noted == there.id
+def _is_same(position: BrokerPosition, view: BrokerView, there: TopicOffsets) -> bool:
+    noted = position.noted.ids(there.name, view.cluster_id)
+    return not noted or there.id is None or there.id in noted
 
 
 def _of_topic(position: BrokerPosition, view: BrokerView, topic: str) -> Iterator[Finding]:
@@ -147,7 +170,7 @@ def _of_topic(position: BrokerPosition, view: BrokerView, topic: str) -> Iterato
     here.
     """
     there = view.topics.get(topic)
-    if there is None or not _is_same(position, there):
+    if there is None or not _is_same(position, view, there):
         return
     next_, ahead = _of(position.next, topic), _of(position.ahead, topic)
     if absent := sorted({*next_, *ahead} - {*there.partitions}):
@@ -188,7 +211,7 @@ def _lag(position: BrokerPosition, view: BrokerView, begun: Sequence[str]) -> It
     offsets: dict[Partition, int] = {}
     for topic in begun:
         there = view.topics.get(topic)
-        if there is not None and _is_same(position, there):
+        if there is not None and _is_same(position, view, there):
             for number, item in sorted(there.partitions.items()):
                 at = position.next.get((topic, number), item.first)
                 offsets[topic, number] = max(0, item.end - max(at, item.first))
@@ -201,7 +224,7 @@ def _near_deletion(
 ) -> Iterator[NearDeletion]:
     """The partition of a topic whose next record is deleted first, where that is soon."""
     there = view.topics.get(topic)
-    if there is None or (within := near(there)) is None or not _is_same(position, there):
+    if there is None or (within := near(there)) is None or not _is_same(position, view, there):
         return
     times = {
         number: ages.written_ms[topic, number, offset]

@@ -19,7 +19,7 @@ from flareiac_spark.sources.findings import (
     Unknown,
 )
 from flareiac_spark.sources.findings_text import complaint, news, span_text
-from flareiac_spark.sources.reachable import Ages, BrokerPosition, NotedTopics, near, reach_of
+from flareiac_spark.sources.reachable import Ages, BrokerPosition, NotedTopic, NotedTopics, near, reach_of
 
 _HOUR = 3_600_000
 _NOW = 1_800_000_000_000
@@ -44,8 +44,12 @@ def _at(*offsets: int, ahead: tuple[int, ...] = (), noted: NotedTopics | None = 
     return BrokerPosition(
         next={("orders", at): offset for at, offset in enumerate(offsets)},
         ahead={("orders", at): offset for at, offset in enumerate(ahead)},
-        noted=noted or NotedTopics(cluster_id="c-1", ids={"orders": "t-1"}),
+        noted=noted or _noted("t-1"),
     )
+
+
+def _noted(topic_id: str | None) -> NotedTopics:
+    return NotedTopics(topics=(NotedTopic(topic="orders", id=topic_id, cluster="c-1"),))
 
 
 def _reach(
@@ -85,6 +89,21 @@ def test_brokers_that_do_not_tell_the_id_leave_it_unknown() -> None:
 def test_another_cluster_makes_every_offset_meaningless() -> None:
     found = _reach(_at(3), _view(_topic((0, 10)), cluster="c-2"))
     assert found.findings == (OtherCluster(noted="c-1", found="c-2"),)
+
+
+def test_a_topic_that_was_read_on_two_clusters_is_known_on_both() -> None:
+    both = NotedTopics(
+        topics=(
+            NotedTopic(topic="orders", id="t-1", cluster="c-1"),
+            NotedTopic(topic="orders", id="t-9", cluster="c-9"),
+        )
+    )
+    there = _view(_topic((0, 10), topic_id="t-9"), cluster="c-9")
+    assert not _reach(_at(3, noted=both), there).lost
+    other = _view(_topic((0, 10), topic_id="t-1"), cluster="c-9")
+    assert _reach(_at(3, noted=both), other).lost == (
+        TopicRecreated(topic="orders", noted="t-9", found="t-1"),
+    )
 
 
 def test_a_topic_that_is_gone_and_one_that_never_was() -> None:
@@ -180,7 +199,7 @@ def test_a_position_is_readable_exactly_within_its_partition(
 @given(ids=st.tuples(st.sampled_from(["t-1", "t-2"]), st.sampled_from(["t-1", "t-2", None])), at=_offset)
 def test_no_answer_about_another_topic_is_comfortable(ids: tuple[str, str | None], at: int) -> None:
     noted, there = ids
-    position = _at(at, noted=NotedTopics(cluster_id="c-1", ids={"orders": noted}))
+    position = _at(at, noted=_noted(noted))
     found = _reach(position, _view(_topic((0, 1000), topic_id=there)))
     assert bool(found.lost or found.unknown) == (noted != there)
 

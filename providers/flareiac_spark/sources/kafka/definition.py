@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.codes import Code
-from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
+from flareiac.sdk.brokers import TopicSelection
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text
+from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
@@ -27,7 +29,7 @@ from flareiac_spark.sources.kafka.resolved import ResolvedKafka
 from flareiac_spark.sources.kafka.schema import BLOCK
 from flareiac_spark.sources.kafka.starting import EARLIEST, NotAStart, starting_of
 from flareiac_spark.sources.resolved import SpecColumn
-from flareiac_spark.sources.source import Places, Source, Surroundings
+from flareiac_spark.sources.source import Places, Source, Surroundings, TopicRead
 
 _FIRST_START: Final = ("starting_offsets",)
 _NAMES: Final = ("connection", "topic_blocks")
@@ -69,6 +71,7 @@ class KafkaSource(Source):
     first_start: ClassVar = _FIRST_START
     names: ClassVar = _NAMES
     elsewhere: ClassVar = "source.kafka-topics"
+    held_by_brokers: ClassVar = True
 
     kind: Literal["kafka"] = "kafka"
     connection: Ref
@@ -123,6 +126,17 @@ class KafkaSource(Source):
     @property
     def place(self) -> str:
         return encode_place(self.topics, self.topic_pattern)
+
+    def topic_read(self, references: References) -> TopicRead | None:
+        connection = references.get(self.connection.address)
+        if connection is None or not is_known([*self.topics, self.topic_pattern]):
+            return None
+        declared = (references.get(item.address) for item in self.topic_blocks)
+        return TopicRead(
+            connection=connection,
+            selection=TopicSelection(names=self.topics, pattern=self.topic_pattern),
+            expected=tuple(str(item.attributes.get("name")) for item in declared if item is not None),
+        )
 
     @property
     def tells_columns_by_place(self) -> bool:

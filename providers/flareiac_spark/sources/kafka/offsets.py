@@ -4,9 +4,12 @@ there.
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from flareiac_spark.checkpoint_log import any_json, text_of
+from flareiac_spark.sources.findings import Partition
 from flareiac_spark.sources.kafka.positions import log_text, offset_text, positions_of
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
 
@@ -60,6 +63,25 @@ class KafkaOffsets(Offsets):
         positions = positions_of(json.loads(offset)) or {}
         kept = {topic: each for topic, each in positions.items() if _reads(place, topic)}
         return offset_text(kept) if kept else None
+
+    def partitions(self, offset: Any) -> Mapping[Partition, int]:
+        found = positions_of(offset) or {}
+        return {(topic, number): at for topic, each in found.items() for number, at in each.items()}
+
+    def began(self, log: Path) -> Any:
+        if not self.is_own_log(log):
+            return None
+        return any_json(text_of(log / "0").partition("\n")[2], log / "0")
+
+    def behind(self, end: Any, latest: Any) -> int | None:
+        read, there = positions_of(end), positions_of(latest)
+        if read is None or there is None:
+            return None
+        return sum(
+            max(0, at - read.get(topic, {}).get(number, 0))
+            for topic, each in there.items()
+            for number, at in each.items()
+        )
 
     def begin_at(self, log: Path, offset: str, write: Write) -> None:
         write(log / "0", log_text(offset_text(positions_of(json.loads(offset)) or {})))
