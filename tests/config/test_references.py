@@ -57,7 +57,7 @@ CASES = {
     ("kafka", "schema_registry.username"): _KAFKA % (_REGISTRY % _USER),
     ("kafka", "schema_registry.password"): _KAFKA % (_REGISTRY % _USER),
     ("kafka", "schema_registry.token"): _KAFKA % (_REGISTRY % "token = secret.s"),
-    ("topic", "connection"): _KAFKA % "" + '\ntopic "t" {\n  connection = kafka.k\n}',
+    ("topic", "kafka"): _KAFKA % "" + '\ntopic "t" {\n  kafka = kafka.k\n}',
     ("catalog", "credential"): _REST % "credential",
     ("catalog", "token"): _REST % "token",
     ("namespace", "catalog"): 'namespace "n" { catalog = catalog.lake }',

@@ -31,7 +31,7 @@ def importable_topics(request: ImportRequest) -> Sequence[Importable | LeftOut]:
         for address, attributes in request.declared.items()
         if address.startswith("topic.")
         for definition in [TopicDefinition.of(attributes)]
-        if definition.connection.address == connection.address
+        if definition.kafka.address == connection.address
     }
     items = [
         _item(connection, name, there, declared.get(name))
@@ -52,7 +52,7 @@ def _item(connection: Resolved, name: str, found: Found, address: str | None) ->
         return LeftOut(id=import_id, why=why)
     copies = set(found.topic.replicas.values())
     attributes: dict[str, Written] = {
-        "connection": Reference(connection.address),
+        "kafka": Reference(connection.address),
         "partitions": len(found.topic.replicas),
     }
     if len(copies) == 1:
@@ -64,7 +64,7 @@ def _item(connection: Resolved, name: str, found: Found, address: str | None) ->
         block=WrittenBlock(type="topic", label=_label_of(name), attributes=attributes),
         named="name",
         real_name=name,
-        named_after="connection",
+        named_after="kafka",
         qualifier=re.sub(r"\W+", "_", label),
     )
 

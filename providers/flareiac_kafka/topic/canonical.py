@@ -29,13 +29,13 @@ def canonical(
     """Canonical attributes of a topic."""
     written = dict(decoded.attributes)
     name = written.pop("name") or decoded.name
-    connection = _connection(written.pop("connection"), diagnostics)
+    connection = _connection(written.pop("kafka"), diagnostics)
     if why := name_trouble(name):
         diagnostics.error(codes.INVALID_TOPIC_NAME, why, attribute=("name",))
     on_destroy = written.pop("on_destroy") or "retain"
     definition = decode(
         TopicDefinition,
-        {"connection": connection, "name": name, "on_destroy": on_destroy, **written},
+        {"kafka": connection, "name": name, "on_destroy": on_destroy, **written},
         decoded.address,
     )
     attributes: Attributes = encode(definition)
@@ -48,7 +48,7 @@ def _connection(written: Data, diagnostics: Diagnostics) -> Reference:
     diagnostics.error(
         codes.NO_CONNECTION,
         'The topic needs a cluster. Declare one: kafka "main" { bootstrap_servers = "broker:9092" }',
-        attribute=("connection",),
+        attribute=("kafka",),
     )
     return Reference("kafka.main")
 
@@ -68,8 +68,8 @@ def name_trouble(name: str) -> str | None:
 def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
     """A topic holds its name in its cluster, and the name of its metrics."""
     topic = TopicDefinition.of(attributes)
-    found = references.get(topic.connection.address)
-    cluster = str(topic.connection) if found is None else _place(found.attributes)
+    found = references.get(topic.kafka.address)
+    cluster = str(topic.kafka) if found is None else _place(found.attributes)
     name = Usage(
         subject=f"topic {topic.name} in {cluster}", holder=address, relation=Relation.REAL_NAME, reason=""
     )

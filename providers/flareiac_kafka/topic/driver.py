@@ -92,7 +92,7 @@ class TopicDriver:
         references: dict[str, References] = {}
         for request in requests:
             definition = _requested(request)
-            connection = definition.connection.address
+            connection = definition.kafka.address
             wanted.setdefault(connection, []).append((request.address, definition))
             references.setdefault(connection, request.references)
         answers: dict[str, tuple[TopicDefinition, Answer]] = {}
@@ -219,10 +219,10 @@ def _requested(request: ReadRequest) -> TopicDefinition:
 
 def _connection(definition: TopicDefinition, references: References) -> Attributes:
     """The canonical attributes of the topic's cluster. Raises ``Failure`` when it is not declared."""
-    found = references.get(definition.connection.address)
+    found = references.get(definition.kafka.address)
     if found is None:
         why = (
-            f"The topic {definition.name} is recorded in {definition.connection}, and without its block "
+            f"The topic {definition.name} is recorded in {definition.kafka}, and without its block "
             "FlareIaC does not know where to look. Keep the kafka block until the topic is forgotten or "
             "deleted."
         )
@@ -234,7 +234,7 @@ def _cluster(
     definition: TopicDefinition, request: ChangeRequest | ApplyRequest[Delete] | ApplyRequest[Settleable]
 ) -> "Cluster":
     connection = _connection(definition, request.references)
-    return opened(connection, definition.connection.address, request.cancel)
+    return opened(connection, definition.kafka.address, request.cancel)
 
 
 def _answers(definitions: Sequence[TopicDefinition], references: References) -> dict[str, Answer]:
@@ -242,7 +242,7 @@ def _answers(definitions: Sequence[TopicDefinition], references: References) -> 
     names = [item.name for item in definitions]
     try:
         cluster = opened(
-            _connection(definitions[0], references), definitions[0].connection.address, threading.Event()
+            _connection(definitions[0], references), definitions[0].kafka.address, threading.Event()
         )
         return dict(look_at(cluster, names))
     except Failure as failure:
@@ -399,7 +399,7 @@ def _unconfirmed(definition: TopicDefinition, why: str) -> Diagnostic:
 def _refused(definition: TopicDefinition, refused: Refused) -> Diagnostic:
     reason = refused.reason
     if _FORBIDDEN in reason.name:
-        return not_allowed(definition.connection.address, f"topic {definition.name}", reason)
+        return not_allowed(definition.kafka.address, f"topic {definition.name}", reason)
     return error(
         codes.CHANGE_REFUSED,
         f"{definition.import_id}: {reason.line} ({reason.name}). Nothing of this change took effect.",

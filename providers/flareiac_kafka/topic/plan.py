@@ -369,7 +369,7 @@ def _another(request: PlanRequest, recorded: RecordedTopic, observed: ObservedTo
 
 
 def _other_cluster(request: PlanRequest, recorded: RecordedTopic, cluster_id: str | None) -> Blocker:
-    connection = recorded.definition.connection.address
+    connection = recorded.definition.kafka.address
     removed = f"removed {{\n  from = {request.address}\n  lifecycle {{\n    destroy = false\n  }}\n}}"
     return blocker(
         codes.OTHER_CLUSTER,
@@ -400,7 +400,7 @@ def _moved(case: Case) -> tuple[Blocker, ...]:
     if case.recorded is None:
         return ()
     was, now = case.recorded.definition, case.desired
-    if (was.connection, was.name) == (now.connection, now.name):
+    if (was.kafka, was.name) == (now.kafka, now.name):
         return ()
     moved = blocker(
         codes.TOPIC_RENAMED,

@@ -30,7 +30,7 @@ def _replicas(value: Data) -> str | None:
 SCHEMA: Final = Block(
     description="A topic of a Kafka cluster.",
     attributes={
-        "connection": Attribute(
+        "kafka": Attribute(
             type=RefType(("kafka",)),
             description="The cluster of the topic. Default: the only kafka block that is declared.",
         ),

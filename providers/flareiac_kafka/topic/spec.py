@@ -14,7 +14,7 @@ from flareiac_kafka.broker.cluster import ConfigChange
 class TopicDefinition:
     """A ``topic`` block. What is None is not managed, as is a setting that is null."""
 
-    connection: Ref
+    kafka: Ref
     name: str
     partitions: Number | None = None
     replication_factor: Number | None = None
@@ -29,7 +29,7 @@ class TopicDefinition:
     @property
     def import_id(self) -> str:
         """``KAFKA/TOPIC``: the connection by its block's label."""
-        return f"{self.connection.address.removeprefix('kafka.')}/{self.name}"
+        return f"{self.kafka.address.removeprefix('kafka.')}/{self.name}"
 
     @property
     def settings(self) -> Mapping[str, str]:
