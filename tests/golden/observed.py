@@ -81,6 +81,7 @@ class JobThere:
     position: Attributes | None = None
     """What its queries have read and written of tables, as keywords of ``JobPosition``."""
     heard_ms: int | None = None
+    given_generation: int | None = None
 
     def identity(self, attributes: Attributes) -> Attributes:
         if not self.known:
@@ -108,6 +109,7 @@ class JobThere:
             if position is None
             else dict.fromkeys(names, position.of_query(self.committed, in_flight=self.in_flight)),
             heard_ms=self.heard_ms,
+            given_generation=self.given_generation,
         )
 
     def _checkpoint(self, query: str, attributes: Attributes) -> OutputFacts:

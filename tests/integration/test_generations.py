@@ -26,6 +26,7 @@ COUNTS = from_first(
 )
 COPY = from_first("copy", {"id": "long", "city": "string"}, "id, city FROM copy")
 RAISED = "generation = 2"
+FAILS = "if(id >= 0, raise_error('no city today'), city)"
 
 
 def folder(project: Project, name: str, generation: int, output: str | None = None) -> Path:
@@ -145,6 +146,38 @@ def test_a_table_is_rebuilt(project: Project, point: str) -> None:
     assert [item.parent_snapshot_id for item in emptied] == [before]
     assert f"table.{name}" in done.text
     assert f'"snapshot_id": {before}' in project.run("state", "show", f"job.{name}", "-json").out
+    assert "No changes." in project.quiet()
+
+
+def test_a_generation_that_has_begun_is_not_begun_again(project: Project) -> None:
+    """The first definition in it fails; the next plan names what is left to do, and no table is emptied."""
+    name = "begun"
+    project.write(begun=rides(name))
+    project.apply()
+    project.expect_rides(name)
+    renew(project, name, 2, "earliest")
+    project.edit(
+        name,
+        (
+            'output "rides" { table = table.begun }',
+            'output "rides" {\n table = table.begun\n rebuild = "truncate"\n }',
+        ),
+        ("SELECT id, city FROM rides", f"SELECT id, {FAILS} AS city FROM rides"),
+        ('restart    = { backoff = "1s" }', "restart    = { max_failures = 0 }"),
+    )
+    assert "empties table.begun before it starts" in project.plan(2)
+    assert "no city today" in project.run("apply", "-auto-approve", code=7).text
+    snapshots = [item.snapshot_id for item in project.table(name).metadata.snapshots]
+    project.edit(name, (FAILS, "upper(city)"))
+    said = project.plan(2)
+    assert "continues in generation 2, which has begun" in said
+    assert "empties" not in said
+    assert "mpty table.begun" not in project.run("plan", "-show-steps").out
+    project.apply()
+    project.expect_rides(name)
+    assert {row["city"] for row in project.rows(name)} == {"ROME", "OSLO", "BERN"}
+    now = [item.snapshot_id for item in project.table(name).metadata.snapshots]
+    assert now[: len(snapshots)] == snapshots
     assert "No changes." in project.quiet()
 
 

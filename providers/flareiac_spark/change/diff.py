@@ -183,7 +183,9 @@ class _Comparison:
             and self._old.generation is not None
             and self._new.generation is not None
         ):
-            why = f"generation {self._new.generation} starts in an empty folder"
+            begun = self._facts.given_generation == self._new.generation
+            what = "was begun by an apply that failed" if begun else "starts in an empty folder"
+            why = f"generation {self._new.generation} {what}"
             yield Restarted(
                 path=("generation",),
                 text="the checkpoint's generation",

@@ -52,6 +52,13 @@ def begins(recorded: JobDefinition | None, planned: JobDefinition) -> bool:
     return planned.generation > 1 if before is None else planned.generation != before.generation
 
 
+def has_begun(planned: JobDefinition, facts: JobFacts) -> bool:
+    """Whether an apply that failed has begun the generation already: tables are emptied and folders are
+    prepared once.
+    """
+    return planned.generation is not None and planned.generation == facts.given_generation
+
+
 def on_same_checkpoint(recorded: JobDefinition | None, planned: JobDefinition) -> JobDefinition | None:
     """The definition that was recorded on the same checkpoint; on another one a job is new."""
     if recorded is None or recorded.generation is None:
@@ -78,6 +85,11 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
     """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are
     there.
     """
+    if has_begun(desired, facts):
+        text = f"continues in generation {desired.generation}, which has begun"
+        why = "an apply that failed did what its beginning takes: no table is emptied a second time"
+        yield Step(text=text, effect=Effect.NEW_GENERATION, why=why)
+        return
     start = start_of(desired, request.references)
     lost = readable.missed(desired, request.references)
     deleted = broker_positions.missed(desired, facts)
@@ -93,6 +105,8 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
 
 def blockers(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
     """Why a table cannot be emptied for a rebuild."""
+    if has_begun(desired, facts):
+        return []
     start = start_of(desired, request.references)
     found: list[Blocker] = []
     for name, output in desired.table_outputs.items():

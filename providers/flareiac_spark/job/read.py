@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac_spark.application import (
@@ -105,6 +106,8 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
     unread = [text for _name, kind in kinds() for text in kind.offsets.unread(tuple(folders.values()))]
     if desired is not None and (wanted := desired.jobs.get(request.address)) is not None:
         facts = _with_entry(facts, wanted)
+        if declared is not None and _is_given(declared, facts.spec, request.references, project):
+            facts = replace(facts, given_generation=declared.generation)
     if status is None:
         return _Seen(facts=facts, status=None, unread=tuple(unread))
     said = status.jobs.get(request.address)
@@ -191,6 +194,15 @@ def _with_status(facts: JobFacts, status: Status, job: JobStatus | None) -> JobF
         since_ms=int(job.since * 1000),
         failures=job.failures,
     )
+
+
+def _is_given(
+    declared: JobDefinition, spec: JobSpec | None, references: References, project: Project
+) -> bool:
+    """Whether what should run works in folders of the declared definition. Raises ``Damaged``."""
+    folders = query_folders(declared, references, project, declared.query_names)
+    places = {str(folder) for folder in folders.values()}
+    return spec is not None and any(output.checkpoint in places for output in spec.outputs)
 
 
 def _spec(wanted: DesiredJob) -> JobSpec | None:

@@ -17,7 +17,7 @@ from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import rollback
-from flareiac_spark.generation.generation_plan import begins, is_emptied, start_of
+from flareiac_spark.generation.generation_plan import begins, has_begun, is_emptied, start_of
 from flareiac_spark.generation.targets import redirected
 from flareiac_spark.observation.job import ENDED, JobFacts
 from flareiac_spark.start_from import EARLIEST, OLDEST_SNAPSHOT
@@ -63,7 +63,9 @@ def stages_of(update: JobUpdate) -> tuple[Stage, ...]:
         *_rollback_points(update),
     ]
     stops = update.recorded is not None and _may_start(update)
-    needed = bool(between) or _moves(update) or _disturbed_hard(update)
+    # Also where nothing is left to do in between: which generation a job is in is decided while it stands.
+    switches = begins(update.recorded, update.desired)
+    needed = bool(between) or switches or _moves(update) or _disturbed_hard(update)
     quiesces = [_quiesce(update)] if stops and needed else []
     return (*quiesces, *between, _last(update, quiesced=bool(quiesces)))
 
@@ -116,6 +118,8 @@ def _finishes(update: JobUpdate) -> Iterator[Stage]:
 def _must_finish(update: JobUpdate, recorded: JobDefinition) -> bool:
     """Whether a batch in flight cannot be left to the new definition."""
     if begins(recorded, update.desired):
+        if has_begun(update.desired, update.facts):
+            return False
         start = start_of(update.desired, update.request.references)
         return start not in (EARLIEST, OLDEST_SNAPSHOT)
     place = update.desired.checkpoint_location
@@ -161,7 +165,7 @@ def _generation(update: JobUpdate) -> Iterator[Stage]:
     recorded, desired, references = update.recorded, update.desired, update.request.references
     begun = update.facts.checkpoints if recorded is None else {}
     queries = [name for name in desired.query_names if name not in begun]
-    if not queries or not begins(recorded, desired):
+    if not queries or not begins(recorded, desired) or has_begun(desired, update.facts):
         return
     number, start = desired.generation, start_of(desired, references)
     for name, output in sorted(desired.table_outputs.items()):

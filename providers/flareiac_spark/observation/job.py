@@ -39,8 +39,9 @@ class JobFacts:
     so that its lease can tell. ``checkpoints`` by output, if started; ``stands`` by query, also where one was
     prepared only. ``since_ms`` is when the phase began, ``heard_ms`` the application's last heartbeat (both
     ms since 1970), ``failures`` those within the restart budget's window. ``absent``: local folders of files
-    that are read and are not there. ``reach``: what became of the records that inputs have yet to read, by
-    query and input, where brokers hold them.
+    that are read and are not there. ``given_generation``: the declared one, where what should run works in
+    its folders already, by an apply that may have failed since. ``reach``: what became of the records that
+    inputs have yet to read, by query and input, where brokers hold them.
     """
 
     digest: str | None = None
@@ -60,6 +61,7 @@ class JobFacts:
     heard_ms: int | None = None
     failures: int = 0
     absent: tuple[str, ...] = ()
+    given_generation: int | None = None
     reach: Mapping[str, Mapping[str, InputReach]] = field(default_factory=dict)
 
     @property
