@@ -40,23 +40,12 @@ _JOB = (
     'job "j" {\n  mode = "%s"\n  %s\n  input "i" { %s }\n  step "s" { sql = "SELECT 1L AS id FROM i" }\n'
     '  output "o" { table = table.src }\n}'
 )
+_FROM_KAFKA = '\nstream "k" {\n  kafka {\n    %s\n    format = "text"\n  }\n}'
 _STREAM_JOB = ("stream", "checkpoint = checkpoint.c", "stream = stream.rows")
 _KAFKA = 'kafka "k" {\n  bootstrap_servers = "h:9092"\n  %s\n}'
-_SASL = _KAFKA % 'sasl {\n    mechanism = "PLAIN"\n    username = secret.s\n    password = secret.s\n  }'
-_PEM = 'ssl {\n    certificate = "c.pem"\n    key = secret.s\n    key_password = secret.s\n  }'
-_STORE = 'ssl {\n    truststore = "t"\n    keystore = "k"\n    %s = secret.s\n  }'
-_REGISTRY = 'schema_registry {\n    url = "http://h"\n    %s\n  }'
-_USER = "username = secret.s\n    password = secret.s"
 CASES = {
-    ("kafka", "sasl.username"): _SASL,
-    ("kafka", "sasl.password"): _SASL,
-    ("kafka", "ssl.key"): _KAFKA % _PEM,
-    ("kafka", "ssl.key_password"): _KAFKA % _PEM,
-    ("kafka", "ssl.truststore_password"): _KAFKA % (_STORE % "truststore_password"),
-    ("kafka", "ssl.keystore_password"): _KAFKA % (_STORE % "keystore_password"),
-    ("kafka", "schema_registry.username"): _KAFKA % (_REGISTRY % _USER),
-    ("kafka", "schema_registry.password"): _KAFKA % (_REGISTRY % _USER),
-    ("kafka", "schema_registry.token"): _KAFKA % (_REGISTRY % "token = secret.s"),
+    ("stream", "kafka.topic"): _KAFKA % "" + '\ntopic "o" {}\n' + _FROM_KAFKA % "topic = topic.o",
+    ("stream", "kafka.connection"): _KAFKA % "" + _FROM_KAFKA % 'topic = "o"\n    connection = kafka.k',
     ("topic", "kafka"): _KAFKA % "" + '\ntopic "t" {\n  kafka = kafka.k\n}',
     ("catalog", "credential"): _REST % "credential",
     ("catalog", "token"): _REST % "token",
