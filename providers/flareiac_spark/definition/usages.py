@@ -34,7 +34,7 @@ _SAME_CHECKPOINT: Final = Conflict(
 
 
 def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
-    """The tables of its inputs and outputs, the topics of its outputs, and its checkpoint's location."""
+    """The tables and topics of its inputs and outputs, and its checkpoint's location."""
     found: list[Usage] = []
     job = JobDefinition.of(attributes)
     given = columns_by_relation(job, references)
@@ -46,6 +46,10 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
                 if (read := source.table_read) is not None:
                     table = read.table.address
                     found.append(_reads(address, job, name, table, Relation.STREAMS_FROM, read.tolerates))
+                found += [
+                    _reads(address, job, name, block.address, Relation.STREAMS_FROM, ())
+                    for block in source.blocks_read
+                ]
             case TableInput(table=Reference(table)):
                 found.append(_reads(address, job, name, table, Relation.LOOKS_UP, ()))
             case FilesInput():

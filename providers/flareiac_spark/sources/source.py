@@ -127,6 +127,11 @@ class Source(ABC):
         return None
 
     @property
+    def blocks_read(self) -> tuple[Reference, ...]:
+        """The managed blocks, other than tables, whose records it reads."""
+        return ()
+
+    @property
     def table_read(self) -> TableRead | None:
         """The table that it streams."""
         return None

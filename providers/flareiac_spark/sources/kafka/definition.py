@@ -118,6 +118,10 @@ class KafkaSource(Source):
         )
 
     @property
+    def blocks_read(self) -> tuple[Reference, ...]:
+        return self.topic_blocks
+
+    @property
     def shown(self) -> str:
         if self.topic_pattern is not None:
             return f"topics that match {self.topic_pattern}"
