@@ -506,7 +506,7 @@ def _fill_connection(
         return
     blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]
     found = [f"{item}{render_key(key)}" for item in blocks for key in evaluation.instances.get(item, ())]
-    shared = _connection_of_named(evaluation, attributes, name)
+    shared = _connections_of_named(evaluation, attributes, target)
     if len(found) == 1:
         attributes[name] = Reference(found[0])
     elif len(shared) == 1:
@@ -521,15 +521,18 @@ def _fill_connection(
         )
 
 
-def _connection_of_named(evaluation: _Evaluation, attributes: Attributes, name: str) -> set[Reference]:
-    """The connections, by the same attribute, of the resources that a block names: a table is in the catalog
-    of its namespace.
+def _connections_of_named(evaluation: _Evaluation, attributes: Attributes, target: str) -> set[Reference]:
+    """The connections of this type of the resources that a body names, alone or in lists: a table is in the
+    catalog of its namespace, whatever their attributes for it are called.
     """
-    named = [
-        evaluation.resources.get(item.address) for item in attributes.values() if isinstance(item, Reference)
+    written = [
+        item for value in attributes.values() for item in (value if isinstance(value, list) else [value])
     ]
-    found = (item.attributes.get(name) for item in named if item is not None)
-    return {item for item in found if isinstance(item, Reference)}
+    named = [evaluation.resources.get(item.address) for item in written if isinstance(item, Reference)]
+    found = (value for item in named if item is not None for value in item.attributes.values())
+    return {
+        item for item in found if isinstance(item, Reference) and kind_and_name(item.address)[0] == target
+    }
 
 
 def _resolve(
