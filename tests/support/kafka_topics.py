@@ -2,8 +2,8 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -123,6 +123,21 @@ class Topics:
             producer.commit_transaction(SECONDS)
         else:
             producer.abort_transaction(SECONDS)
+
+    @contextmanager
+    def open_transaction(self, name: str, records: Iterable[Record | str | bytes | None]) -> Iterator[None]:
+        """The records stand in a transaction that is open inside, and committed at the end."""
+        producer = Producer({**self._settings, "transactional.id": uuid.uuid4().hex})
+        producer.init_transactions(SECONDS)
+        producer.begin_transaction()
+        self._send(producer, name, records)
+        yield
+        producer.commit_transaction(SECONDS)
+
+    def groups(self) -> list[str]:
+        """The consumer groups that the broker knows, sorted."""
+        found = self._admin.list_consumer_groups().result(SECONDS)
+        return sorted(group.group_id for group in found.valid)
 
     def consume(self, name: str) -> list[Record]:
         """Every committed record that is there now, ordered by partition and offset."""
