@@ -33,7 +33,7 @@ def status_text(rows: Mapping[str, RunStatus], *, now: float) -> str:
         return "No jobs are recorded.\n"
     lines = table_lines(TextTable(_COLUMNS, tuple(_cells(*item, now) for item in rows.items())))
     for address, row in rows.items():
-        lines += _trouble(address, row)
+        lines += [*_trouble(address, row), *_bad_records(address, row)]
     return "\n".join(lines) + "\n"
 
 
@@ -72,6 +72,20 @@ def _trouble(address: str, row: RunStatus) -> Iterator[str]:
     unhealthy = [text for text in row.health if not text.startswith(_SAID_BY_PHASE)]
     if unhealthy:
         yield from ("", f"{address}: unhealthy", *(line for text in unhealthy for line in _indented(text)))
+
+
+def _bad_records(address: str, row: RunStatus) -> Iterator[str]:
+    counts = [f"{name}: {count:,}" for name, count in row.bad_records.items() if count]
+    if counts:
+        yield from (
+            "",
+            f"{address}: records that could not be read in this run, by input",
+            *map(_inset, counts),
+        )
+
+
+def _inset(text: str) -> str:
+    return f"    {printable(text)}"
 
 
 def _indented(text: str) -> list[str]:

@@ -20,7 +20,8 @@ class RunStatus:
     """The fields and their order are the JSON of ``status``, a contract.
 
     ``last_commit`` in UTC seconds. ``lag`` in words. ``health``: what is wrong with it while it runs.
-    ``log``: the path of its log. ``queries`` by output.
+    ``log``: the path of its log. ``queries`` by output. ``bad_records``: how many could
+    not be read in this run, by input.
     """
 
     phase: str
@@ -37,3 +38,4 @@ class RunStatus:
     health: tuple[str, ...] = ()
     log: str = ""
     queries: Mapping[str, QueryRun] = field(default_factory=dict)
+    bad_records: Mapping[str, int] = field(default_factory=dict)

@@ -20,7 +20,11 @@ INVALID_DURATION: Final = Code("FIK013", "Invalid duration of a stream or job")
 WATERMARK_COLUMN_UNKNOWN: Final = Code("FIK163", "The watermark has an unknown column")
 FILES_PATH_UNSUPPORTED: Final = Code("FIK014", "The path of the files is not supported yet")
 INVALID_START: Final = Code("FIK015", "Invalid start_from")
-BAD_RECORDS_UNSUPPORTED: Final = Code("FIK016", "The action for bad records is not supported")
+UNKNOWN_BAD_RECORDS_ACTION: Final = Code("FIK016", "Unknown action for bad records")
+NO_RECORDS_TO_JUDGE: Final = Code("FIK220", "The source has no records that could be bad")
+QUARANTINE_WITHOUT_TABLE: Final = Code("FIK221", "The action for bad records and its table do not fit")
+QUARANTINE_TABLE_UNFIT: Final = Code("FIK222", "The table cannot take bad records")
+BAD_RECORDS_DECIDED_TWICE: Final = Code("FIK223", "An option decides about bad records too")
 
 # Streams of Kafka
 NO_KAFKA_CONNECTION: Final = Code("FIK300", "The stream names no Kafka cluster")

@@ -387,7 +387,12 @@ def used_folders(
         recorded_identity(request.recorded).digest,
     ):
         return []  # an apply that was cut short has started it
-    names = {desired.query_of(output): output for output in desired.outputs if output not in recorded.outputs}
+    # Of bad records, what came meanwhile is missing in the quarantine: going on is what is wanted.
+    names = {
+        desired.query_of(output): output
+        for output in desired.declared_outputs
+        if output not in recorded.outputs
+    }
     known = {recorded.query_of(output) for output in recorded.outputs}
     return [
         blocker(

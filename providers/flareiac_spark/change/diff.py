@@ -25,6 +25,7 @@ from flareiac_spark.definition.queries import what_is_read
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.settings import OUTPUT_OPTIONS, SETTINGS, VALUES, harmless
+from flareiac_spark.sources.bad_records import FAIL, NULL, lets_same_rows_out
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.file_formats import POSITIONAL, READING
 from flareiac_spark.sources.source import source_class
@@ -308,8 +309,11 @@ class _Comparison:
         path, watermarks = ("inputs", name), (_watermark_of(old), _watermark_of(new))
         if watermarks[0] != watermarks[1]:
             yield self._watermark((*path, "watermark"), f"the watermark of {name}", *watermarks)
+        bad = [_bad_records_of(item) for item in (old, new)]
+        if bad[0] != bad[1]:
+            yield self._bad_records(name, old, new)
         if old.columns != new.columns:
-            yield from self._columns(name, old.columns, new.columns)
+            yield from self._columns(name, old.columns, new.columns, judged=bad)
         if _tells_columns_by_place(new) and _shifted(old.column_order, new.column_order):
             yield self._column_order(name, old.column_order or (), new.column_order or ())
         yield from self._origin(name, old, new)
@@ -368,7 +372,38 @@ class _Comparison:
                 return meaning
         return None
 
-    def _columns(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[JobChange]:
+    def _bad_records(self, name: str, old: Input, new: Input) -> JobChange:
+        """Good records come out of each action alike, but for those that are judged by other columns now;
+        ``null`` gives rows for bad ones too.
+        """
+        before, after = (_bad_records_of(item) or FAIL for item in (old, new))
+        path, text = ("inputs", name, "bad_records"), f"what becomes of bad records of {name}"
+        if lets_same_rows_out(before, after) and set(old.columns) == set(new.columns):
+            return Restarted(path=path, text=text, why="good records come out as before")
+        if not self._stateful:
+            warning = "rows that are in the tables stay as the old action left them" if before == NULL else ""
+            return Restarted(
+                path=path,
+                text=text,
+                why="the checkpoint holds no state that it could contradict",
+                warning=warning if self._facts.committed else "",
+            )
+        why = (
+            "The state holds rows with null columns for bad records, or will from now on."
+            if NULL in (before, after)
+            else "The state holds rows of records that were judged by the columns that the steps read. From "
+            "now on all declared columns count, and a record may be left out for another one."
+        )
+        undo = (
+            "remove bad_records from its stream"
+            if before == FAIL
+            else f'write bad_records = {{ action = "{before}" }} again'
+        )
+        return Mixed(path=path, text=text, why=why, undo=undo, before=before, after=after)
+
+    def _columns(
+        self, name: str, old: Mapping[str, str], new: Mapping[str, str], *, judged: Sequence[str]
+    ) -> Iterator[JobChange]:
         changed = [column for column in old if column in new and old[column] != new[column]]
         gone = [column for column in old if column not in new]
         added = [column for column in new if column not in old]
@@ -384,6 +419,9 @@ class _Comparison:
                 else "the columns that the steps read changed"
             )
             yield Restarted(path=path, text=what, why=why)
+        elif (gone or added) and any(judged):
+            if len(set(judged)) == 1:  # else the change of the action says it
+                yield self._judged_columns(path, what)
         elif gone or added:
             yield Noted(
                 path=path,
@@ -392,6 +430,16 @@ class _Comparison:
                     "part of the query"
                 ),
             )
+
+    def _judged_columns(self, path: tuple[str, ...], what: str) -> JobChange:
+        """Columns by which records are judged, though no step reads them."""
+        if not self._stateful:
+            return Restarted(path=path, text=what, why="records are judged by all declared columns")
+        why = (
+            "Records are judged by all declared columns: other ones may be bad from now on than in the state."
+        )
+        undo = "declare the old columns again"
+        return Mixed(path=path, text=what, why=why, undo=undo, before=None, after=what)
 
     def _query(self) -> tuple[JobChange, ...]:
         if self._compared is None:
@@ -488,7 +536,7 @@ class _Comparison:
             yield self._otherqueries()
             return
         for name in gone:
-            yield Restarted(path=("outputs", name), text=f"the output {name}", why="it is no longer written")
+            yield self._removed_output(name, old[name])
         for name in added:
             yield self._added_output(name)
         for name in (name for name in new if name in old):
@@ -510,8 +558,20 @@ class _Comparison:
             carries=False,
         )
 
+    def _removed_output(self, name: str, output: Output) -> JobChange:
+        text, why = f"the output {name}", "it is no longer written"
+        if output.bad_records:
+            text, why = f"where bad records of {output.source} go", f"{output.place} gets no more of them"
+        return Restarted(path=("outputs", name), text=text, why=why)
+
     def _added_output(self, name: str) -> JobChange:
         path, text = ("outputs", name), f"the output {name}"
+        if self._new.outputs[name].bad_records:
+            return Restarted(
+                path=path,
+                text=f"where bad records of {self._new.outputs[name].source} go",
+                why="a query of its own, with a checkpoint of its own, reads the stream from its beginning",
+            )
         if not self._new.foreach_batch:
             return Restarted(
                 path=path, text=text, why="it starts with a checkpoint of its own, from the beginning"
@@ -738,6 +798,16 @@ def _shifted(before: Sequence[str] | None, after: Sequence[str] | None) -> bool:
 
 def _named(names: list[str]) -> str:
     return ", ".join(names)
+
+
+def _bad_records_of(item: Input) -> str:
+    return item.bad_records if isinstance(item, StreamInput) else ""
+
+
+def quarantined(job: JobDefinition, name: str) -> str:
+    """Where the bad records of an input go, by the name of their output."""
+    output = job.outputs[name]
+    return f"bad records of {job.streams[output.source].stream} go to {output.place}"
 
 
 def _watermark_of(item: Input) -> Watermark | None:

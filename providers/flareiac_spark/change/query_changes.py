@@ -151,7 +151,7 @@ class _Steps:
         if self._old.python_steps or self._new.python_steps:
             yield from self._with_python()
         elif not self._alike():
-            for output in (output for output in self._new.outputs if output in self._old.outputs):
+            for output in (output for output in self._new.declared_outputs if output in self._old.outputs):
                 yield from self._output(output)
             yield from self._late_rows()
         yield from self._unmeant()
@@ -423,7 +423,7 @@ def _columns(job: JobDefinition) -> dict[str, list[str]]:
 
 
 def _reads(job: JobDefinition) -> dict[str, str]:
-    return {name: output.source for name, output in job.outputs.items()}
+    return {name: output.source for name, output in job.declared_outputs.items()}
 
 
 def _query(job: JobDefinition, output: str) -> Query:

@@ -5,9 +5,9 @@ Iceberg spells them.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-from flareiac.kernel.records import IMPLIED, Mismatch, decode, encode, named
+from flareiac.kernel.records import IMPLIED, SPARSE, Mismatch, decode, encode, named
 from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.sources.resolved import Source, SpecColumn
 
@@ -25,10 +25,13 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamInput:
+    """``bad_records``: what becomes of records that cannot be read, empty where they fail the job."""
+
     name: str
     source: Source
     kind: Literal["stream"] = "stream"
     watermark: Watermark | None = None
+    bad_records: str = field(default="", metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +100,7 @@ class TableOutput:
     None for batch.
 
     With ``foreach_batch`` of its job all outputs share one checkpoint. ``branch`` None means main.
+    ``bad_records``: it writes those of the input ``source``, in a query of its own.
     """
 
     kind: Literal["table"] = field(default="table", metadata=IMPLIED)
@@ -110,6 +114,7 @@ class TableOutput:
     checkpoint: str | None = None
     branch: str | None = None
     merge: Merge | None = None
+    bad_records: bool = field(default=False, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +133,8 @@ class KafkaOutput:
     ``key`` is a column. ``headers`` is a column of headers as Kafka has them, or single headers.
     ``topic_id`` None: whichever topic has that name.
     """
+
+    bad_records: ClassVar = False
 
     kind: Literal["kafka"] = "kafka"
     name: str
@@ -184,9 +191,14 @@ class JobSpec:
     foreach_batch: bool = False
     code: str | None = None
 
+    def stream(self, name: str) -> StreamInput:
+        """The stream of an input, by its name."""
+        return next(item for item in self.inputs if isinstance(item, StreamInput) and item.name == name)
+
     def query_of(self, output: str) -> str:
         """The name of the query that feeds an output."""
-        return ALL if self.foreach_batch else output
+        alone = any(item.bad_records and item.name == output for item in self.outputs)
+        return ALL if self.foreach_batch and not alone else output
 
     @property
     def table_outputs(self) -> tuple[TableOutput, ...]:

@@ -81,6 +81,8 @@ class QueryStatus:
     rows_dropped_by_watermark: int | None = None
     input_rows: int = 0
     """Rows read by this run so far."""
+    bad_records: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
+    """Records that could not be read in batches that this run committed, by input."""
     batch_seconds: float | None = None
     """How long the last committed batch took."""
     running_seconds: float | None = None

@@ -126,7 +126,12 @@ class _Build:
     def input(self, name: str, item: definition.Input) -> Input:
         match item:
             case definition.StreamInput():
-                return StreamInput(name=name, source=self._source(item), watermark=_watermark(item.watermark))
+                return StreamInput(
+                    name=name,
+                    source=self._source(item),
+                    watermark=_watermark(item.watermark),
+                    bad_records=item.bad_records,
+                )
             case definition.TableInput():
                 identifier, uuid = self.table(item.table)
                 return TableInput(name=name, identifier=identifier, uuid=uuid, columns=self._columns(item))
@@ -182,6 +187,7 @@ class _Build:
             checkpoint=self._checkpoint(self._job.query_of(name)),
             branch=output.branch,
             merge=_merge(output.merge),
+            bad_records=output.bad_records,
         )
 
     def _kafka_output(self, name: str, output: definition.KafkaOutput) -> KafkaOutput:

@@ -40,6 +40,7 @@ from flareiac_spark.definition.job_definition import (
 from flareiac_spark.definition.queries import folder_of
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
+from flareiac_spark.sources.bad_records import FIELDS, output_name
 from flareiac_spark.sources.file_formats import VALUE, recorded_folder
 from flareiac_spark.sources.source import TableRead, UnknownSource
 from flareiac_spark.sql.relations import columns_given, columns_read, stars_over
@@ -57,7 +58,10 @@ def canonical(
     steps = _steps(wanted.get("step") or {}, diagnostics)
     code = declared_code(wanted.get("code"), steps, project, diagnostics)
     inputs = _inputs(wanted.get("input") or {}, steps, references, project, diagnostics)
-    outputs = _outputs(wanted.get("output") or {}, steps, inputs, references, diagnostics)
+    outputs = {
+        **_outputs(wanted.get("output") or {}, steps, inputs, references, diagnostics),
+        **_quarantines(inputs, references),
+    }
     engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")
     location, generation = _checkpoint(checkpoint, references)
     job = JobDefinition(
@@ -244,13 +248,15 @@ def _stream_input(
     read = columns_read(queries, name, [column.name for column in columns]) if queries else None
     if read is not None and watermark is not None:
         read |= {watermark.column.lower()}
-    ordered = stream.source.tells_columns_by_place
+    ordered, bad = stream.source.tells_columns_by_place, stream.bad_records
+    judged = bad is not None or stream.source.always_judges
     return StreamInput(
         stream=reference,
         source=stream.source,
-        columns=_texts(_kept(columns, None if ordered else read)),
+        columns=_texts(_kept(columns, None if ordered or judged else read)),
         watermark=watermark,
         column_order=_order(columns) if ordered or stars_over(queries, name) else None,
+        bad_records="" if bad is None else bad.action,
     )
 
 
@@ -321,6 +327,28 @@ def _outputs(
             ),
             columns=_texts(_kept(columns, filled)),
         )
+    return found
+
+
+def _quarantines(inputs: Mapping[str, Input], references: References) -> dict[str, Output]:
+    """The outputs that no one writes down: of each input whose stream quarantines its bad records."""
+    found: dict[str, Output] = {}
+    for name, item in inputs.items():
+        resolved = references.get(item.stream.address) if isinstance(item, StreamInput) else None
+        bad = StreamDefinition.of(resolved.attributes).bad_records if resolved is not None else None
+        if bad is not None and bad.quarantine is not None:
+            columns = table_columns(bad.quarantine, references)
+            found[output_name(name)] = TableOutput(
+                table=bad.quarantine,
+                source=name,
+                mode="append",
+                merge=None,
+                branch=None,
+                rebuild="keep",
+                options={},
+                columns=_texts(_kept(columns, frozenset(FIELDS))),
+                bad_records=True,
+            )
     return found
 
 

@@ -8,10 +8,10 @@ where a value is required, by name.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.kernel.records import IMPLIED, OPTIONAL, Form, Mismatch, decode, encode, named
+from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, definition_of
 from flareiac_spark.control import ALL
 from flareiac_spark.engine.engine_definition import EngineDefinition
@@ -36,8 +36,9 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamInput:
-    """``columns`` are those that steps read; ``column_order`` names all of the stream, where their order
-    counts.
+    """``columns`` are those that steps read, and all where each record is judged by them; ``column_order``
+    names all of the stream, where their order counts. ``bad_records``: the action, empty where they fail the
+    job.
     """
 
     kind: Literal["stream"] = "stream"
@@ -46,6 +47,7 @@ class StreamInput:
     columns: Mapping[str, str]
     watermark: Watermark | None
     column_order: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    bad_records: str = field(default="", metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,8 @@ class Merge:
 class TableOutput:
     """``source`` names the step or input whose rows are written; ``columns`` are those of the table that it
     fills. ``branch`` None means main. ``rebuild`` (``keep``, ``truncate``): what a new generation does with
-    rows that are there.
+    rows that are there. ``bad_records``: it writes those of the input ``source`` that cannot be read, in a
+    query of its own.
     """
 
     kind: Literal["table"] = field(default="table", metadata=IMPLIED)
@@ -131,6 +134,7 @@ class TableOutput:
     rebuild: Text
     options: Mapping[str, Text]
     columns: Mapping[str, str]
+    bad_records: bool = field(default=False, metadata=SPARSE)
 
     @property
     def place(self) -> str:
@@ -146,6 +150,8 @@ class KafkaOutput:
     ``key`` is the column of the records' keys; ``headers_column`` a column of headers as Kafka has them,
     ``headers`` the columns of single ones, by the headers' names.
     """
+
+    bad_records: ClassVar = False
 
     kind: Literal["kafka"] = "kafka"
     topic: Text
@@ -290,13 +296,23 @@ class JobDefinition:
     @property
     def query_names(self) -> list[str]:
         """Its queries, each named like the folder of its checkpoint: one for each output, or one for all of
-        them.
+        them, and one for the bad records of each input that quarantines them.
         """
-        return [ALL] if self.foreach_batch else sorted(self.outputs)
+        declared = {self.query_of(name) for name in self.declared_outputs}
+        return [
+            *sorted(declared),
+            *sorted(name for name in self.outputs if name not in self.declared_outputs),
+        ]
 
     def query_of(self, output: str) -> str:
         """The name of the query that feeds an output."""
-        return ALL if self.foreach_batch else output
+        alone = output in self.outputs and self.outputs[output].bad_records
+        return ALL if self.foreach_batch and not alone else output
+
+    @property
+    def declared_outputs(self) -> dict[str, Output]:
+        """The outputs without those of bad records."""
+        return {name: output for name, output in self.outputs.items() if not output.bad_records}
 
     @property
     def table_outputs(self) -> dict[str, TableOutput]:

@@ -61,10 +61,10 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
             subject=output.table.address,
             holder=address,
             relation=Relation.WRITES,
-            reason=f"output {name}",
+            reason=f"bad records of input {output.source}" if output.bad_records else f"output {name}",
             completes=job.is_finite and job.run != "manual" and not job.stopped,
             tolerates=("added columns",) if _takes_added_columns(job, output) else (),
-            columns=given.get(output.source.lower()),
+            columns=tuple(output.columns) if output.bad_records else given.get(output.source.lower()),
             part=output.branch,
             sharing=_SHARING.get(output.mode, Sharing.ADDS),
             mode=output.mode,
@@ -133,4 +133,5 @@ def _takes_added_columns(job: JobDefinition, output: TableOutput) -> bool:
     column.
     """
     streamed = job.mode == "stream" and output.mode in ("append", "complete")
-    return job.is_finite or (streamed and output.branch is None and not job.foreach_batch)
+    alone = output.bad_records or not job.foreach_batch
+    return job.is_finite or (streamed and output.branch is None and alone)

@@ -249,7 +249,7 @@ def _one_query_fits_all(job: JobDefinition, diagnostics: Diagnostics) -> None:
             "Remove foreach_batch: a batch job has one batch.",
             "foreach_batch",
         )
-    modes = {output.mode for output in job.outputs.values()}
+    modes = {output.mode for output in job.declared_outputs.values()}
     if "complete" in modes and len(modes) > 1:
         why = (
             "One query feeds all outputs, and it gives either whole results (complete) or changes. Give "
@@ -262,7 +262,7 @@ def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -
     """What comes after the step where the outputs part runs on each batch by itself, and may keep nothing
     from one to the next.
     """
-    sources = {output.source.lower() for output in job.outputs.values()}
+    sources = {output.source.lower() for output in job.declared_outputs.values()}
     reads = _reads(job)
     if not job.foreach_batch or len(sources) < 2 or reads is None:
         return
@@ -310,7 +310,7 @@ def _reads(job: JobDefinition) -> dict[str, list[str]] | None:
 def _state_is_bounded(job: JobDefinition, diagnostics: Diagnostics) -> None:
     if job.mode != "stream":
         return
-    appends = any(output.mode == "append" for output in job.outputs.values())
+    appends = any(output.mode == "append" for output in job.declared_outputs.values())
     marked, all_marked = _has_watermark(job), _all_have_watermarks(job)
     declare = 'Declare watermark = { column = "ts", delay = "10m" } on'
     for found in _state(job):

@@ -15,7 +15,7 @@ from flareiac_spark.control import (
     TableOutput,
     job_spec_from_json,
 )
-from flareiac_spark.driver import batch_write, micro_batch, sinks, temp_views
+from flareiac_spark.driver import bad_records, batch_write, micro_batch, sinks, temp_views
 from flareiac_spark.driver.inputs import empty_input
 from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import set_conf
@@ -69,21 +69,33 @@ def _analyse_job(session: "SparkSession", spec: JobSpec) -> Iterator[Finding]:
     if (
         spec.foreach_batch
         and not undefined
-        and (cause := _attempt(lambda: micro_batch.flow_of(session, spec, spec.outputs))) is not None
+        and (cause := _attempt(lambda: micro_batch.flow_of(session, spec, _written(spec)))) is not None
     ):
         yield _finding(spec, "", cause)
 
 
 def _analyse_output(session: "SparkSession", spec: JobSpec, output: Output) -> None:
-    frame = micro_batch.shaped(session, temp_views.view(session, output.source), output)
+    frame = micro_batch.shaped(session, _given(session, spec, output), output)
     if isinstance(output, TableOutput) and output.mode == "merge":
         batch_write.check_merge(session, frame, output)
-    if spec.mode == "stream" and not spec.foreach_batch:
+    if spec.mode == "stream" and (output.bad_records or not spec.foreach_batch):
         sinks.check(session, frame, sinks.output_mode(session, [output], [frame]))
 
 
 def _columns(session: "SparkSession", spec: JobSpec) -> dict[str, dict[str, str]]:
-    return {output.name: dict(temp_views.view(session, output.source).dtypes) for output in spec.outputs}
+    return {output.name: dict(_given(session, spec, output).dtypes) for output in spec.outputs}
+
+
+def _written(spec: JobSpec) -> list[Output]:
+    """The outputs that steps and inputs feed."""
+    return [output for output in spec.outputs if not output.bad_records]
+
+
+def _given(session: "SparkSession", spec: JobSpec, output: Output) -> Any:
+    """The rows that an output is given."""
+    if isinstance(output, TableOutput) and output.bad_records:
+        return bad_records.empty_bad_rows(session, spec.stream(output.source), output, spec.address)
+    return temp_views.view(session, output.source)
 
 
 def _attempt(act: Any) -> ErrorSummary | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac_spark.control import FilesInput, Input, StreamInput, TableInput
-from flareiac_spark.driver import tables
+from flareiac_spark.driver import bad_records, tables
 from flareiac_spark.driver.column_types import quote, spark_columns, spark_type
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.sources.reader_options import strict
@@ -22,6 +22,7 @@ class _Opening:
     """See ``flareiac_spark.sources.resolved.Opening``."""
 
     session: "SparkSession"
+    bad_records: str = ""
 
     def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
         return spark_columns(columns)
@@ -38,7 +39,7 @@ def open_input(session: "SparkSession", item: Input, starts: Mapping[str, int | 
     opening = _Opening(session)
     match item:
         case StreamInput():
-            return item.source.open(opening, starts.get(item.name))
+            return bad_records.taken_off(open_marked(session, item, starts), item)
         case TableInput():
             return session.table(opening.table(item.identifier, item.uuid))
         case FilesInput():
@@ -50,6 +51,11 @@ def open_input(session: "SparkSession", item: Input, starts: Mapping[str, int | 
             return reader.load(item.path)
         case _:
             assert_never(item)
+
+
+def open_marked(session: "SparkSession", item: StreamInput, starts: Mapping[str, int | None]) -> Any:
+    """The frame of a stream with the marker of bad records, where its source judges records."""
+    return item.source.open(_Opening(session, item.bad_records), starts.get(item.name))
 
 
 def empty_input(session: "SparkSession", item: Input) -> Any:

@@ -28,6 +28,7 @@ from flareiac_spark.driver.spark_session import activate, set_conf
 from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
 from flareiac_spark.driver.warm_start import WarmStart
+from flareiac_spark.sources import bad_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +154,9 @@ class JobRunner(threading.Thread):
             self._report(phase, queries)
 
         done = run_ready(ready, spec, self._stop_asked, self._around.graceful_seconds, report, self._log)
-        rows = sum(query.input_rows for query in self.status.queries)
+        rows = sum(
+            query.input_rows for query in self.status.queries if not query.output.startswith(bad_records.NAME)
+        )
         return RunResult(run_id=spec.run_id, snapshot_id=None, rows=rows) if done else None
 
     def _prepared(self) -> Ready | None:

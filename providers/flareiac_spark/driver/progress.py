@@ -9,6 +9,7 @@ from typing import Any
 
 from flareiac.kernel.records import Foreign, decode, named
 from flareiac_spark.control import SourceLag
+from flareiac_spark.driver.bad_records import counts
 
 _WAITING = "Waiting for "
 """How Spark's status message begins once the sources were asked and there is nothing to do."""
@@ -74,6 +75,7 @@ class BatchReport(Foreign):
     times: _Times = field(default=_Times(), metadata=named("eventTime"))
     sources: tuple[_Source, ...] = ()
     state: tuple[_State, ...] = field(default=(), metadata=named("stateOperators"))
+    observed: Any = field(default=None, metadata=named("observedMetrics"))
 
     @classmethod
     def of(cls, progress: Any) -> "BatchReport":
@@ -106,6 +108,11 @@ class BatchReport(Foreign):
             )
             for at, item in enumerate(self.sources)
         }
+
+    @property
+    def bad_records(self) -> Mapping[str, int]:
+        """Records that could not be read, by input."""
+        return counts(self.observed or {})
 
     @property
     def state_rows(self) -> int | None:

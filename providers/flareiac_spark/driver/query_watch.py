@@ -49,6 +49,7 @@ class QueryWatch:
 
     def _take(self, fresh: list[Any]) -> None:
         report = BatchReport.of(fresh[-1])
+        judges = bool(report.bad_records)
         self._level_at = time.monotonic() if report.is_level else self._level_at
         self.status = replace(
             self.status,
@@ -62,7 +63,15 @@ class QueryWatch:
             state_rows=report.state_rows,
             rows_dropped_by_watermark=report.dropped_rows,
             input_rows=self.status.input_rows + sum(one.numInputRows() for one in fresh),
+            bad_records=self._bad_records([BatchReport.of(one) for one in fresh] if judges else []),
         )
+
+    def _bad_records(self, fresh: list[BatchReport]) -> dict[str, int]:
+        found = dict(self.status.bad_records)
+        for report in fresh:
+            for name, count in report.bad_records.items():
+                found[name] = found.get(name, 0) + count
+        return found
 
     def _judge_idleness(self, worked: bool, seen: Activity) -> None:
         """Idle after two looks in a row without work: with a short trigger one look may fall between two

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import ErrorSummary
+from flareiac_spark.driver.bad_records import ERROR_CLASS as BAD_RECORD
+from flareiac_spark.driver.bad_records import complaint_in, ways_on
 from flareiac_spark.driver.conflicts import conflict_text, is_conflict
 from flareiac_spark.driver.refusal import Refusal
 
@@ -43,10 +45,6 @@ _PYTHON = "Traceback (most recent call last):\n"
 _PYTHON_FRAME = re.compile(r'\s+File "(?:.*/code/[0-9a-f]{32}/)?(.+)", line (\d+), in ')
 _HINT = re.compile(
     r"\s*To process malformed records as null result, try setting the option 'mode' as 'PERMISSIVE'\.?"
-)
-_WAY_ON = (
-    "To read what does not fit as null instead, write in its stream: files { options = { mode = "
-    '"PERMISSIVE" } }.'
 )
 _FILE_GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 _WITHOUT_IT = (
@@ -98,6 +96,8 @@ def root_cause_of_java(throwable: Any) -> ErrorSummary:
 
 def choose(chain: Sequence[Link]) -> ErrorSummary:
     """The root cause of a chain of causes, outermost first (at least one)."""
+    if (complaint := next(filter(None, (complaint_in(link.message) for link in chain)), None)) is not None:
+        return ErrorSummary(error_class=BAD_RECORD, message=complaint, permanent=False)
     error_class, message = _innermost(chain)
     lines = _first_lines(message)
     if (place := _place(chain)) and place not in lines:
@@ -122,7 +122,7 @@ def _innermost(chain: Sequence[Link]) -> tuple[str, str]:
 
 def _with_way_out(error_class: str, message: str, lines: str) -> str:
     if error_class.startswith(_MALFORMED) or _HINT.search(message):
-        lines = f"{_HINT.sub('', lines)}\n{_WAY_ON}"
+        lines = f"{_HINT.sub('', lines)}\n{ways_on()}"
     if error_class == _FILE_GONE:
         lines = f"{lines.partition(' It is possible')[0]}\n{_WITHOUT_IT}"
     if is_conflict(message):

@@ -20,6 +20,8 @@ def by_epoch(spec: JobSpec, output: TableOutput) -> bool:
     It knows that of the main branch alone, and of appends and whole results only; everything else is a
     micro-batch with our mark.
     """
+    if output.bad_records:
+        return True
     return not spec.foreach_batch and output.mode in ("append", "complete") and tables.is_main(output.branch)
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from logging import Logger
@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac.kernel import kill_points
 from flareiac_spark.control import ALL, JobSpec, KafkaOutput, Output, QueryStatus, TableOutput, Trigger
-from flareiac_spark.driver import checkpoints, kafka_sink, micro_batch, sinks, tables, temp_views
-from flareiac_spark.driver.inputs import open_input
+from flareiac_spark.driver import (
+    bad_records,
+    checkpoints,
+    kafka_sink,
+    micro_batch,
+    sinks,
+    tables,
+    temp_views,
+)
+from flareiac_spark.driver.inputs import open_input, open_marked
 from flareiac_spark.driver.outputs import shape, write_options
 from flareiac_spark.driver.progress import activity_of
 from flareiac_spark.driver.query_watch import QueryWatch
@@ -62,10 +70,15 @@ def make_ready(session: "SparkSession", spec: JobSpec, log: Logger) -> Ready:
     raises, and ``Refusal``.
     """
     set_conf(session, spec.conf)
-    temp_views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
+    begins = start_times(spec)
+    temp_views.define_all(session, spec, partial(open_input, starts=begins))
+    quarantines = [
+        _quarantine(session, spec, output, begins) for output in spec.table_outputs if output.bad_records
+    ]
+    outputs = tuple(output for output in spec.outputs if not output.bad_records)
     if spec.foreach_batch:
-        return Ready(session, (_micro_batches(session, spec, spec.outputs, ALL, log),))
-    return Ready(session, tuple(_query(session, spec, output, log) for output in spec.outputs))
+        return Ready(session, (_micro_batches(session, spec, outputs, ALL, log), *quarantines))
+    return Ready(session, (*(_query(session, spec, output, log) for output in outputs), *quarantines))
 
 
 def run_stream(
@@ -120,7 +133,20 @@ def _query(session: "SparkSession", spec: JobSpec, output: Output, log: Logger) 
 def _table_sink(session: "SparkSession", spec: JobSpec, output: TableOutput) -> Callable[[], QueryWatch]:
     """Starts a query that Iceberg's own sink writes."""
     tables.load(session, output.identifier, output.uuid)
-    frame = shape(_streaming(session, output), output)
+    return _by_epoch(shape(_streaming(session, output), output), spec, output)
+
+
+def _quarantine(
+    session: "SparkSession", spec: JobSpec, output: TableOutput, starts: Mapping[str, int | None]
+) -> Callable[[], QueryWatch]:
+    """Starts the query that writes the bad records of an input."""
+    tables.load(session, output.identifier, output.uuid)
+    item = spec.stream(output.source)
+    rows = bad_records.bad_rows(open_marked(session, item, starts), item, output, spec.address)
+    return _by_epoch(shape(rows, output), spec, output)
+
+
+def _by_epoch(frame: "DataFrame", spec: JobSpec, output: TableOutput) -> Callable[[], QueryWatch]:
     writer = (
         _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
     )

@@ -77,7 +77,11 @@ def lines(job: JobDefinition, start: str, *, rebuild: bool) -> str:
     """What to paste for a new generation."""
     place, number = job.checkpoint, job.generation or 1
     found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
-    outputs = [name for name, output in job.table_outputs.items() if rebuild and output.mode not in _REWRITES]
+    outputs = [
+        name
+        for name, output in job.table_outputs.items()
+        if rebuild and not output.bad_records and output.mode not in _REWRITES
+    ]
     return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from flareiac_spark.control import ALL
 from flareiac_spark.definition.job_definition import JobDefinition, Step
 from flareiac_spark.generation.carry_over import Query, Stream
 from flareiac_spark.sources.source import Source
@@ -17,7 +16,7 @@ def query_streams(job: JobDefinition, folder: str, uuids: Mapping[str, str | Non
     ``uuids``: which table an input is, by its name, where that is known; else tables are distinguished by
     their addresses.
     """
-    sources = [item.source for name, item in sorted(job.outputs.items()) if folder in (ALL, name)]
+    sources = [item.source for name, item in sorted(job.outputs.items()) if job.query_of(name) == folder]
     streams = {name.lower(): (name, item.source) for name, item in job.streams.items()}
     feeding = {name: step for name, step in job.ordered_steps.items() if _feeds(name, job.steps, sources)}
     texts = {name: step.sql for name, step in feeding.items()}

@@ -49,7 +49,7 @@ def target(output: TableOutput, spec: JobSpec) -> Target:
     """Iceberg's own sink is used, and its epochs are the marks, where one query appends to main or replaces
     it.
     """
-    epochs = (
+    epochs = output.bad_records or (
         not spec.foreach_batch and output.branch in (None, "main") and output.mode in ("append", "complete")
     )
     return Target(

@@ -14,7 +14,7 @@ from flareiac.sdk.results import Missing, Present
 from flareiac_spark import codes
 from flareiac_spark.change import blockers as blocking
 from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
-from flareiac_spark.change.diff import SPARK, changes, is_fresh
+from flareiac_spark.change.diff import SPARK, changes, is_fresh, quarantined
 from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
@@ -115,7 +115,7 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         action=Action.CREATE,
         planned=desired.attributes,
         changes=_visible(classify(desired.attributes, None, None)),
-        steps=(_start(request, desired, facts), *begun),
+        steps=(_start(request, desired, facts), *_quarantines(desired, None), *begun),
         reasons=(*drift, *_left_null(request, desired, None)),
         blockers=tuple(blockers),
         drift=drift,
@@ -124,6 +124,14 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         unproven="SQL",
         payload=JobPayload(analyse=True, nonce=facts.nonce + 1 if facts.digest is not None else 0).data,
     )
+
+
+def _quarantines(desired: JobDefinition, recorded: JobDefinition | None) -> Iterator[Step]:
+    """The queries that write bad records, where they are new."""
+    for name, output in desired.outputs.items():
+        if output.bad_records and (recorded is None or name not in recorded.outputs):
+            why = f"a query of its own writes them; its name, and that of its folder, is {name}"
+            yield Step(text=quarantined(desired, name), effect=Effect.STARTS, why=why)
 
 
 def _refused_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
@@ -310,6 +318,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
     )
     steps = _steps(found, desired, fresh=fresh, accepted=accepted)
+    steps += _quarantines(desired, recorded) if any(step.effect is Effect.RESTART for step in steps) else ()
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
     steps += generation_plan.steps(request, desired, facts) if fresh else []

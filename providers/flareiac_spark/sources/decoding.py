@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from flareiac.sdk.secrets import resolve_all
+from flareiac_spark.sources.bad_records import MARKED, MARKER
 from flareiac_spark.sources.resolved import SpecColumn
 
 ERROR: Final = "__flareiac_error"
@@ -38,7 +39,7 @@ def decode_text(
 
     ``options`` are those of Spark's reader, ``schema`` gives columns as a DDL text.
     """
-    decoder = _Decoder(format=format, columns=columns, options=_settled(options), schema=schema)
+    decoder = _Decoder(format=format, columns=columns, options=permissive(options), schema=schema)
     required = frame.sparkSession.createDataFrame([], schema(columns)).schema
     text = f"CAST({quote(value)} AS STRING)"
     kept = [quote(name) for name in frame.columns]
@@ -47,6 +48,48 @@ def decode_text(
     )
     fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
     return decoded.selectExpr(*kept, *fields, f"{decoder.error(required)} AS {ERROR}")
+
+
+def permissive(options: Mapping[str, str]) -> dict[str, str]:
+    """The options with which Spark's reader marks bad records and goes on."""
+    own = {name.lower() for name in OWN_OPTIONS}
+    given = {name: text for name, text in resolve_all(options).items() if name.lower() not in own}
+    return {**given, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+
+
+def with_corrupt(ddl: str) -> str:
+    """Columns as a schema with the column in which the reader puts records that do not fit."""
+    return f"{ddl}, {_CORRUPT} STRING"
+
+
+def marked_files(
+    frame: Any,
+    format: str,  # noqa: A002 - the word of the attribute
+    columns: tuple[SpecColumn, ...],
+    options: Mapping[str, str],
+    schema: Callable[[tuple[SpecColumn, ...]], Any],
+) -> Any:
+    """A frame of files that were read with ``permissive`` and ``with_corrupt``, with ``MARKER``.
+
+    A record whose only fault is that a required value is missing has no text of its own: its columns stand
+    for it.
+    """
+    decoder = _Decoder(format=format, columns=columns, options=permissive(options), schema=schema)
+    required = frame.sparkSession.createDataFrame([], schema(columns)).schema
+    names = [quote(column.name) for column in columns]
+    raw = f"coalesce({_CORRUPT}, to_json(struct({', '.join(names)})))"
+    error = decoder.file_error(required)
+    found = frame.selectExpr(*names, _CORRUPT, "_metadata", f"{error} AS {ERROR}")
+    known = {"raw": raw, "error": ERROR, "file": "_metadata.file_path"}
+    return found.selectExpr(*names, marker(known))
+
+
+def marker(known: Mapping[str, str]) -> str:
+    """The column ``MARKER``, of expressions for what is known of a record whose ``ERROR`` is not null."""
+    fields = ", ".join(
+        f"{literal(name)}, CAST({known.get(name, 'NULL')} AS {kind})" for name, kind in MARKED.items()
+    )
+    return f"CASE WHEN {ERROR} IS NOT NULL THEN named_struct({fields}) END AS {MARKER}"
 
 
 def quote(name: str) -> str:
@@ -72,17 +115,11 @@ def missing_values(columns: tuple[SpecColumn, ...], schema: Any, of: str = "") -
             yield condition, f"a part of {column.name}"
 
 
-def _settled(options: Mapping[str, str]) -> dict[str, str]:
-    own = {name.lower() for name in OWN_OPTIONS}
-    given = {name: text for name, text in resolve_all(options).items() if name.lower() not in own}
-    return {**given, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Decoder:
     """Makes the expressions of one format. What explains an error is computed for bad records alone."""
 
-    format: Literal["json", "csv"]
+    format: str
     columns: tuple[SpecColumn, ...]
     options: Mapping[str, str]
     schema: Callable[[tuple[SpecColumn, ...]], Any]
@@ -103,15 +140,28 @@ class _Decoder:
         explained = [
             (f"trim({_VALUE}) = ''", "the value is empty"),
             (f"NOT is_valid_utf8({_VALUE})", "the value is not UTF-8 text"),
-            *(self._json_errors() if self.format == "json" else self._csv_errors()),
+            *(self._json_errors(_VALUE) if self.format == "json" else self._csv_errors(_VALUE)),
             (f"{_DECODED}.{_CORRUPT} IS NOT NULL", "the value does not fit the columns"),
-            *((condition, f"there is no value for {name}, which is not null") for condition, name in missing),
+            *((condition, _missing(name)) for condition, name in missing),
         ]
         whens = " ".join(f"WHEN {condition} THEN {literal(text)}" for condition, text in explained)
         return (
             f"CASE WHEN {_VALUE} IS NULL OR ({' AND '.join(good)}) THEN CAST(NULL AS STRING) {whens} "
             "ELSE 'there is more text after the JSON object' END"
         )
+
+    def file_error(self, required: Any) -> str:
+        """The error of a record that Spark's reader of files has decoded, null where it is good."""
+        explained = [
+            *(self._json_errors(_CORRUPT) if self.format == "json" else self._csv_errors(_CORRUPT)),
+            ("true", "the record does not fit the columns"),
+        ]
+        whens = " ".join(f"WHEN {condition} THEN {literal(text)}" for condition, text in explained)
+        missing = " ".join(
+            f"WHEN {condition} THEN {literal(_missing(name))}"
+            for condition, name in missing_values(self.columns, required)
+        )
+        return f"CASE WHEN {_CORRUPT} IS NOT NULL THEN CASE {whens} END {missing} END"
 
     def _is_one_document(self) -> str:
         """Whether the text is one JSON value and nothing else: ``from_json`` stops after the first one. In
@@ -120,24 +170,27 @@ class _Decoder:
         around = f"concat('{{\"v\":', {_VALUE}, '\\n,\"{_END}\":1}}')"
         return f"coalesce({self._from(around, f'{_END} INT, {_CORRUPT} STRING')}.{_END}, 0) = 1"
 
-    def _json_errors(self) -> Iterator[tuple[str, str]]:
-        yield self._is_corrupt(f"{_CORRUPT} STRING"), "the value is not a JSON object"
+    def _json_errors(self, text: str) -> Iterator[tuple[str, str]]:
+        yield self._is_corrupt(text, f"{_CORRUPT} STRING"), "the value is not a JSON object"
         for column in self.columns:
-            yield self._is_corrupt(f"{self._typed(column)}, {_CORRUPT} STRING"), _misfit(column)
+            yield self._is_corrupt(text, f"{self._typed(column)}, {_CORRUPT} STRING"), _misfit(column)
 
-    def _csv_errors(self) -> Iterator[tuple[str, str]]:
+    def _csv_errors(self, text: str) -> Iterator[tuple[str, str]]:
         texts = {column.name: f"{quote(column.name)} STRING" for column in self.columns}
         number = f"the value does not have {len(texts)} field{'s' * (len(texts) != 1)}"
-        yield self._is_corrupt(", ".join((*texts.values(), f"{_CORRUPT} STRING"))), number
+        yield self._is_corrupt(text, ", ".join((*texts.values(), f"{_CORRUPT} STRING"))), number
         for column in self.columns:
             one_typed = {**texts, column.name: self._typed(column)}
-            yield self._is_corrupt(", ".join((*one_typed.values(), f"{_CORRUPT} STRING"))), _misfit(column)
+            yield (
+                self._is_corrupt(text, ", ".join((*one_typed.values(), f"{_CORRUPT} STRING"))),
+                _misfit(column),
+            )
 
     def _typed(self, column: SpecColumn) -> str:
         return str(self.schema((column,)))
 
-    def _is_corrupt(self, ddl: str) -> str:
-        return f"{self._from(_VALUE, ddl)}.{_CORRUPT} IS NOT NULL"
+    def _is_corrupt(self, text: str, ddl: str) -> str:
+        return f"{self._from(text, ddl)}.{_CORRUPT} IS NOT NULL"
 
     def _from(self, text: str, ddl: str) -> str:
         given = ", ".join(f"{literal(name)}, {literal(value)}" for name, value in self.options.items())
@@ -146,6 +199,10 @@ class _Decoder:
 
 def _misfit(column: SpecColumn) -> str:
     return f"the field {column.name} does not fit the type {column.type}"
+
+
+def _missing(name: str) -> str:
+    return f"there is no value for {name}, which is not null"
 
 
 def _missing_within(place: str, kind: Any) -> Iterator[str]:

@@ -59,6 +59,12 @@ class Opening(Protocol):
     def table(self, identifier: tuple[str, ...], uuid: str | None) -> str:
         """The name by which Spark reads a table whose identity is proven."""
 
+    @property
+    def bad_records(self) -> str:
+        """What becomes of records that cannot be read (``bad_records.Action``), empty where they fail the
+        job. A source that decodes marks them all the same.
+        """
+
 
 class ResolvedSource(ABC):
     """What the driver asks of a source."""
@@ -77,6 +83,11 @@ class ResolvedSource(ABC):
     @property
     def frame_columns(self) -> tuple[SpecColumn, ...]:
         """The columns of the frame."""
+        return self.columns
+
+    @property
+    def judged_columns(self) -> tuple[SpecColumn, ...]:
+        """The columns that are decoded from a record, and are null where it is bad and kept."""
         return self.columns
 
     @property

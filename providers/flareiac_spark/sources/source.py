@@ -87,6 +87,8 @@ class Source(ABC):
     """The rule of Spark for a source of this kind at another place."""
     held_by_brokers: ClassVar[bool] = False
     """Whether brokers hold its records, and delete them by themselves."""
+    always_judges: ClassVar[bool] = False
+    """Whether records are judged by all declared columns also where a bad one fails the job."""
 
     kind: str
 
@@ -140,6 +142,13 @@ class Source(ABC):
         """What is asked of the brokers that hold its records; None where that is not known yet."""
         del references
         return None
+
+    @property
+    def bad_record_fields(self) -> tuple[str, ...]:
+        """What is known of a record that cannot be read, by the names in ``bad_records.FIELDS``; nothing
+        where no record can be bad by itself.
+        """
+        return ()
 
     @property
     def tells_columns_by_place(self) -> bool:

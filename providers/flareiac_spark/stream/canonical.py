@@ -1,7 +1,5 @@
 """From a stream block to canonical attributes: one source, its columns, its watermark."""
 
-from typing import Final
-
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
@@ -14,9 +12,8 @@ from flareiac_spark import codes
 from flareiac_spark.column_types import Column, NotAType, normal_type
 from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sources.source import Source, Surroundings, UnknownSource, kinds
+from flareiac_spark.stream.bad_records import bad_records_of
 from flareiac_spark.stream.stream_definition import StreamDefinition, Watermark
-
-_ACTIONS_LATER: Final = ("null", "drop", "quarantine")
 
 
 def canonical(
@@ -27,12 +24,12 @@ def canonical(
     declared = columns_of(wanted.get("column"), diagnostics)
     around = Surroundings(references=references, project=project, diagnostics=diagnostics)
     source, columns = _source(wanted, declared, around)
-    _check_bad_records(wanted.get("bad_records"), diagnostics)
     names = [column.name for column in columns] if columns else None
     stream = StreamDefinition(
         source=source,
         columns=tuple(columns),
         watermark=watermark_of(wanted.get("watermark"), names, ("watermark",), diagnostics),
+        bad_records=bad_records_of(wanted.get("bad_records"), source, references, diagnostics),
     )
     attributes: Attributes = encode(stream)
     return attributes
@@ -93,23 +90,3 @@ def _source(wanted: Attributes, declared: list[Column], around: Surroundings) ->
         if (block := wanted.get(name)) is not None:
             return kind.read(block, declared, around)
     return UnknownSource(), declared
-
-
-def _check_bad_records(value: Data, diagnostics: Diagnostics) -> None:
-    given = value or {}
-    action = given.get("action")
-    if given.get("quarantine") is not None:
-        action = "quarantine"
-    if action in (None, "fail", UNKNOWN):
-        return
-    later = (
-        f"The action {action!r} is for a later version."
-        if action in _ACTIONS_LATER
-        else f"There is no action {action!r}."
-    )
-    diagnostics.error(
-        codes.BAD_RECORDS_UNSUPPORTED,
-        f'{later} This version stops at a record that it cannot read: write {{ action = "fail" }} or leave '
-        "it out.",
-        attribute=("bad_records",),
-    )

@@ -34,7 +34,11 @@ def schema() -> Block:
             ),
             "bad_records": Attribute(
                 type=_BAD_RECORDS,
-                description='What happens to records that cannot be parsed: { action = "fail" }.',
+                description="What happens to records that cannot be read, or that fit the columns only in "
+                'part: { action = "fail" } (the job fails), "null" (the row is kept, its declared columns '
+                'are null), "drop" (the row is left out and counted) or { quarantine = table.bad } (a query '
+                "of its own writes it to that table).",
+                effect="restart, or an accepted change of results where a checkpoint holds state",
             ),
         },
         blocks={

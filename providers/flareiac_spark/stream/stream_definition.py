@@ -1,9 +1,11 @@
 """What a stream block means, as records: one source, its columns, its watermark. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.definitions import Text, definition_of
+from flareiac.kernel.records import OPTIONAL
+from flareiac.sdk.definitions import Ref, Text, definition_of
 from flareiac_spark.column_types import Column
 from flareiac_spark.sources.source import AnySource
 
@@ -17,12 +19,23 @@ class Watermark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BadRecords:
+    """What becomes of records that cannot be read; ``quarantine`` is the table that gets them."""
+
+    action: Literal["null", "drop", "quarantine"]
+    quarantine: Ref | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StreamDefinition:
-    """``columns`` are all that are declared, or those of the table, in order."""
+    """``columns`` are all that are declared, or those of the table, in order. ``bad_records`` None: they fail
+    the job.
+    """
 
     source: AnySource
     columns: tuple[Column, ...]
     watermark: Watermark | None
+    bad_records: BadRecords | None = field(default=None, metadata=OPTIONAL)
 
     @classmethod
     def of(cls, attributes: Attributes) -> "StreamDefinition":

@@ -386,7 +386,10 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac_spark.checkpoint_log", "flareiac_spark.sources"),
         *(
             f"flareiac_spark.sources.{part}"
-            for part in ("reader_options", "resolved", "files.in_flight", "files.notes")
+            for part in (
+                *("bad_records", "decoding", "reader_options", "resolved"),
+                *("files.in_flight", "files.notes"),
+            )
         ),
         *(f"flareiac_spark.sources.{kind}{part}" for kind in KINDS for part in ("", ".resolved")),
     }

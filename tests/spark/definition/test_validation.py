@@ -78,7 +78,7 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, (ONE_OUTPUT, TWO_OUTPUTS.replace("AFTER", "SELECT max(id) AS n FROM clean")), "FIK047"),
         (STATELESS, (ONE_OUTPUT, TWO_OUTPUTS.replace("AFTER", "SELECT DISTINCT id FROM clean")), "FIK047"),
         (STATELESS, (ONE_OUTPUT, UNRELATED), "FIK046"),
-        (STATELESS, ('column "unread" { type = "string" }', 'bad_records = { action = "drop" }'), "FIK016"),
+        (STATELESS, ('column "unread" { type = "string" }', 'bad_records = { action = "skip" }'), "FIK016"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(job: str, edit: tuple[str, str], code: str, tmp_path: Path) -> None:

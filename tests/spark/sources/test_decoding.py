@@ -51,9 +51,15 @@ def decoded(
     return decode_text(frame, "v", format, columns, options, spark_columns)
 
 
-def errors(spark: Any, values: list[str | bytes | None], *more: Any, **options: Any) -> list[str | None]:
+def errors(
+    spark: Any,
+    values: list[Any],
+    columns: tuple[SpecColumn, ...] = COLUMNS,
+    format: str = "json",  # noqa: A002 - as the helper calls it
+    **options: str,
+) -> list[str | None]:
     raw = [value.encode() if isinstance(value, str) else value for value in values]
-    rows = decoded(spark, raw, *more, **options).orderBy("at_").collect()
+    rows = decoded(spark, raw, columns, format, **options).orderBy("at_").collect()
     return [row[ERROR] for row in rows]
 
 
@@ -126,8 +132,10 @@ def test_a_query_that_reads_one_column_does_not_hide_what_is_bad_in_others(spark
 
 
 def test_options_that_would_hide_bad_records_have_no_effect(spark: Any) -> None:
-    said = {"MODE": "DROPMALFORMED", "columnNameOfCorruptRecord": "name", "dateFormat": "dd.MM.yyyy"}
-    found = errors(spark, ['{"id": "x"}', '{"id": 1, "day": "31.12.2026"}'], **said)
+    values = ['{"id": "x"}', '{"id": 1, "day": "31.12.2026"}']
+    found = errors(
+        spark, values, MODE="DROPMALFORMED", columnNameOfCorruptRecord="name", dateFormat="dd.MM.yyyy"
+    )
     assert found == ["the field id does not fit the type long", None]
 
 

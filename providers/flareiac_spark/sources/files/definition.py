@@ -13,7 +13,14 @@ from flareiac_spark import codes
 from flareiac_spark.column_types import Column
 from flareiac_spark.places import absolute_place
 from flareiac_spark.settings import BATCH_SIZE, all_of
-from flareiac_spark.sources.file_formats import POSITIONAL, READING, VALUE, in_order, recorded_folder
+from flareiac_spark.sources.file_formats import (
+    POSITIONAL,
+    READING,
+    RECORDS,
+    VALUE,
+    in_order,
+    recorded_folder,
+)
 from flareiac_spark.sources.files.backlog import files_waiting
 from flareiac_spark.sources.files.offsets import FilesOffsets
 from flareiac_spark.sources.files.resolved import ResolvedFiles
@@ -78,6 +85,10 @@ class FilesSource(Source):
     @property
     def folder(self) -> str:
         return self.path
+
+    @property
+    def bad_record_fields(self) -> tuple[str, ...]:
+        return ("raw", "error", "file") if self.format in RECORDS else ()
 
     @property
     def tells_columns_by_place(self) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from flareiac_spark.sources.decoding import marked_files, permissive, with_corrupt
 from flareiac_spark.sources.files.in_flight import missing_in_flight
 from flareiac_spark.sources.reader_options import strict
 from flareiac_spark.sources.resolved import LostRows, Opening, ResolvedSource, SpecColumn
@@ -27,14 +28,16 @@ class ResolvedFiles(ResolvedSource):
 
     def open(self, opening: Opening, start: int | None) -> Any:
         del start
-        reader = (
-            opening.session.readStream.format(self.format)
-            .schema(opening.schema(self.columns))
-            .options(**strict(self.format, self.options))
-        )
+        schema, options = opening.schema(self.columns), strict(self.format, self.options)
+        if opening.bad_records:
+            schema, options = with_corrupt(schema), permissive(self.options)
+        reader = opening.session.readStream.format(self.format).schema(schema).options(**options)
         if self.max_files_per_trigger is not None:
             reader = reader.option("maxFilesPerTrigger", self.max_files_per_trigger)
-        return reader.load(self.path)
+        frame = reader.load(self.path)
+        if not opening.bad_records:
+            return frame
+        return marked_files(frame, self.format, self.columns, self.options, opening.schema)
 
     def lost_in_flight(self, checkpoint: Path, conf: Mapping[str, str]) -> LostRows | None:
         # A log does not name its stream: where another one reads files, too, its lost files count here.

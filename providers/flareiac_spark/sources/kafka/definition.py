@@ -72,6 +72,7 @@ class KafkaSource(Source):
     names: ClassVar = _NAMES
     elsewhere: ClassVar = "source.kafka-topics"
     held_by_brokers: ClassVar = True
+    always_judges: ClassVar = True
 
     kind: Literal["kafka"] = "kafka"
     connection: Ref
@@ -141,6 +142,10 @@ class KafkaSource(Source):
             selection=TopicSelection(names=self.topics, pattern=self.topic_pattern),
             expected=tuple(str(item.attributes.get("name")) for item in declared if item is not None),
         )
+
+    @property
+    def bad_record_fields(self) -> tuple[str, ...]:
+        return () if self.format in VALUE else ("raw", "error", "topic", "partition", "offset")
 
     @property
     def tells_columns_by_place(self) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from flareiac_spark.sources.decoding import ERROR, quote
+from flareiac_spark.sources.decoding import ERROR, marker, quote
 from flareiac_spark.sources.kafka.client import java_settings
 from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
-from flareiac_spark.sources.kafka.formats import BESIDE_VALUE, HEADERS, KEY, METADATA
+from flareiac_spark.sources.kafka.formats import BESIDE_VALUE, HEADERS, KEY, METADATA, VALUE
 from flareiac_spark.sources.kafka.starting import (
     EARLIEST,
     LATEST,
@@ -24,11 +24,14 @@ _PLACE: Final = (
     "partition AS __flareiac_partition",
     "offset AS __flareiac_offset",
 )
-_READABLE: Final = (
-    f"CASE WHEN {ERROR} IS NULL THEN true ELSE raise_error(concat('The record at offset ', "
-    "__flareiac_offset, ' of partition ', __flareiac_partition, ' of topic ', __flareiac_topic, "
-    f"' cannot be read: ', {ERROR})) END"
-)
+_KNOWN: Final = {
+    "raw": VALUE_BYTES,
+    "error": ERROR,
+    "topic": "__flareiac_topic",
+    "partition": "__flareiac_partition",
+    "offset": "__flareiac_offset",
+}
+"""What is known of a record that cannot be read."""
 _KEYS: Final = {"string": "CAST(key AS STRING)", "binary": "key"}
 
 
@@ -67,10 +70,14 @@ class ResolvedKafka(ResolvedSource):
         names = [column.name for column in self.columns]
         beside = [f"{of} AS {name}" for name, of in self._beside.items() if name in names]
         frame = records.selectExpr(f"value AS {VALUE_BYTES}", *_PLACE, *beside)
-        of_value = tuple(column for column in self.columns if column.name not in BESIDE_VALUE)
-        decoding = Decoding(opening=opening, columns=of_value, options=self.options)
-        read = decoded(frame, self.format, decoding).where(_READABLE)
-        return read.selectExpr(*map(quote, names))
+        decoding = Decoding(opening=opening, columns=self.judged_columns, options=self.options)
+        read = decoded(frame, self.format, decoding)
+        marked = [] if self.format in VALUE else [marker(_KNOWN)]
+        return read.selectExpr(*map(quote, names), *marked)
+
+    @property
+    def judged_columns(self) -> tuple[SpecColumn, ...]:
+        return tuple(column for column in self.columns if column.name not in BESIDE_VALUE)
 
     @property
     def _client(self) -> dict[str, str]:

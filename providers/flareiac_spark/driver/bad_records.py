@@ -1,0 +1,119 @@
+"""What becomes of the records that a source marks as bad.
+
+The marker is taken off on the far side of a node that counts (``observe``): no filter of a step moves to the
+near side, where it would drop a record before it is judged, or have it decoded twice.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from flareiac_spark.control import StreamInput, TableOutput
+from flareiac_spark.driver.column_types import quote
+from flareiac_spark.sources.bad_records import DROP, MARKED, MARKER, NAME, QUARANTINE
+from flareiac_spark.sources.decoding import literal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ERROR_CLASS: Final = "BAD_RECORD"
+_SAID: Final = re.compile(r"\[BAD_RECORD\] (.*)", re.DOTALL)
+_RECORD: Final = "__flareiac_record"
+_COUNT: Final = "bad"
+_WAY_ON: Final = (
+    'To go on without such records, write in its stream: bad_records = { action = "drop" }; to keep what is '
+    "known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null columns: "
+    'bad_records = { action = "null" }.'
+)
+_FIXED: Final = "Or correct the record, or the columns of the stream."
+
+
+def taken_off(frame: "DataFrame", item: StreamInput) -> Any:
+    """The frame of an input without the marker, and with what becomes of bad records."""
+    if MARKER not in frame.columns:
+        return frame
+    judged = {column.name for column in item.source.judged_columns}
+    names = [name for name in frame.columns if name != MARKER]
+    record = f"struct({', '.join(quote(name) for name in names if name in judged)})"
+    otherwise = "" if item.bad_records else f"ELSE raise_error({_complaint(item.name)})"
+    beside = [quote(name) for name in names if name not in judged]
+    marked = frame.selectExpr(
+        f"CASE WHEN {MARKER} IS NULL THEN {record} {otherwise} END AS {_RECORD}",
+        MARKER,
+        *beside,
+    )
+    counted = _counted(marked, f"{NAME}{item.name}")
+    if item.bad_records in (DROP, QUARANTINE):
+        counted = counted.where(f"{_RECORD} IS NOT NULL")
+    return counted.selectExpr(
+        *(f"{_RECORD}.{quote(name)} AS {quote(name)}" if name in judged else quote(name) for name in names)
+    )
+
+
+def bad_rows(frame: "DataFrame", item: StreamInput, output: TableOutput, job: str) -> Any:
+    """What is known of the bad records of a marked frame, by the names of the columns of the table."""
+    names = [quote(name) for name in frame.columns if name != MARKER]
+    record = f"CASE WHEN {MARKER} IS NULL THEN struct({', '.join(names)}) END AS {_RECORD}"
+    counted = _counted(frame.selectExpr(record, MARKER), f"quarantine.{item.name}")
+    return counted.where(f"{MARKER} IS NOT NULL").selectExpr(*_known(output, item.name, job))
+
+
+def empty_bad_rows(session: "SparkSession", item: StreamInput, output: TableOutput, job: str) -> Any:
+    """The same of no record; touches no system."""
+    fields = ", ".join(f"{name}: {kind}" for name, kind in MARKED.items())
+    frame = session.readStream.format("rate").load()
+    return frame.selectExpr(f"CAST(NULL AS STRUCT<{fields}>) AS {MARKER}").selectExpr(
+        *_known(output, item.name, job)
+    )
+
+
+def counts(observed: dict[str, dict[str, int]]) -> dict[str, int]:
+    """Bad records by input, of what Spark observed in one batch."""
+    return {
+        name.removeprefix(NAME): int(values[_COUNT])
+        for name, values in observed.items()
+        if name.startswith(NAME) and _COUNT in values
+    }
+
+
+def complaint_in(message: str) -> str | None:
+    """What a failed query says of the bad record that ended it, with the ways out; None for other errors."""
+    found = _SAID.search(message)
+    if found is None:
+        return None
+    said = re.sub(r"\s*SQLSTATE: \w{5}\b.*", "", found.group(1).split("\n", 1)[0])
+    return f"{said}\n{_WAY_ON} {_FIXED}"
+
+
+def ways_on() -> str:
+    """The lines to paste."""
+    return _WAY_ON
+
+
+def _counted(frame: "DataFrame", name: str) -> Any:
+    from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
+
+    # The second count makes Spark read and decode every column, also those that no step reads.
+    return frame.observe(name, F.count(MARKER).alias(_COUNT), F.count(_RECORD).alias("good"))
+
+
+def _known(output: TableOutput, input_name: str, job: str) -> list[str]:
+    found: list[str] = []
+    for column in output.columns:
+        if column.name in MARKED:
+            kind = "STRING" if column.type == "string" else "BINARY" if column.name == "raw" else ""
+            value = f"{MARKER}.{column.name}"
+            found.append(f"{f'CAST({value} AS {kind})' if kind else value} AS {quote(column.name)}")
+        elif column.name in ("input", "job"):
+            said = {"input": input_name, "job": job}[column.name]
+            found.append(f"{literal(said)} AS {quote(column.name)}")
+    return found
+
+
+def _complaint(input_name: str) -> str:
+    of = f"{MARKER}.{{}}".format
+    where = (
+        f"CASE WHEN {of('topic')} IS NOT NULL THEN concat('topic ', {of('topic')}, ', partition ', "
+        f"{of('partition')}, ', offset ', {of('offset')}) ELSE concat('the file ', {of('file')}) END"
+    )
+    begin = literal(f"[{ERROR_CLASS}] A record of the input {input_name} cannot be read: ")
+    return f"concat({begin}, {of('error')}, '; in ', {where}, '.')"

@@ -1,0 +1,54 @@
+"""What becomes of records that cannot be read, and what is known of each. Travels with the driver.
+
+A source marks bad records in the column ``MARKER``: null where the record is good, else a struct of
+``MARKED``. A record that decodes only partly is bad. The driver takes the marker off.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+Action: TypeAlias = Literal["fail", "null", "drop", "quarantine"]
+FAIL: Final = "fail"
+"""The job fails: the default."""
+NULL: Final = "null"
+"""The row is kept, its declared columns are null."""
+DROP: Final = "drop"
+"""The row is left out, and counted."""
+QUARANTINE: Final = "quarantine"
+"""The row is left out here, and a query of its own writes what is known of it to a table."""
+ACTIONS: Final = (FAIL, NULL, DROP, QUARANTINE)
+MARKER: Final = "__flareiac_bad"
+MARKED: Final[Mapping[str, str]] = {
+    "raw": "BINARY",
+    "error": "STRING",
+    "topic": "STRING",
+    "partition": "INT",
+    "offset": "BIGINT",
+    "file": "STRING",
+}
+"""The fields of the marker, and their types as Spark spells them."""
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "raw": ("binary", "string"),
+    "error": ("string",),
+    "topic": ("string",),
+    "partition": ("int", "long"),
+    "offset": ("long",),
+    "file": ("string",),
+    "input": ("string",),
+    "job": ("string",),
+}
+"""The columns that a quarantine table may have, and the types of each as Iceberg spells them."""
+ALWAYS_KNOWN: Final = ("input", "job")
+"""The fields that are known of records of every source."""
+NAME: Final = "bad_records."
+"""How the name of the output begins that writes the bad records of an input. A label has no dot."""
+
+
+def output_name(input_name: str) -> str:
+    """The name of the output, and of its query and its folder, that writes the bad records of an input."""
+    return f"{NAME}{input_name}"
+
+
+def lets_same_rows_out(before: str, after: str) -> bool:
+    """Whether two actions give the same good rows and nothing else, as far as they run."""
+    return (before == NULL) == (after == NULL)
