@@ -12,7 +12,7 @@ from flareiac_spark.generation.carry_over import Refusal, decide
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts
-from flareiac_spark.sources.source import offsets_of
+from flareiac_spark.sources.source import kinds, offsets_of
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
 
 
@@ -27,10 +27,10 @@ def blockers(
     if recorded is None or start == EARLIEST:
         return
     if start != CARRY_OVER:
-        kinds = {item.source.kind for item in desired.streams.values()}
-        others = without_times(kinds)
-        if others and not (start == OLDEST_SNAPSHOT and len(others) < len(kinds)):
-            yield only_tables(desired, start, others, again)
+        read = {item.source.kind for item in desired.streams.values()}
+        others = without_times(read)
+        if others and not (start == OLDEST_SNAPSHOT and len(others) < len(read)):
+            yield begins_at_no_time(desired, start, others, again)
         return
     for name in desired.query_names:
         new = query_streams(desired, name)
@@ -44,9 +44,9 @@ def blockers(
             yield cannot_carry_over(desired, name, found, again)
 
 
-def without_times(kinds: Iterable[str]) -> list[str]:
+def without_times(names: Iterable[str]) -> list[str]:
     """The kinds of sources for which a moment is no beginning."""
-    return sorted(kind for kind in kinds if not offsets_of(kind).begins_at_times)
+    return sorted(kind for kind in names if not offsets_of(kind).begins_at_times)
 
 
 def cannot_carry_over(desired: JobDefinition, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
@@ -61,16 +61,21 @@ def cannot_carry_over(desired: JobDefinition, name: str, refusal: Refusal, again
     )
 
 
-def only_tables(desired: JobDefinition, start: str, kinds: Sequence[str], again: str = EARLIEST) -> Blocker:
+def begins_at_no_time(
+    desired: JobDefinition, start: str, others: Sequence[str], again: str = EARLIEST
+) -> Blocker:
     """A moment is no beginning for these kinds of sources."""
     place = desired.checkpoint
     carry = f"go on where the last generation stands, in {place}:\n  {line(place, 'start_from', CARRY_OVER)}"
-    read = " and ".join(offsets_of(kind).named.format(kind) for kind in kinds)
+    read = " and ".join(offsets_of(kind).named.format(kind) for kind in others)
+    able = " and ".join(
+        kind.offsets.named.format(name) for name, kind in kinds() if kind.offsets.begins_at_times
+    )
     return blocker(
         codes.START_DOES_NOT_FIT,
         why=(
-            f"{place} cannot start from {start}, since the job reads {read}. Only tables "
-            "and topics know which rows came when."
+            f"{place} cannot start from {start}, since the job reads {read}. Only {able} know which rows "
+            "came when."
         ),
         ways_out=(carry, _read_again(desired, again)),
     )

@@ -14,7 +14,7 @@ from flareiac_spark.control import JobSpec, StreamInput, TableOutput, tables_amo
 from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.generation import carry_over
 from flareiac_spark.generation.carry_over import Copied, Positions, Refusal
-from flareiac_spark.generation.carry_over_blockers import cannot_carry_over, only_tables, without_times
+from flareiac_spark.generation.carry_over_blockers import begins_at_no_time, cannot_carry_over, without_times
 from flareiac_spark.generation.checkpoint_state import CheckpointState, QueryState
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.generation.switch import GenerationSwitch
@@ -81,7 +81,7 @@ def _refusals(switch: GenerationSwitch, query: QueryState) -> Iterator[Diagnosti
     if switch.start_from != CARRY_OVER and not switch.reads_from_the_start:
         kinds = {item.source.kind for item in switch.new.inputs if isinstance(item, StreamInput)}
         if others := without_times(kinds):
-            yield refused(switch.address, only_tables(switch.after, switch.start_from, others))
+            yield refused(switch.address, begins_at_no_time(switch.after, switch.start_from, others))
 
 
 def _in_flight(switch: GenerationSwitch, query: QueryState) -> int | None:

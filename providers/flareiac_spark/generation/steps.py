@@ -45,7 +45,7 @@ def _where(start: str) -> str:
         case "latest":
             return "only what comes from now on is read"
         case _:
-            return f"tables are read from {start} on"
+            return f"what came from {start} on is read"
 
 
 def _of_query(query: QueryFacts, start: str) -> Iterator[Step]:

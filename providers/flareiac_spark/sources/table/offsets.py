@@ -12,6 +12,7 @@ class TableOffsets(Offsets):
 
     carry_over = CarryOver.POSITION
     begins_at_times = True
+    named = "tables"
     read_again = (
         "reads its table from the oldest snapshot that is left; rows appended by expired ones are not read"
     )
