@@ -143,9 +143,7 @@ class Workspace:
         if kind not in self.installed.registry.types:
             why = (
                 f'The installed version of the provider {provider!r} does not know the type "{kind}". '
-                "Install the version that the "
-                "state was "
-                "written with."
+                "Install the version that the state was written with."
             )
             raise Failure(error(codes.UNKNOWN_RECORDED_TYPE, why))
         return self._session(provider).driver(kind)

@@ -34,8 +34,7 @@ def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> Non
             diagnostics.error(
                 codes.BLOCK_NOT_SUPPORTED,
                 f"{' '.join((nested.type, *nested.labels))} cannot be read by this version. It keeps the "
-                "state in local files: "
-                f'backend "local" {{}}.',
+                'state in local files: backend "local" {}.',
                 subject=nested.header_span,
             )
 

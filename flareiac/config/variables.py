@@ -105,9 +105,8 @@ def _outside(
         else:
             diagnostics.error(
                 codes.UNDECLARED_VARIABLE,
-                f'"{item.name}" has a value from {item.origin}. Declare it: variable "{item.name}" {{}}, '
-                "or leave it "
-                f"out.{did_you_mean(item.name, blocks)}",
+                f'"{item.name}" has a value from {item.origin}. Declare it: variable "{item.name}" {{}}, or '
+                f"leave it out.{did_you_mean(item.name, blocks)}",
             )
     return found
 

@@ -23,8 +23,7 @@ KNOWN_FEATURES: frozenset[str] = frozenset()
 KEPT_DROPPED = 100
 _EDITED = (
     "Put back the newest intact snapshot from the history directory beside it, or restore the file from a "
-    "backup. If it was edited on "
-    'purpose, remove "digest" from it, and review the next plan with care.'
+    'backup. If it was edited on purpose, remove "digest" from it, and review the next plan with care.'
 )
 _NEWER = "A newer FlareIaC wrote it: use that version, or a later one."
 

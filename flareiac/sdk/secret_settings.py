@@ -132,8 +132,7 @@ def _refused(name: str, at: Path, line: str) -> Diagnostic:
     label = _label(name)
     detail = (
         f"{name} in {'.'.join(map(str, at))} holds one, and what is written here is kept in state and plan "
-        "files. Say where the secret is, "
-        f'and name that: secret "{label}" {{ env = "{label.upper()}" }} (or file = "...", or aws_secret = '
-        f'"arn:..."), and then {line}.'
+        f'files. Say where the secret is, and name that: secret "{label}" {{ env = "{label.upper()}" }} (or '
+        f'file = "...", or aws_secret = "arn:..."), and then {line}.'
     )
     return error(codes.SECRET_WRITTEN_OUT, detail, attribute=at, hide_source=True)

@@ -59,8 +59,7 @@ def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics)
             diagnostics.error(
                 codes.INVALID_NAMESPACE_NAME,
                 f'"{value}" cannot be a namespace. Its levels are separated by dots; a level is not empty '
-                "and has no slash, back-quote or "
-                "control character.",
+                "and has no slash, back-quote or control character.",
                 attribute=path,
             )
             return "default"

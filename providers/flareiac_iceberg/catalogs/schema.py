@@ -29,8 +29,7 @@ SCHEMA: Final = Block(
         "warehouse": Attribute(
             type=STRING,
             description='Where tables are created: a path, a file: URI or "s3://bucket/folder"; rest: the '
-            "name of a "
-            "warehouse on the server.",
+            "name of a warehouse on the server.",
             default=".flareiac/lake/WORKSPACE/warehouse",
         ),
         "prefix": Attribute(
@@ -44,10 +43,9 @@ SCHEMA: Final = Block(
         "token": Attribute(type=RefType(("secret",), or_string=True), description="rest: a bearer token."),
         "properties": Attribute(
             type=ANY,
-            description="Additional properties by Iceberg's names, for Spark and for FlareIaC "
-            "(s3.endpoint, s3.region, "
-            "s3.access-key-id, s3.path-style-access, glue.endpoint, scope, ...). Values are strings, and "
-            "references to secrets.",
+            description="Additional properties by Iceberg's names, for Spark and for FlareIaC (s3.endpoint, "
+            "s3.region, s3.access-key-id, s3.path-style-access, glue.endpoint, scope, ...). Values are "
+            "strings, and references to secrets.",
             default={},
         ),
     },

@@ -204,8 +204,7 @@ def _nothing(pattern: str, catalog: Resolved) -> Diagnostic:
     return error(
         codes.NOTHING_TO_IMPORT,
         f'{catalog.address} was read and has no table "{pattern}". * stands for anything within the '
-        "namespace or the name: "
-        "CATALOG.NAMESPACE.*, or CATALOG.*.* for all.",
+        "namespace or the name: CATALOG.NAMESPACE.*, or CATALOG.*.* for all.",
     )
 
 

@@ -255,8 +255,7 @@ class _Reader:
         if name == "timestamp":
             return (
                 '"timestamp" means different things in Spark and in Iceberg. Write timestamptz for a point '
-                "in time (Spark's TIMESTAMP) or "
-                "timestamp_ntz for date and clock time without a zone."
+                "in time (Spark's TIMESTAMP) or timestamp_ntz for date and clock time without a zone."
             )
         if name in _LATER:
             return f'The type "{name}" is of format version 3, and Spark or FlareIaC cannot write it yet.'

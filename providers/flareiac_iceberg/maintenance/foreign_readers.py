@@ -50,8 +50,7 @@ def canonical_readers(declared: Data, diagnostics: Diagnostics) -> Attributes | 
             diagnostics.error(
                 codes.INVALID_DURATION,
                 f"{block.hold!r} is not an age. Write how old a snapshot may become before it can expire, "
-                "such "
-                'as "10d".',
+                'such as "10d".',
                 attribute=("reader", name, "hold"),
             )
     return {name: encode(block) for name, block in found.items()} or None

@@ -159,7 +159,6 @@ def _check_import(request: ReadRequest, frame: NamespaceDefinition) -> None:
     if request.import_id is not None and request.recorded is None and request.import_id != wanted:
         why = (
             f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" '
-            "(CATALOG.NAMESPACE, the catalog by its "
-            "label). Make both name the same namespace."
+            "(CATALOG.NAMESPACE, the catalog by its label). Make both name the same namespace."
         )
         raise Failure(error(codes.IMPORT_ID_DIFFERS, why))

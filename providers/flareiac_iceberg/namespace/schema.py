@@ -30,9 +30,8 @@ SCHEMA: Final = Block(
         ),
         "properties": Attribute(
             type=MapType(RefType(("secret",), or_string=True)),
-            description="Properties of the namespace. They are stored in clear text, so neither secrets "
-            "nor references to "
-            "secrets are allowed.",
+            description="Properties of the namespace. They are stored in clear text, so neither secrets nor "
+            "references to secrets are allowed.",
             effect="metadata only",
         ),
         "on_destroy": Attribute(

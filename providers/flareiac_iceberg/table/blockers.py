@@ -198,9 +198,8 @@ def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
             yield blocker(
                 codes.HISTORY_SORTED,
                 f"The table is or was sorted by {change.path}. Tables keep their earlier sort orders, and "
-                "with Iceberg 1.11 Spark cannot "
-                'write a table in which one has a missing column ("Cannot find source column for sort '
-                'field").',
+                'with Iceberg 1.11 Spark cannot write a table in which one has a missing column ("Cannot '
+                'find source column for sort field").',
                 _kept(change.path),
             )
 
@@ -225,10 +224,9 @@ def _empty_places(found: Difference, past: Past) -> Iterable[Blocker]:
             yield blocker(
                 codes.HISTORY_PARTITIONED,
                 f"The table was partitioned by {change.path} in format version 1, where the place of a "
-                "partition field stays when the "
-                "field is removed, and with Iceberg 1.11 Spark cannot write a partitioned table in which "
-                "the column of one is missing "
-                '("Cannot build accessor for field").',
+                "partition field stays when the field is removed, and with Iceberg 1.11 Spark cannot write a "
+                'partitioned table in which the column of one is missing ("Cannot build accessor for '
+                'field").',
                 _kept(change.path),
             )
 
@@ -316,9 +314,8 @@ def _field_names(found: Difference, columns: Mapping[str, Column], past: Past) -
         if taken - {term} or (name in columns and (field.transform, field.column) != ("identity", name)):
             yield blocker(
                 codes.PARTITION_FIELD_NAME_TAKEN,
-                f'The partition field {field} cannot be named "{name}": a column or another partition '
-                "field of the table has or had this "
-                "name, and tables keep their earlier partition specs.",
+                f'The partition field {field} cannot be named "{name}": a column or another partition field '
+                "of the table has or had this name, and tables keep their earlier partition specs.",
                 (f"give it a name as last argument: {_named(field, f'{name}_2')}",),
             )
 

@@ -206,9 +206,8 @@ def _name(value: str, diagnostics: Diagnostics) -> str:
     if not NAME.fullmatch(value):
         diagnostics.error(
             codes.INVALID_TABLE_NAME,
-            f'"{value}" cannot be the name of a table. A name is not empty and has no dot, slash, '
-            "back-quote or control character. The "
-            "namespace has an attribute of its own.",
+            f'"{value}" cannot be the name of a table. A name is not empty and has no dot, slash, back-quote '
+            "or control character. The namespace has an attribute of its own.",
             attribute=("name",),
         )
     return value
@@ -262,17 +261,15 @@ def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diag
     if version != DEFAULTS_SINCE:
         why = (
             f'Column "{name}" cannot have a default yet: Iceberg keeps defaults from format version '
-            f"{DEFAULTS_SINCE} on. Write "
-            f"format_version = {DEFAULTS_SINCE} in the block of the table."
+            f"{DEFAULTS_SINCE} on. Write format_version = {DEFAULTS_SINCE} in the block of the table."
         )
         diagnostics.error(codes.DEFAULT_TOO_EARLY, why, attribute=("column", name, "default"))
         return None
     if kind.startswith(NO_DEFAULT):
         # Measured: "Cannot cast default value to int" from the reader of files that have the column.
         why = (
-            f'Column "{name}" is {kind}, and with Iceberg 1.11 Spark cannot read decimal columns that have '
-            "a default. Give the value in "
-            "the query that writes the table."
+            f'Column "{name}" is {kind}, and with Iceberg 1.11 Spark cannot read decimal columns that have a '
+            "default. Give the value in the query that writes the table."
         )
         diagnostics.error(codes.DEFAULT_UNREADABLE, why, attribute=("column", name, "default"))
         return None
@@ -289,8 +286,7 @@ def _column_name(name: str, lower: dict[str, str], diagnostics: Diagnostics) -> 
         diagnostics.error(
             codes.INVALID_COLUMN_NAME,
             f'"{name}" cannot be the name of a column. A dot separates the levels of nested columns, so '
-            "names have none; and a name is not "
-            "empty.",
+            "names have none; and a name is not empty.",
             attribute=("column", name),
         )
     if name.lower() in _METADATA_COLUMNS:

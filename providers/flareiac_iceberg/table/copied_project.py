@@ -44,9 +44,8 @@ def in_another_copy(request: PlanRequest, catalog: Reference, observed: Observed
                     "checkpoints (.flareiac), then plan again"
                 ),
                 (
-                    f'to use these tables from here on: warehouse = "{copy}/{inside}" in the catalog '
-                    "block, if "
-                    "no other project runs on them"
+                    f'to use these tables from here on: warehouse = "{copy}/{inside}" in the catalog block, '
+                    "if no other project runs on them"
                 ),
             ),
         ),

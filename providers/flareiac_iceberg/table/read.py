@@ -48,8 +48,7 @@ def _other_import(request: ReadRequest, wanted: str) -> Diagnostic:
     return error(
         codes.IMPORT_ID_DIFFERS,
         f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" '
-        "(CATALOG.NAMESPACE.NAME, the catalog by its "
-        "label). Make both name the same table.",
+        "(CATALOG.NAMESPACE.NAME, the catalog by its label). Make both name the same table.",
         address=request.address,
     )
 

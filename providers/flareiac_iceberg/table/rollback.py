@@ -237,8 +237,7 @@ def _nothing_recorded(table: str) -> Diagnostic:
     return error(
         codes.NO_STATE_RECORDED,
         'FlareIaC records one before it empties a table (rebuild = "truncate"), and has not done so with '
-        f"{table}. flareiac table "
-        "snapshots ADDRESS lists the snapshots that exist; name one with -to=ID.",
+        f"{table}. flareiac table snapshots ADDRESS lists the snapshots that exist; name one with -to=ID.",
     )
 
 

@@ -42,9 +42,8 @@ BRANCH: Final = Block(
     attributes={
         "retain": Attribute(
             type=STRING,
-            description="How long the branch is kept after its last snapshot when snapshots expire. "
-            "Default: the setting of "
-            "the table, otherwise forever.",
+            description="How long the branch is kept after its last snapshot when snapshots expire. Default: "
+            "the setting of the table, otherwise forever.",
             validators=(is_duration,),
             effect="metadata only",
         ),
@@ -76,8 +75,7 @@ TAG: Final = Block(
         "retain": Attribute(
             type=STRING,
             description="How long the tag is kept, counted from the time of its snapshot. Default: the "
-            "setting of the table, "
-            "otherwise forever.",
+            "setting of the table, otherwise forever.",
             validators=(is_duration,),
             effect="metadata only",
         ),
@@ -85,9 +83,8 @@ TAG: Final = Block(
 )
 
 READER: Final = Block(
-    description="A streaming reader of the table that this project does not own; snapshot expiry keeps "
-    "what it "
-    "needs. Set one of the two attributes.",
+    description="A streaming reader of the table that this project does not own; snapshot expiry keeps what "
+    "it needs. Set one of the two attributes.",
     attributes={
         "checkpoint": Attribute(
             type=STRING,
@@ -173,8 +170,7 @@ SCHEMA: Final = Block(
         "properties": Attribute(
             type=MapType(RefType(("secret",), or_string=True)),
             description="Iceberg table properties. They are stored in clear text, so neither secrets nor "
-            "references to "
-            "secrets are allowed.",
+            "references to secrets are allowed.",
             effect="metadata only",
         ),
         "tags": Attribute(
@@ -184,9 +180,8 @@ SCHEMA: Final = Block(
         ),
         "on_destroy": Attribute(
             type=STRING,
-            description="What happens when the block is removed: retain (forget the table), drop (remove "
-            "it from the "
-            "catalog, keep its files) or purge (delete its files).",
+            description="What happens when the block is removed: retain (forget the table), drop (remove it "
+            "from the catalog, keep its files) or purge (delete its files).",
             default="retain",
             validators=(one_of("retain", "drop", "purge"),),
             effect="state only",

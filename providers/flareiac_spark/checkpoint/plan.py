@@ -192,8 +192,7 @@ def _refusals(
             blocker(
                 codes.GENERATION_GOES_DOWN,
                 why=f"The generation goes from {before} down to {after}. An older generation does not know "
-                "what was read since, so "
-                "rows would be written twice. Generations only go up.",
+                "what was read since, so rows would be written twice. Generations only go up.",
                 ways_out=(f"write {line(request.address, 'generation', before, after)}",),
             )
         )
@@ -232,9 +231,8 @@ def _in_use(request: PlanRequest, desired: CheckpointDefinition) -> Blocker:
 def _may_run(request: PlanRequest, place: str, query: QueryFacts) -> Diagnostic:
     return warning(
         codes.QUERY_MAY_RUN,
-        f"Query {query.query_id} on {place} "
-        f"began its batch {query.started} less than a minute ago. Stop the program that runs it before you "
-        "apply: if two queries use one checkpoint, one of them fails.",
+        f"Query {query.query_id} on {place} began its batch {query.started} less than a minute ago. Stop the "
+        "program that runs it before you apply: if two queries use one checkpoint, one of them fails.",
         address=request.address,
     )
 

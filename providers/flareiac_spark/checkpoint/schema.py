@@ -33,13 +33,10 @@ SCHEMA: Final = Block(
         "start_from": Attribute(
             type=STRING,
             description="Where a new generation begins: carry_over (after the last committed batch), "
-            "earliest (all rows; "
-            "blocked if live snapshots of a table no longer add some of them), oldest_snapshot (from the "
-            "oldest "
-            "live snapshot on, without those rows), latest (new rows only) or a time with offset. Tables "
-            "support "
-            "all of them, files carry_over (for queries without state) and earliest, rate streams only "
-            "earliest.",
+            "earliest (all rows; blocked if live snapshots of a table no longer add some of them), "
+            "oldest_snapshot (from the oldest live snapshot on, without those rows), latest (new rows only) "
+            "or a time with offset. Tables support all of them, files carry_over (for queries without state) "
+            "and earliest, rate streams only earliest.",
             default="carry_over",
             effect="takes effect with the next generation",
         ),

@@ -61,9 +61,8 @@ def declared_code(
     if path is None:
         for name, function in functions.items():
             why = (
-                f'The step {name} is in Python. Write the folder that has the module of "{function}": code '
-                '= "jobs/", relative to '
-                "the root module."
+                f'The step {name} is in Python. Write the folder that has the module of "{function}": code = '
+                '"jobs/", relative to the root module.'
             )
             diagnostics.error(codes.CODE_NOT_DECLARED, why, attribute=("step", name, "python"))
         return None

@@ -13,11 +13,10 @@ _REFUSED: Final = re.compile(
 )
 _FILE: Final = re.compile(r"[^\s,\[\]]+\.(?:parquet|orc|avro|puffin)")
 _WAY_OUT: Final = (
-    "Nothing of the batch was written; it is done again. Where this happens often, let one program at a "
-    "time write the table; or write in "
-    'its table block: properties = { "write.merge.isolation-level" = "snapshot" }. A merge then does not '
-    "see rows that are appended while "
-    "it runs, so that a key that both write can be there twice."
+    "Nothing of the batch was written; it is done again. Where this happens often, let one program at a time "
+    'write the table; or write in its table block: properties = { "write.merge.isolation-level" = "snapshot" '
+    "}. A merge then does not see rows that are appended while it runs, so that a key that both write can be "
+    "there twice."
 )
 
 

@@ -25,8 +25,7 @@ SCHEMA: Final = Block(
         "conf": Attribute(
             type=SETTINGS,
             description="Spark settings of the application. Without spark.sql.shuffle.partitions a local "
-            "application uses as "
-            "many shuffle partitions as it has cores.",
+            "application uses as many shuffle partitions as it has cores.",
             effect="restarts the application",
         ),
         "packages": Attribute(

@@ -315,9 +315,8 @@ def _offset_gone(
 def _not_known(request: PlanRequest, item: StreamedTable) -> Blocker:
     return blocker(
         codes.STREAMABLE_ROWS_UNKNOWN,
-        why=f"The metadata of {item.table} was not read, so whether {request.address} can read what it "
-        f"needs as input {item.input} "
-        "is unknown.",
+        why=f"The metadata of {item.table} was not read, so whether {request.address} can read what it needs "
+        f"as input {item.input} is unknown.",
         ways_out=("plan without -refresh=none",),
     )
 

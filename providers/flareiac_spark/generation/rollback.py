@@ -124,8 +124,7 @@ def restored(address: str) -> Diagnostic:
     return warning(
         codes.PREVIOUS_DEFINITION_RESTORED,
         f'{address} continues where its checkpoint stands (stability = {{ on_failure = "rollback" }}). The '
-        "change is not recorded, so the "
-        "next plan shows it again.",
+        "change is not recorded, so the next plan shows it again.",
         address=address,
     )
 

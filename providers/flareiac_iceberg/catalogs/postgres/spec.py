@@ -119,8 +119,7 @@ def _postgres(uri: str, diagnostics: Diagnostics) -> str:
         )
         advice = (
             f"It is not the URI of a PostgreSQL database. {why}Write "
-            '"postgresql://user@host:5432/database", and the password as '
-            "credential = secret.NAME."
+            '"postgresql://user@host:5432/database", and the password as credential = secret.NAME.'
         )
         diagnostics.error(codes.INVALID_CATALOG_URI, advice, attribute=("uri",))
     user = f"{parts.username}@" if parts.username else ""

@@ -96,8 +96,7 @@ def _database(uri: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> Pa
         codes.INVALID_CATALOG_URI,
         f"{uri!r} is not the URI of a SQLite file or a PostgreSQL database. Write "
         '"sqlite:///folder/catalog.db" (relative to the root module) or "sqlite:////folder/catalog.db" '
-        "(absolute), without options, or "
-        '"postgresql://user@host:5432/database".',
+        '(absolute), without options, or "postgresql://user@host:5432/database".',
         attribute=("uri",),
     )
     return default.absolute()

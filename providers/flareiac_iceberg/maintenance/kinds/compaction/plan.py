@@ -136,7 +136,6 @@ def _no_order() -> Diagnostic:
     return warning(
         codes.NO_SORT_ORDER,
         'compaction.strategy is "sort" without sort_by, and the table itself is not sorted. Write '
-        "compaction.sort_by, or sort_by of the "
-        "table.",
+        "compaction.sort_by, or sort_by of the table.",
         attribute=("compaction", "strategy"),
     )

@@ -30,8 +30,7 @@ BLOCK: Final = Block(
         "strategy": Attribute(
             type=STRING,
             description="How rows are arranged: binpack (unchanged), sort (by sort_by, otherwise by the "
-            "order of the table) "
-            "or zorder (by zorder_by).",
+            "order of the table) or zorder (by zorder_by).",
             default="binpack",
             validators=(one_of("binpack", "sort", "zorder"),),
             effect=NEXT,
@@ -56,8 +55,7 @@ BLOCK: Final = Block(
         "where": Attribute(
             type=STRING,
             description="Spark SQL condition on columns of the table. Only files that may contain matching "
-            "rows are "
-            "rewritten, such as cold partitions of a table that merges write.",
+            "rows are rewritten, such as cold partitions of a table that merges write.",
             validators=(not_empty,),
             effect=NEXT,
         ),

@@ -34,9 +34,8 @@ def plan(case: Case, settings: DeleteRewrite, found: DeleteFigures | None) -> Ma
         )
         return case.idle(text, of=snapshot)
     text = (
-        f"{count(found.small, 'small position delete file')} of {found.files:,}: "
-        f"{found.rewritten_files:,} of them ({size(found.rewritten_bytes)}) become about "
-        f"{found.added_files:,}"
+        f"{count(found.small, 'small position delete file')} of {found.files:,}: {found.rewritten_files:,} "
+        f"of them ({size(found.rewritten_bytes)}) become about {found.added_files:,}"
     )
     return case.due(
         text,

@@ -106,8 +106,7 @@ PERFORMER: Final = Performer(
             error_class="OTHER_TABLE",
             code=codes.FILES_OF_OTHER_TABLE,
             advice="Nothing was removed. Give each table a location of its own; if the other one is given "
-            "up, "
-            "delete its metadata files by hand.",
+            "up, delete its metadata files by hand.",
         ),
         KnownRefusal(
             error_class="FILES_LEFT",

@@ -26,8 +26,7 @@ def _a_day_at_least(value: Data) -> str | None:
 
 BLOCK: Final = Block(
     description="Deletes files below the location of the table that no snapshot names, if all of them are "
-    "proven to "
-    "be left by writers of this table.",
+    "proven to be left by writers of this table.",
     attributes={
         **always("7d"),
         "older_than": duration(
@@ -40,9 +39,8 @@ BLOCK: Final = Block(
         ),
         "prefix_mismatch": Attribute(
             type=STRING,
-            description="What happens if the same location has two prefixes (s3, s3a): error (stop), "
-            "ignore (keep such "
-            "files) or delete (them).",
+            description="What happens if the same location has two prefixes (s3, s3a): error (stop), ignore "
+            "(keep such files) or delete (them).",
             default="error",
             validators=(one_of("error", "ignore", "delete"),),
             effect=NEXT,

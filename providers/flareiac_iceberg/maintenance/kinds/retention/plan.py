@@ -66,7 +66,6 @@ def _no_time(settings: Retention, kind: str) -> Diagnostic:
     return warning(
         codes.UNFIT_MAINTENANCE_COLUMN,
         f'retention.column names "{settings.column}", which is {kind}; the age of a row is known from '
-        "timestamptz, timestamp_ntz or date. "
-        "No row is deleted. Correct it.",
+        "timestamptz, timestamp_ntz or date. No row is deleted. Correct it.",
         attribute=("retention", "column"),
     )

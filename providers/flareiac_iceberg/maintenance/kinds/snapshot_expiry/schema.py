@@ -10,9 +10,8 @@ from flareiac_iceberg.maintenance.schema_parts import (
 )
 
 BLOCK: Final = Block(
-    description="Expires old snapshots and deletes the files that only they need. Snapshots that a "
-    "declared reader "
-    "or writer still needs are kept.",
+    description="Expires old snapshots and deletes the files that only they need. Snapshots that a declared "
+    "reader or writer still needs are kept.",
     attributes={
         **always(),
         "older_than": duration("Younger snapshots are kept.", "5d"),
