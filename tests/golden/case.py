@@ -264,6 +264,10 @@ def observed_as(record: ResourceRecord, before: Observation) -> Observation:
     return Present(
         attributes=record.attributes,
         identity=record.identity,
-        facts=facts(record.address, record.attributes, {}) or getattr(before, "facts", None),
+        facts=facts(record.address, record.attributes, _state(record)) or getattr(before, "facts", None),
         history=history(_EVERY_ROW),
     )
+
+
+def _state(record: ResourceRecord) -> Attributes:
+    return {"state": "stopped"} if record.attributes.get("stopped") is True else {}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from flareiac.kernel.data import Attributes
+from flareiac.sdk.brokers import BrokerView, PartitionOffsets, TopicOffsets
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
 from flareiac_iceberg.namespace.spec import NamespaceFacts
 from flareiac_kafka.topic.spec import TopicFacts
@@ -18,7 +19,9 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
 from flareiac_spark.observation.job import JobFacts, OutputFacts
+from flareiac_spark.sources.findings import InputReach, Unknown
 from flareiac_spark.sources.offsets import SourceOnDisk
+from flareiac_spark.sources.reachable import Ages, BrokerPosition, NotedTopic, NotedTopics, reach_of
 
 _Positions = Sequence[int | None]
 _DAY_MS = 86_400_000
@@ -82,6 +85,8 @@ class JobThere:
     """What its queries have read and written of tables, as keywords of ``JobPosition``."""
     heard_ms: int | None = None
     given_generation: int | None = None
+    reach: Mapping[str, Attributes] = field(default_factory=dict)
+    """What brokers answered about an input, by its name, as keywords of ``InputThere``."""
 
     def identity(self, attributes: Attributes) -> Attributes:
         if not self.known:
@@ -110,7 +115,19 @@ class JobThere:
             else dict.fromkeys(names, position.of_query(self.committed, in_flight=self.in_flight)),
             heard_ms=self.heard_ms,
             given_generation=self.given_generation,
+            reach={query: self._reach(attributes) for query in names},
         )
+
+    def _reach(self, attributes: Attributes) -> dict[str, InputReach]:
+        """Of the inputs whose records brokers hold: each can go on, unless something else is given."""
+        sources = {
+            name: item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"
+        }
+        return {
+            name: InputThere(**self.reach.get(name, {})).reach(*(source["topics"] or ["orders"]))
+            for name, source in sources.items()
+            if source["kind"] == "kafka"
+        }
 
     def _checkpoint(self, query: str, attributes: Attributes) -> OutputFacts:
         streams = [item for item in attributes["inputs"].values() if item["kind"] == "stream"]
@@ -122,6 +139,58 @@ class JobThere:
             sources=tuple((kind, tuple(self.folders)) for kind in kinds),
             operators=tuple(self.operators),
             conf={"spark.sql.shuffle.partitions": "200"},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputThere:
+    """Topics as brokers answer about them at 2027-01-15 08:00 UTC: those that were read, each with one
+    partition, that keep records for a week.
+    """
+
+    next: Sequence[int] = (10,)
+    """The next offset to read of each partition."""
+    there: Sequence[tuple[int, int]] | None = ((0, 10),)
+    """The first offset and the end of each partition; ``null``: there is no such topic."""
+    id: str = "t-1"
+    cluster: str = "c-1"
+    hours: float = 7 * 24
+    """For how long the topics keep records."""
+    max_bytes: int = -1
+    age_hours: int | None = None
+    """How old the next record of each partition is."""
+    unknown: str | None = None
+    """Why the brokers did not answer."""
+
+    def reach(self, *topics: str) -> InputReach:
+        if self.unknown is not None:
+            return InputReach(findings=(Unknown(why=self.unknown),))
+        now_ms = 1_800_000_000_000
+        ages = {
+            (topic, number, at): now_ms - self.age_hours * 3_600_000
+            for topic in topics
+            for number, at in enumerate(self.next)
+            if self.age_hours is not None
+        }
+        known = tuple(NotedTopic(topic=topic, id="t-1", cluster="c-1") for topic in topics)
+        position = BrokerPosition(
+            next={(topic, number): at for topic in topics for number, at in enumerate(self.next)},
+            noted=NotedTopics(topics=known),
+        )
+        there = {} if self.there is None else {topic: self._topic(topic) for topic in topics}
+        view = BrokerView(cluster_id=self.cluster, topics=there)
+        return reach_of(position, view, Ages(now_ms=now_ms, written_ms=ages), read=topics)
+
+    def _topic(self, name: str) -> TopicOffsets:
+        return TopicOffsets(
+            name=name,
+            id=self.id,
+            partitions={
+                number: PartitionOffsets(first=first, end=end)
+                for number, (first, end) in enumerate(self.there or ())
+            },
+            retention_ms=int(self.hours * 3_600_000),
+            retention_bytes=self.max_bytes,
         )
 
 

@@ -186,7 +186,7 @@ def _not_known(request: PlanRequest, name: str, found: Unknown) -> Blocker:
         codes.POSITION_UNKNOWN,
         why=(
             f"Whether the records that {request.address} has yet to read as input {name} are still there is "
-            f"unknown.\n{found.why[:1].upper()}{found.why[1:]}."
+            f"unknown.\nThe reason: {found.why}."
         ),
         ways_out=(
             "make the brokers reachable from here, and plan again",
@@ -244,8 +244,8 @@ def lost_warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts)
         if isinstance(finding, Lost) and not (isinstance(finding, TopicGone) and not finding.read):
             yield warning(
                 _code(finding),
-                f"Input {name}: {complaint(finding)} The query fails at its next batch, and a plan then "
-                "shows the ways out.",
+                f"Input {name}: {complaint(finding)} The query fails, unless the batch under way has read "
+                "them already. A plan then shows the ways out.",
                 address=request.address,
             )
 
@@ -273,9 +273,7 @@ def left_text(desired: JobDefinition, facts: JobFacts) -> str:
     """How much was not read yet, as the part of a sentence; empty where that is not known."""
     lags = {name: reach.lag for name, reach in _reaches(desired, facts)}
     return ", ".join(
-        f"{lag_text(lag.total)} of input {name} up to the end"
-        for name, lag in lags.items()
-        if lag is not None
+        f"{lag_text(lag.total)} of input {name}" for name, lag in lags.items() if lag is not None
     )
 
 

@@ -134,7 +134,7 @@ def _begins(
     match start:
         case "carry_over":
             left = broker_positions.left_text(desired, facts)
-            text = f"generation {number} goes on {_after(facts)}{left and f'; {left}'}"
+            text = f"generation {number} goes on {_after(facts)}{left and f'; yet to be read: {left}'}"
             return Step(text=text, effect=Effect.NEW_GENERATION, why=why)
         case "earliest":
             left = f"; {missed_text(deleted)}, and are not read" if deleted else ""
