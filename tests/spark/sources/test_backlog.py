@@ -93,6 +93,22 @@ def test_folders_patterns_and_a_missing_folder_are_not_guessed(tmp_path: Path, l
     assert files_waiting(tmp_path / "g0001", 0, landing, {}) is None
 
 
+def test_status_counts_the_records_of_topics_that_wait() -> None:
+    def query(end: object, latest: object) -> QueryStatus:
+        lag = {"0": SourceLag(end=end, latest=latest)}
+        return QueryStatus(output="rows", id="q", run_id="r", lag=lag)
+
+    level = query({"orders": {"0": 5, "1": 7}}, {"orders": {"0": 5, "1": 7}})
+    behind = query({"orders": {"0": 5, "1": 7}}, {"orders": {"0": 2005, "1": 8}})
+    new_partition = query({"orders": {"0": 5}}, {"orders": {"0": 5, "1": 3}})
+    assert [_lag((item,), None) for item in (level, behind, new_partition)] == [
+        "none",
+        "2,001 records",
+        "3 records",
+    ]
+    assert _lag((level, behind), None) == "2,001 records"
+
+
 def test_words() -> None:
     behind = QueryStatus(output="t", id="q", run_id="r", lag={"0": SourceLag(end=1, latest=2)})
     assert [_lag((), None), _lag((), 0), _lag((), 1), _lag((behind,), 2000)] == [
