@@ -135,6 +135,17 @@ OTHER_CLUSTER: Final = Code("FIK213", "The brokers belong to another cluster")
 POSITION_UNKNOWN: Final = Code("FIK214", "Whether an input can continue is not known")
 RECORDS_NEAR_DELETION: Final = Code("FIK215", "Records may be deleted before they are read")
 
+# Outputs to topics
+OUTPUT_WITHOUT_CLUSTER: Final = Code("FIK320", "The output names no Kafka cluster")
+ATTRIBUTE_OF_TABLES: Final = Code("FIK321", "The attribute is for outputs that write tables")
+MODE_OF_TABLES: Final = Code("FIK322", "A topic cannot be written in this mode")
+INVALID_HEADERS: Final = Code("FIK323", "Invalid headers")
+PRODUCER_OPTION: Final = Code("FIK324", "A setting that the producer of an output does not take")
+TOPIC_IN_BATCH: Final = Code("FIK325", "A batch job cannot write a topic")
+UPDATE_SHARES_BATCH: Final = Code("FIK326", "An output in update mode shares its query with another mode")
+TOPIC_IS_READ: Final = Code("FIK328", "The job writes a topic that it reads")
+RECORD_COLUMN_MISSING: Final = Code("FIK329", "A record takes a column that the step does not give")
+
 # Running jobs
 START_CANCELLED: Final = Code("FIK070", "The start of the job was cancelled")
 JOB_FAILED: Final = Code("FIK071", "The job failed")

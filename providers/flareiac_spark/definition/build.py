@@ -191,10 +191,12 @@ class _Build:
         )
 
     def _kafka_output(self, name: str, output: definition.KafkaOutput) -> KafkaOutput:
+        declared = self._references.get(output.resource.address) if output.resource is not None else None
         return KafkaOutput(
             name=name,
             source=output.source,
             topic=output.topic,
+            topic_id=declared.identity.get("id") if declared is not None else None,
             client=output.client,
             mode=output.mode,
             format=output.format,

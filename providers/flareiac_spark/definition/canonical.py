@@ -28,7 +28,6 @@ from flareiac_spark.definition.job_definition import (
     Health,
     Input,
     JobDefinition,
-    Merge,
     Output,
     Restart,
     Stability,
@@ -37,6 +36,7 @@ from flareiac_spark.definition.job_definition import (
     TableInput,
     TableOutput,
 )
+from flareiac_spark.definition.outputs import OutputSources, outputs_of
 from flareiac_spark.definition.queries import folder_of
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
@@ -58,8 +58,12 @@ def canonical(
     steps = _steps(wanted.get("step") or {}, diagnostics)
     code = declared_code(wanted.get("code"), steps, project, diagnostics)
     inputs = _inputs(wanted.get("input") or {}, steps, references, project, diagnostics)
+    sources = OutputSources(
+        default=next(reversed(list(steps)), next(iter(inputs), "")),
+        columns=_columns_given(steps, inputs, references),
+    )
     outputs = {
-        **_outputs(wanted.get("output") or {}, steps, inputs, references, diagnostics),
+        **outputs_of(wanted.get("output") or {}, sources, references, diagnostics),
         **_quarantines(inputs, references),
     }
     engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")
@@ -300,36 +304,6 @@ def _files_input(
     )
 
 
-def _outputs(
-    declared: Attributes,
-    steps: Mapping[str, Step],
-    inputs: Mapping[str, Input],
-    references: References,
-    diagnostics: Diagnostics,
-) -> dict[str, Output]:
-    default = next(reversed(list(steps)), next(iter(inputs), ""))
-    given = _columns_given(steps, inputs, references)
-    found: dict[str, Output] = {}
-    for name, output in declared.items():
-        source = output.get("from") or default
-        columns = table_columns(output["table"], references)
-        names = given.get(source.lower())
-        filled = None if names is None else frozenset(column.lower() for column in names)
-        found[name] = TableOutput(
-            table=output["table"],
-            source=source,
-            mode=output.get("mode") or "append",
-            merge=_merge(output.get("merge")),
-            branch=output.get("branch"),
-            rebuild=output.get("rebuild") or "keep",
-            options=checked_settings(
-                output.get("options"), ("output", name, "options"), references, diagnostics
-            ),
-            columns=_texts(_kept(columns, filled)),
-        )
-    return found
-
-
 def _quarantines(inputs: Mapping[str, Input], references: References) -> dict[str, Output]:
     """The outputs that no one writes down: of each input whose stream quarantines its bad records."""
     found: dict[str, Output] = {}
@@ -391,17 +365,6 @@ def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Dedup | None:
         )
     within = dedup.get("within_watermark")
     return Dedup(keys=tuple(dedup.get("keys") or ()), within_watermark=True if within is None else within)
-
-
-def _merge(merge: Data) -> Merge | None:
-    if not isinstance(merge, dict):
-        return None
-    return Merge(
-        on=tuple(merge.get("on") or ()),
-        latest_by=merge.get("latest_by"),
-        update_if=merge.get("update_if"),
-        delete_if=merge.get("delete_if"),
-    )
 
 
 def _health(health: Data, diagnostics: Diagnostics) -> Health | None:

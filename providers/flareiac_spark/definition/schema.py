@@ -103,13 +103,58 @@ STEP: Final = Block(
         ),
     },
 )
+OUTPUT_KAFKA: Final = Block(
+    description="Writes each row as a record of a Kafka topic, at least once: a batch that is done again "
+    "after a failure writes its records again.",
+    attributes={
+        "topic": Attribute(
+            type=RefType(("topic",), or_string=True),
+            description="The topic that is written: topic.alerts, or a name. It must exist before the job "
+            "starts; a topic block creates it.",
+            required=True,
+            effect="blocked on a checkpoint, unless the change is accepted",
+        ),
+        "connection": Attribute(
+            type=RefType(("kafka",)),
+            description="The cluster. Default: that of the topic, or the only kafka block.",
+            effect="restart",
+        ),
+        "key": Attribute(
+            type=STRING,
+            description="The column whose value is the key of a record: a string or binary as it is, any "
+            "other simple type as a string. Records of one key stay in order in one partition. Default: no "
+            "key.",
+            effect="restart",
+        ),
+        "headers": Attribute(
+            type=ANY,
+            description='Headers of a record: { "name" = "column" } for each, or the name of a column of '
+            "type list<struct<key: string, value: binary>>.",
+            effect="restart",
+        ),
+        "format": Attribute(
+            type=STRING,
+            description="The value of a record. json: an object of all columns but those of headers; nulls "
+            "are written, timestamps in UTC as ISO 8601 with microseconds, binary as Base64. text: the "
+            "column value, a string. raw: the column value, binary. With text and raw a null is a tombstone.",
+            default="json",
+            validators=(one_of("json", "text", "raw"),),
+            effect="restart",
+        ),
+        "options": Attribute(
+            type=SETTINGS,
+            description="Settings of Kafka's producer by their own names (compression.type, linger.ms, "
+            "max.request.size, ...).",
+            effect="restart",
+        ),
+    },
+)
 OUTPUT: Final = Block(
-    description="A table that the rows of a step are written to.",
+    description="A table or a topic that the rows of a step are written to.",
     attributes={
         "table": Attribute(
             type=RefType(("table",)),
             description="The table that is written.",
-            required=True,
             effect="restart",
         ),
         "from": Attribute(
@@ -123,7 +168,8 @@ OUTPUT: Final = Block(
             "replaces all rows), "
             "overwrite (each run or batch replaces all rows) or overwrite_partitions (replaces the "
             "partitions "
-            "that it writes).",
+            "that it writes). A topic takes append, update (a streaming aggregate writes the rows that "
+            "changed) and complete (all rows with each batch).",
             default="append",
             validators=(
                 one_of(
@@ -158,6 +204,8 @@ OUTPUT: Final = Block(
             type=SETTINGS, description="Options of Iceberg's writer, by Iceberg's names.", effect="restart"
         ),
     },
+    blocks={"kafka": NestedBlock(nesting=Nesting.SINGLE, block=OUTPUT_KAFKA)},
+    exactly_one_of=(("table", "kafka"),),
 )
 _HEALTH: Final = ObjectType(
     {"max_lag": STRING, "max_batch_duration": STRING, "max_idle": STRING},

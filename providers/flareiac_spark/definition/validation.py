@@ -10,7 +10,7 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.control.step_graph import StepGraph
-from flareiac_spark.definition.job_definition import JobDefinition, TableOutput, Trigger
+from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput, Trigger
 from flareiac_spark.sql.relations import columns_given, relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 from flareiac_spark.sql.unknown_columns import unknown_columns
@@ -223,6 +223,8 @@ def _modes_fit(job: JobDefinition, diagnostics: Diagnostics) -> None:
                     'each key write mode = "merge".'
                 )
                 diagnostics.error(codes.UPDATE_MODE_UNSUPPORTED, why, attribute=at)
+            case "batch", _ if isinstance(output, KafkaOutput):
+                pass  # refused whatever its mode is
             case "batch", "complete":
                 diagnostics.error(
                     codes.COMPLETE_IN_BATCH,
@@ -237,6 +239,29 @@ def _modes_fit(job: JobDefinition, diagnostics: Diagnostics) -> None:
                 diagnostics.error(codes.COMPLETE_WITHOUT_AGGREGATION, why, attribute=at)
             case _:
                 pass
+
+
+def _topics_fit_mode(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    if job.mode != "batch":
+        return
+    for name in job.kafka_outputs:
+        why = (
+            f"Output {name} writes a topic. A table tells by a mark which run it has; a topic does not, so "
+            'that a run which is done again would write all its records again. Write mode = "stream" with '
+            "trigger = { available_now = true }: its checkpoint counts what was written."
+        )
+        diagnostics.error(codes.TOPIC_IN_BATCH, why, attribute=("output", name, "kafka"))
+
+
+def _topics_are_not_read(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    for name, output in job.kafka_outputs.items():
+        for label, item in job.streams.items():
+            if item.source.reads_topic(output.topic, output.client):
+                why = (
+                    f"Output {name} writes {output.place}, and input {label} reads it: each record would "
+                    "come back to the job, without end. Write another topic."
+                )
+                diagnostics.error(codes.TOPIC_IS_READ, why, attribute=("output", name, "kafka", "topic"))
 
 
 def _one_query_fits_all(job: JobDefinition, diagnostics: Diagnostics) -> None:
@@ -256,6 +281,12 @@ def _one_query_fits_all(job: JobDefinition, diagnostics: Diagnostics) -> None:
             "them jobs of their own."
         )
         _refuse(diagnostics, codes.COMPLETE_SHARES_BATCH, why, "foreach_batch")
+    elif "update" in modes and (others := sorted(modes - {"update", "merge"})):
+        why = (
+            "One query feeds all outputs, and it gives either the rows that changed (update, merge) or rows "
+            f"that are final ({', '.join(others)}). Give them jobs of their own."
+        )
+        _refuse(diagnostics, codes.UPDATE_SHARES_BATCH, why, "foreach_batch")
 
 
 def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -> None:
@@ -399,6 +430,8 @@ _RULES: Final[tuple[Callable[[JobDefinition, Diagnostics], None], ...]] = (
     _names_are_unique,
     _names_are_known,
     _modes_fit,
+    _topics_fit_mode,
+    _topics_are_not_read,
     _one_query_fits_all,
     _one_query_has_a_common_step,
     _state_is_bounded,

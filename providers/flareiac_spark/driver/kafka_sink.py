@@ -5,18 +5,21 @@ A record has a key, headers and a value. Spark's sink keeps no mark of what it h
 done again writes its records again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from flareiac.sdk.secrets import resolve_all
 from flareiac_spark.control import Header, KafkaOutput
 from flareiac_spark.driver.column_types import quote
+from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.sources.kafka_client import java_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMAT: Final = "kafka"
+_PATIENCE: Final = {"default.api.timeout.ms": "30000", "request.timeout.ms": "15000"}
+_NO_SUCH_TOPIC: Final = "UnknownTopicOrPartitionException"
 _VALUE: Final = "value"
 _HEADERS: Final = "array<struct<key:string,value:binary>>"
 _JSON: Final = (
@@ -47,7 +50,7 @@ def shape(frame: "DataFrame", output: KafkaOutput) -> Any:
 
 def write_options(output: KafkaOutput) -> dict[str, str]:
     """Options of Spark's sink, with every secret resolved."""
-    settings = resolve_all({**output.client, **output.options})
+    settings = java_settings({**output.client, **output.options})
     return {"topic": output.topic, **{f"kafka.{name}": value for name, value in settings.items()}}
 
 
@@ -57,8 +60,47 @@ def write(rows: Any, output: KafkaOutput) -> None:
 
 
 def prove_topic(session: "SparkSession", output: KafkaOutput) -> None:
-    """The topic must be there: a broker that creates topics by itself would make one with its defaults."""
-    del session, output
+    """The topic must be there before the query starts, and be the one that was planned: a broker that creates
+    topics by itself would make one with its defaults. Raises ``Refusal``, and what a client of Kafka raises.
+    """
+    from py4j.protocol import Py4JJavaError
+
+    jvm = jvm_of(session)
+    admin_client = jvm.org.apache.kafka.clients.admin.AdminClient
+    if not callable(getattr(admin_client, "create", None)):
+        raise Refusal(
+            "KAFKA_CONNECTOR_MISSING", "The application has no jars of Spark's Kafka connector. Restart it."
+        )
+    admin = admin_client.create(_java_map(jvm, {**_PATIENCE, **java_settings(output.client)}))
+    try:
+        names = jvm.java.util.ArrayList()
+        names.add(output.topic)
+        found = admin.describeTopics(names).topicNameValues().get(output.topic).get()
+    except Py4JJavaError as failure:
+        cause = failure.java_exception.getCause()
+        if cause is None or cause.getClass().getSimpleName() != _NO_SUCH_TOPIC:
+            raise
+        why = (
+            f"The topic {output.topic}, which the output {output.name!r} writes, does not exist. Declare it "
+            "in a topic block, or create it."
+        )
+        raise Refusal("TOPIC_NOT_FOUND", why) from None
+    finally:
+        admin.close(jvm.java.time.Duration.ZERO)
+    topic_id = str(found.topicId().toString())
+    if output.topic_id is not None and output.topic_id != topic_id:
+        why = (
+            f"The topic {output.topic} is another one than planned: it has the id {topic_id} and not "
+            f"{output.topic_id}. It was deleted and created again. Plan and apply again."
+        )
+        raise Refusal("TOPIC_REPLACED", why)
+
+
+def _java_map(jvm: Any, settings: Mapping[str, str]) -> Any:
+    found = jvm.java.util.HashMap()
+    for name, value in settings.items():
+        found.put(name, value)
+    return found
 
 
 class _Columns:

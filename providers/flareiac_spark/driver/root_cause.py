@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import ErrorSummary
+from flareiac_spark.driver import kafka_errors
 from flareiac_spark.driver.bad_records import ERROR_CLASS as BAD_RECORD
 from flareiac_spark.driver.bad_records import complaint_in, ways_on
 from flareiac_spark.driver.conflicts import conflict_text, is_conflict
@@ -98,7 +99,7 @@ def choose(chain: Sequence[Link]) -> ErrorSummary:
     """The root cause of a chain of causes, outermost first (at least one)."""
     if (complaint := next(filter(None, (complaint_in(link.message) for link in chain)), None)) is not None:
         return ErrorSummary(error_class=BAD_RECORD, message=complaint, permanent=False)
-    error_class, message = _innermost(chain)
+    error_class, message = kafka_errors.found_in(chain) or _innermost(chain)
     lines = _first_lines(message)
     if (place := _place(chain)) and place not in lines:
         lines = f"{lines}\n{place}"
@@ -127,6 +128,8 @@ def _with_way_out(error_class: str, message: str, lines: str) -> str:
         lines = f"{lines.partition(' It is possible')[0]}\n{_WITHOUT_IT}"
     if is_conflict(message):
         lines = conflict_text(message)
+    if (way := kafka_errors.way_out(error_class)) is not None:
+        lines = f"{lines}\n{way}"
     if _LOST_STATE.search(error_class):
         lines = f"{lines}\n{_STATE_WAY_OUT}"
     return lines

@@ -116,7 +116,7 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         planned=desired.attributes,
         changes=_visible(classify(desired.attributes, None, None)),
         steps=(_start(request, desired, facts), *_quarantines(desired, None), *begun),
-        reasons=(*drift, *_left_null(request, desired, None)),
+        reasons=(*drift, *_left_null(request, desired, None), *_at_least_once(desired, None)),
         blockers=tuple(blockers),
         drift=drift,
         diagnostics=(*_absent_folders(request, facts), *_of_brokers(request, desired, facts, blockers)),
@@ -272,6 +272,17 @@ def _left_null(request: PlanRequest, desired: JobDefinition, recorded: JobDefini
             )
 
 
+def _at_least_once(desired: JobDefinition, recorded: JobDefinition | None) -> Iterator[str]:
+    """What an output to a topic promises, where it is new."""
+    before = recorded.kafka_outputs if recorded is not None else {}
+    for name, output in desired.kafka_outputs.items():
+        if name not in before:
+            yield (
+                f"output {name} writes to {output.place} at least once: a batch that is done again writes "
+                "its records again"
+            )
+
+
 def _begins_one(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> bool:
     """Whether apply prepares a generation for a job that is made: one that was raised, or later than the
     first and not begun.
@@ -342,7 +353,11 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         at_rest=at_rest(request, recorded, facts),
         changes=_changed(request, planned, found, fresh=fresh, accepted=accepted),
         steps=tuple(steps),
-        reasons=(*_reasons(found, drift, request, desired), *_left_null(request, desired, recorded)),
+        reasons=(
+            *_reasons(found, drift, request, desired),
+            *_left_null(request, desired, recorded),
+            *_at_least_once(desired, recorded),
+        ),
         blockers=tuple(blockers),
         drift=drift,
         diagnostics=(

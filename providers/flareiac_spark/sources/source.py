@@ -3,7 +3,7 @@ a backlog.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -142,6 +142,11 @@ class Source(ABC):
         """What is asked of the brokers that hold its records; None where that is not known yet."""
         del references
         return None
+
+    def reads_topic(self, topic: str, client: Mapping[str, str]) -> bool:
+        """Whether records of a topic come back by this source. ``client``: how the topic is reached."""
+        del topic, client
+        return False
 
     @property
     def bad_record_fields(self) -> tuple[str, ...]:

@@ -2,9 +2,7 @@
 rows as if it never had.
 """
 
-import json
 import logging
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,17 +13,17 @@ import pytest
 from pyiceberg.types import StringType
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
+from flareiac_spark.control import Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
 from flareiac_spark.driver import batch_write, commit_marks, merge_rows, micro_batch, tables, temp_views
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.root_cause import root_cause_of
-from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, new_session, start_spark
+from flareiac_spark.driver.spark_session import new_session
 from flareiac_spark.driver.stream_run import run_stream
 from tests.facts.lake import Home, Lake, batches, collected, forget
-from tests.support.spark_session import short_lived
+from tests.support.driver_application import driver_application
 
 pytestmark = pytest.mark.jvm
 
@@ -49,27 +47,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(scope="module")
 def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
-    """Spark as the driver starts it, in this process."""
-    from pyspark import SparkContext
-
     conf = {**home.spark_conf(), "spark.sql.shuffle.partitions": "2"}
-    machine = {
-        "spark.master": "local[2]",
-        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
-        "spark.driver.extraJavaOptions": " ".join(short_lived(jars)),
-    }
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("JAVA_HOME", str(java_home))
-        environment.setenv(LAUNCH_CONF, json.dumps(machine))
-        environment.setenv("PYSPARK_SUBMIT_ARGS", "")  # put back afterwards
-        started = start_spark(
-            ApplicationSettings(digest="a", name="micro-batch", conf=conf, log_level="OFF"), home.root
-        )
-        yield started.session
-        end_spark(started, 60)
-    SparkContext._gateway = SparkContext._jvm = (
-        None  # another suite of the same process starts a JVM of its own
-    )
+    with driver_application(conf, jars, java_home, home.root) as session:
+        yield session
 
 
 class Workshop(Lake):

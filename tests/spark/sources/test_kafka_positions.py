@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from flareiac_spark.generation.carry_over import Positions, Query, Stream, decide
-from flareiac_spark.sources.kafka.client import java_settings
 from flareiac_spark.sources.kafka.offsets import KafkaOffsets
 from flareiac_spark.sources.kafka.starting import NotAStart, starting_of
+from flareiac_spark.sources.kafka_client import java_settings
 from flareiac_spark.sources.offsets import SourceOnDisk
 
 OFFSETS = KafkaOffsets()

@@ -143,6 +143,13 @@ class KafkaSource(Source):
             expected=tuple(str(item.attributes.get("name")) for item in declared if item is not None),
         )
 
+    def reads_topic(self, topic: str, client: Mapping[str, str]) -> bool:
+        if not _servers(self.client) & _servers(client):
+            return False
+        if self.topic_pattern is not None:
+            return re.fullmatch(self.topic_pattern, topic) is not None
+        return topic in self.topics
+
     @property
     def bad_record_fields(self) -> tuple[str, ...]:
         return () if self.format in VALUE else ("raw", "error", "topic", "partition", "offset")
@@ -150,6 +157,10 @@ class KafkaSource(Source):
     @property
     def tells_columns_by_place(self) -> bool:
         return self.format in _POSITIONAL
+
+
+def _servers(client: Mapping[str, str]) -> set[str]:
+    return {server for server in client.get("bootstrap.servers", "").split(",") if server}
 
 
 def encode_place(topics: Iterable[str], pattern: str | None) -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from flareiac_spark.sources.decoding import ERROR, marker, quote
-from flareiac_spark.sources.kafka.client import java_settings
 from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
 from flareiac_spark.sources.kafka.formats import BESIDE_VALUE, HEADERS, KEY, METADATA, VALUE
 from flareiac_spark.sources.kafka.starting import (
@@ -17,6 +16,7 @@ from flareiac_spark.sources.kafka.starting import (
     Starting,
     time_ms,
 )
+from flareiac_spark.sources.kafka_client import java_settings
 from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn
 
 _PLACE: Final = (

@@ -1,0 +1,263 @@
+"""From the output blocks of a job to their definitions. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from flareiac.kernel.codes import Code
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.paths import Path
+from flareiac.kernel.records import decode, named
+from flareiac.sdk.definitions import Plain
+from flareiac.sdk.references import References
+from flareiac.sdk.secret_settings import checked_settings
+from flareiac_spark import codes
+from flareiac_spark.column_types import table_columns
+from flareiac_spark.definition.job_definition import KafkaOutput, Merge, Output, TableOutput
+
+_OF_TABLES: Final = ("merge", "branch", "rebuild", "options")
+"""Attributes of an output that mean something for a table only."""
+_MODES: Final = ("append", "update", "complete")
+_DELIVERY: Final = {
+    "acks": ("all", "-1"),
+    "enable.idempotence": ("true",),
+}
+"""Producer settings on which it depends whether a record is lost or comes out of order, with the values that
+keep it.
+"""
+_OF_CONNECTION: Final = ("bootstrap.servers", "security.", "sasl.", "ssl.")
+_NOT_TAKEN: Final = {
+    "key.serializer": "FlareIaC writes keys as bytes",
+    "value.serializer": "FlareIaC writes values as bytes",
+    "transactional.id": "Spark writes without transactions",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSources:
+    """What outputs may write: ``default`` is what they write where they do not say it. ``columns`` are those
+    that each input and step gives, by lower-case name; None where only Spark can tell.
+    """
+
+    default: str
+    columns: Mapping[str, Sequence[str] | None]
+
+    def filled(self, source: str) -> frozenset[str] | None:
+        """The columns of one, in lower case."""
+        names = self.columns.get(source.lower())
+        return None if names is None else frozenset(name.lower() for name in names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """An ``output`` block as it is decoded."""
+
+    table: Plain = None
+    source: Plain = field(default=None, metadata=named("from"))
+    mode: Plain = None
+    merge: Plain = None
+    branch: Plain = None
+    rebuild: Plain = None
+    options: Plain = None
+    kafka: Plain = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenKafka:
+    """A ``kafka`` block of an output as it is decoded."""
+
+    topic: Plain
+    connection: Plain = None
+    key: Plain = None
+    headers: Plain = None
+    format: Plain = None
+    options: Plain = None
+
+
+def outputs_of(
+    declared: Attributes, sources: OutputSources, references: References, diagnostics: Diagnostics
+) -> dict[str, Output]:
+    """The outputs by label; what is wrong with a block is reported."""
+    found: dict[str, Output] = {}
+    for name, block in declared.items():
+        written = decode(_Written, block)
+        written = replace(written, source=written.source or sources.default, mode=written.mode or "append")
+        if isinstance(written.table, Reference):
+            found[name] = _table(name, written, sources, references, diagnostics)
+        elif written.kafka:
+            kafka = _Kafka(name, written, references, diagnostics)
+            found[name] = kafka.output(sources.columns.get(written.source.lower()))
+    return found
+
+
+def _table(
+    name: str, written: _Written, sources: OutputSources, references: References, diagnostics: Diagnostics
+) -> TableOutput:
+    filled = sources.filled(written.source)
+    columns = table_columns(written.table, references)
+    return TableOutput(
+        table=written.table,
+        source=written.source,
+        mode=written.mode,
+        merge=_merge(written.merge),
+        branch=written.branch,
+        rebuild=written.rebuild or "keep",
+        options=checked_settings(written.options, ("output", name, "options"), references, diagnostics),
+        columns={item.name: item.text for item in columns if filled is None or item.name.lower() in filled},
+    )
+
+
+def _merge(merge: Data) -> Merge | None:
+    if not isinstance(merge, dict):
+        return None
+    return Merge(
+        on=tuple(merge.get("on") or ()),
+        latest_by=merge.get("latest_by"),
+        update_if=merge.get("update_if"),
+        delete_if=merge.get("delete_if"),
+    )
+
+
+class _Kafka:
+    """One output with a ``kafka`` block; what is wrong is reported with the path of its attribute."""
+
+    def __init__(
+        self, name: str, written: _Written, references: References, diagnostics: Diagnostics
+    ) -> None:
+        self._at: Path = ("output", name)
+        self._name, self._outer = name, written
+        self._block = decode(_WrittenKafka, written.kafka)
+        self._references, self._diagnostics = references, diagnostics
+
+    def output(self, columns: Sequence[str] | None) -> KafkaOutput:
+        """``columns``: those that the step gives, None where they are not known."""
+        self._refuse_attributes_of_tables()
+        topic, block = self._block.topic, self._block
+        connection = self._connection()
+        headers = block.headers
+        found = KafkaOutput(
+            topic=self._topic_name(),
+            resource=topic if isinstance(topic, Reference) else None,
+            connection=connection,
+            client=self._client(connection),
+            source=self._outer.source,
+            mode=self._outer.mode if self._outer.mode in _MODES else "append",
+            key=block.key,
+            headers_column=headers if isinstance(headers, str) else None,
+            headers=self._headers(headers),
+            format=block.format or "json",
+            options=self._options(),
+        )
+        if columns is not None:
+            self._check_columns(found, columns)
+        return found
+
+    def _check_columns(self, output: KafkaOutput, given: Sequence[str]) -> None:
+        known = {name.lower() for name in given}
+        wanted: list[tuple[Path, Data]] = [
+            (("key",), output.key),
+            (("headers",), output.headers_column),
+            (("format",), None if output.format == "json" else "value"),
+            *((("headers", header), column) for header, column in output.headers.items()),
+        ]
+        for path, column in wanted:
+            if isinstance(column, str) and column.lower() not in known:
+                self._error(
+                    codes.RECORD_COLUMN_MISSING,
+                    f"Output {self._name} takes the column {column}, and {output.source} gives "
+                    f"{', '.join(given)}.{did_you_mean(column, list(given))}",
+                    "kafka",
+                    *path,
+                )
+
+    def _refuse_attributes_of_tables(self) -> None:
+        for name in _OF_TABLES:
+            if getattr(self._outer, name) not in (None, {}):
+                what = "Write producer settings in its kafka block." if name == "options" else "Remove it."
+                self._error(
+                    codes.ATTRIBUTE_OF_TABLES,
+                    f"Output {self._name} writes a topic, and {name} is for tables. {what}",
+                    name,
+                )
+        if self._outer.mode not in _MODES:
+            self._error(
+                codes.MODE_OF_TABLES,
+                f"Output {self._name} writes a topic, whose records cannot be changed: mode = "
+                f'"{self._outer.mode}" is for tables. Write append, update or complete.',
+                "mode",
+            )
+
+    def _topic_name(self) -> str:
+        topic = self._block.topic
+        if not isinstance(topic, Reference):
+            return topic if isinstance(topic, str) else ""
+        declared = self._references.get(topic.address)
+        return str(declared.attributes.get("name")) if declared is not None else topic.address
+
+    def _connection(self) -> Reference | None:
+        """The one that is written or filled in; else that of the topic."""
+        block = self._block
+        if isinstance(block.connection, Reference):
+            return block.connection
+        declared = self._references.get(block.topic.address) if isinstance(block.topic, Reference) else None
+        for of_topic in declared.attributes.values() if declared is not None else ():
+            if isinstance(of_topic, Reference) and self._is_cluster(of_topic):
+                return of_topic
+        self._error(
+            codes.OUTPUT_WITHOUT_CLUSTER,
+            f'Output {self._name} names no cluster. Declare one, kafka "main" {{ bootstrap_servers = '
+            '"host:9092" }, and name it where there are several: connection = kafka.main.',
+            "kafka",
+            "connection",
+        )
+        return None
+
+    def _is_cluster(self, reference: Reference) -> bool:
+        found = self._references.get(reference.address)
+        return found is not None and found.type == "kafka"
+
+    def _client(self, connection: Reference | None) -> dict[str, str]:
+        declared = self._references.get(connection.address) if connection is not None else None
+        return dict(declared.attributes.get("client") or {}) if declared is not None else {}
+
+    def _headers(self, headers: Data) -> dict[str, str]:
+        if headers is None or isinstance(headers, str) or headers is UNKNOWN:
+            return {}
+        if isinstance(headers, dict) and all(isinstance(column, str) for column in headers.values()):
+            return dict(headers)
+        self._error(
+            codes.INVALID_HEADERS,
+            'Write headers = { "name" = "column" }, or the name of one column of type '
+            "list<struct<key: string, value: binary>>.",
+            "kafka",
+            "headers",
+        )
+        return {}
+
+    def _options(self) -> dict[str, str]:
+        at = (*self._at, "kafka", "options")
+        options = checked_settings(self._block.options, at, self._references, self._diagnostics)
+        for name, value in options.items():
+            if (why := _refusal(name, value)) is not None:
+                self._diagnostics.error(codes.PRODUCER_OPTION, f"{name}: {why}.", attribute=(*at, name))
+        return options
+
+    def _error(self, code: Code, detail: str, *path: str | int) -> None:
+        self._diagnostics.error(code, detail, attribute=(*self._at, *path))
+
+
+def _refusal(name: str, value: str) -> str | None:
+    """Why a producer does not take a setting."""
+    if name.startswith("kafka."):
+        return f"write it without kafka.: {name.removeprefix('kafka.')}"
+    if name.startswith(_OF_CONNECTION):
+        return "it belongs to the connection: write it in the kafka block that declares the cluster"
+    if name in _NOT_TAKEN:
+        return f"{_NOT_TAKEN[name]}; remove it"
+    if name in _DELIVERY and str(value).lower() not in _DELIVERY[name]:
+        return (
+            f"with {value} records can be lost or change their order when a broker fails, and the output "
+            "promises each at least once; remove it"
+        )
+    return None
