@@ -194,3 +194,47 @@ def test_what_exists_is_written_down_as_blocks(project: Project) -> None:
     assert "1 to import, 0 to add, 0 to change, 0 to destroy" in plan.text
     assert "partitions         = 3" in done.out
     assert '"retention.ms" = "3600000"' in done.out
+
+
+def test_a_topic_that_is_replaced_is_another_one_without_records(project: Project) -> None:
+    topics = project.broker.topics
+    project.declare("partitions = 2")
+    project.applied()
+    topics.produce(project.name, [Record(value="lost", partition=0)])
+    before = topics.identity(project.name)
+    done = flareiac(project.root, "apply", "-auto-approve", "-replace=topic.t")
+    assert done.code == 0, done.text
+    assert topics.identity(project.name) != before
+    assert topics.ends(project.name) == {0: 0, 1: 0}
+    assert project.is_settled()
+
+
+def test_a_plan_is_stale_once_others_have_changed_what_it_relies_on(project: Project) -> None:
+    project.declare('partitions = 1\nconfig = { "retention.ms" = 3600000 }')
+    project.applied()
+    project.declare('partitions = 2\nconfig = { "retention.ms" = 3600000 }')
+    assert flareiac(project.root, "plan", "-out=saved.plan").code == 0
+    project.broker.topics.produce(project.name, [Record(value="new records change nothing")])
+    project.broker.topics.add_partitions(project.name, 4)
+    done = flareiac(project.root, "apply", "saved.plan")
+    assert done.code != 0
+    assert "stale" in done.text
+    assert sorted(project.broker.topics.starts(project.name)) == [0, 1, 2, 3]
+
+
+def test_topics_of_for_each_are_made_and_deleted_one_by_one(project: Project) -> None:
+    names = [f"{project.name}-{key}" for key in ("a", "b")]
+    project.declare("")
+    connection = (project.root / "main.flare.hcl").read_text().partition("topic ")[0]
+
+    def declare(keys: str) -> None:
+        body = f'for_each = toset({keys})\nname = "{project.name}-${{each.key}}"\non_destroy = "delete"'
+        (project.root / "main.flare.hcl").write_text(f'{connection}topic "t" {{\n{body}\n}}\n')
+
+    declare('["a", "b"]')
+    project.applied()
+    assert set(names) <= set(project.broker.topics.names())
+    declare('["b"]')
+    project.applied()
+    assert set(names) & set(project.broker.topics.names()) == {names[1]}
+    assert project.is_settled()
