@@ -65,7 +65,7 @@ class QueueOffsets(Offsets):
         return isinstance(offset, dict) and list(offset) == ["tasks"]
 
     def describe(self, source: SourceOnDisk, log: Path) -> str:
-        return f"up to task {json.loads(source.offset or '')['tasks']['0']}"
+        return f"up to task {json.loads(source.offset or '')['tasks'][0]}"
 
     def goes_on(self, source: SourceOnDisk) -> str:
         return f"queue from {source.offset} on"
@@ -156,7 +156,7 @@ def on_disk(folder: Path) -> Path:
     sample(folder, ("queue",))
     for entry in (folder / "offsets").glob("[0-9]"):
         lines = entry.read_text().splitlines()
-        entry.write_text("\n".join([*lines[:-1], json.dumps({"tasks": {"0": int(entry.name)}})]))
+        entry.write_text("\n".join([*lines[:-1], json.dumps({"tasks": [int(entry.name)]})]))
     return folder
 
 
@@ -211,8 +211,8 @@ def test_a_new_generation_goes_on_where_it_stands(tmp_path: Path) -> None:
     streams = query_streams(job, "orders")
     found = decide(streams, streams, ["queue"])
     assert found == Positions(pairs=((0, 0),), alone=True)
-    prepare_folder(tmp_path / "g0002", StartPositions(by="job.x", positions={0: '{"tasks":{"0":3}}'}))
-    assert (tmp_path / "g0002" / "sources" / "0" / "0").read_text() == '{"tasks":{"0":3}}'
+    prepare_folder(tmp_path / "g0002", StartPositions(by="job.x", positions={0: '{"tasks":[3]}'}))
+    assert (tmp_path / "g0002" / "sources" / "0" / "0").read_text() == '{"tasks":[3]}'
     planned = changed(tmp_path, ('checkpoint "x" {}', RAISED))
     assert planned.blockers == ()
 

@@ -239,7 +239,7 @@ class _Comparison:
                 yield from self._input(name, old[name], new[name])
 
     def _reads_others(self) -> bool:
-        return self._facts.started and sorted(_sources(self._old)) != sorted(_sources(self._new))
+        return self._facts.started and not _goes_on(self._old, self._new)
 
     def _other_sources(self, before: list[str], after: list[str]) -> JobChange:
         kinds = [
@@ -347,6 +347,9 @@ class _Comparison:
             yield self._unknown(
                 path, f"{_named(names)} of {name}", before, after, f"write the old {_named(names)} again"
             )
+        elif (added := _addition(old, new)) is not None:
+            fact, more = added
+            yield Restarted(path=path, text=f"what {name} reads", why=f"{rule(fact)}", warning=more)
         elif _running(old) != _running(new):
             yield Restarted(
                 path=path,
@@ -783,6 +786,29 @@ def _renamed(old: Mapping[str, Input], new: Mapping[str, Input]) -> dict[str, st
 def _sources(job: JobDefinition) -> list[str]:
     """Each streamed source as its kind and place, in order."""
     return [item.source.shown for item in job.streams.values()]
+
+
+def _goes_on(old: JobDefinition, new: JobDefinition) -> bool:
+    """Whether each stream of a job goes on in one of another definition, and there is no other."""
+    before = sorted((item.source for item in old.streams.values()), key=lambda item: item.shown)
+    after = sorted((item.source for item in new.streams.values()), key=lambda item: item.shown)
+    if len(before) != len(after):
+        return False
+    for source in before:
+        same = [item for item in after if item.shown == source.shown]
+        found = next(iter(same or [item for item in after if source.goes_on_in(item)]), None)
+        if found is None:
+            return False
+        after.remove(found)
+    return True
+
+
+def _addition(old: Input, new: Input) -> tuple[str, str] | None:
+    """What the source of an input reads more than it did, after the rule that admits it."""
+    if not isinstance(old, StreamInput) or not isinstance(new, StreamInput):
+        return None
+    more = new.source.addition(old.source)
+    return None if more is None or new.source.widened is None else (new.source.widened, more)
 
 
 def _listed(sources: list[str]) -> str:

@@ -394,6 +394,57 @@ RULES: Final[tuple[Rule, ...]] = (
             "finds no snapshot of another table at the offsets of the old one",
         ),
         (
+            "a topic is added, by name or by a pattern that covers the old ones",
+            "kafka.topic-added",
+            Verdict.TAKES,
+            "reads a topic that is added from its first record, whatever the starting offsets are",
+        ),
+        (
+            "a topic is removed or replaced",
+            "kafka.topic-removed",
+            Verdict.REFUSES,
+            (
+                "refuses a stream without a topic that it has read, and leaves a batch that spoils the "
+                "checkpoint"
+            ),
+        ),
+        (
+            "the starting offsets of a stream of Kafka",
+            "kafka.restart",
+            Verdict.IGNORES,
+            "keeps the offsets of the checkpoint whatever the starting offsets are",
+        ),
+        (
+            "partitions are added to a topic",
+            "kafka.partitions-added",
+            Verdict.TAKES,
+            "reads partitions that are added from their first record",
+        ),
+        (
+            "a topic is deleted and created again",
+            "kafka.recreated-more",
+            Verdict.MIXES,
+            (
+                "silently continues at the old offsets in a topic that was created again: its first records "
+                "are never read (the driver refuses such a start)"
+            ),
+        ),
+        (
+            "a topic of the same name on another cluster",
+            "kafka.other-cluster",
+            Verdict.MIXES,
+            "silently continues at the old offsets on another cluster (the driver refuses such a start)",
+        ),
+        (
+            "records are deleted before they are read",
+            "kafka.expired",
+            Verdict.REFUSES,
+            (
+                "refuses offsets whose records are gone, and leaves a batch that spoils the checkpoint (the "
+                "driver refuses such a start before Spark does)"
+            ),
+        ),
+        (
             "the order of streams",
             "source.order",
             Verdict.REFUSES,

@@ -22,6 +22,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.restart_policy import RestartPolicy
 from flareiac_spark.driver.root_cause import root_cause_of, stack_of
 from flareiac_spark.driver.spark_session import activate, set_conf
@@ -174,7 +175,8 @@ class JobRunner(threading.Thread):
             self._log.error("failed: %s: %s", cause.error_class, cause.message, exc_info=failure)
         else:
             self._log.error("failed: %s: %s\n%s", cause.error_class, cause.message, stack)
-        pause = budget.after_failure(now)
+        waits = isinstance(failure, Refusal) and failure.waits
+        pause = budget.while_unavailable() if waits else budget.after_failure(now)
         if self._stop_asked.is_set():
             self._become("stopped", last_error=cause)
             return None

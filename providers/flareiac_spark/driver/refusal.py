@@ -2,8 +2,12 @@
 
 
 class Refusal(Exception):
-    """``error_class`` is a stable word in Spark's spelling; ``permanent`` if trying again cannot help."""
+    """``error_class`` is a stable word in Spark's spelling; ``permanent`` if trying again cannot help.
+    ``waits``: what is missing is outside of the job, which is started again as long as that takes.
+    """
 
-    def __init__(self, error_class: str, message: str, *, permanent: bool = True) -> None:
+    def __init__(
+        self, error_class: str, message: str, *, permanent: bool = True, waits: bool = False
+    ) -> None:
         super().__init__(message)
-        self.error_class, self.permanent = error_class, permanent
+        self.error_class, self.permanent, self.waits = error_class, permanent, waits

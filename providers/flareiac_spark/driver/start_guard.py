@@ -1,15 +1,15 @@
 """Proves before every start of a query, the first one and each retry, what a plan proves of the files on
 disk.
 
-Reads folders; changes nothing. Tables prove their uuids where they are opened. A refusal is permanent: the
-same start would find the same, and a start on an empty checkpoint would read everything again and repeat its
-rows.
+Reads folders, and asks the systems of sources that know more than their checkpoints. Tables prove their uuids
+where they are opened. A refusal is permanent, but for what the start waits for: the same start would find the
+same, and a start on an empty checkpoint would read everything again and repeat its rows.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import FilesInput, Input, JobSpec, StreamInput, TableInput, local_path
@@ -29,6 +29,7 @@ def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
     for folder, query in spec.query_names.items():
         _prove_checkpoint(folder, query, known.get(folder))
         _prove_batch_in_flight(spec, local_path(folder), query)
+    _prove_sources(spec)
     for name, path in _source_folders(spec):
         if not path.exists():
             why = (
@@ -103,6 +104,31 @@ def _prove_batch_in_flight(spec: JobSpec, path: Path, output: str) -> None:
     for lost in found:
         why = f"Batch {lost.batch} of output {output} was begun and is done again, and {lost.why}"
         raise Refusal(lost.error_class, why)
+
+
+def _prove_sources(spec: JobSpec) -> None:
+    """Each source asks its system whether every query can go on."""
+    sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
+    checkpoints = [local_path(folder) for folder in spec.query_names]
+    for source in sources:
+        others = [other for other in sources if other is not source]
+        try:
+            problem = source.prove_start(_jvm, checkpoints, others)
+        except (Damaged, OSError, ValueError) as failure:
+            what = f"the positions of its streams cannot be read ({failure})"
+            raise Refusal(
+                CHECKPOINT_DAMAGED, _damaged(" and ".join(spec.query_names.values()), what)
+            ) from None
+        if problem is not None:
+            raise Refusal(
+                problem.error_class, problem.why, permanent=problem.permanent, waits=not problem.permanent
+            )
+
+
+def _jvm() -> Any:
+    from pyspark import SparkContext
+
+    return SparkContext._jvm
 
 
 def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Path]]:

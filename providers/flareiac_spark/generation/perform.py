@@ -249,7 +249,12 @@ def _copied(
 ) -> tuple[StartPositions, str]:
     words = "starts where its streams say" if last.batch is None else f"goes on after batch {last.batch}"
     start = StartPositions(
-        by=switch.by, copied=last, conf=switch.new.conf, times=_times(switch, {}, last), noted=noted
+        by=switch.by,
+        after=last.folder,
+        copied=last,
+        conf=switch.new.conf,
+        times=_times(switch, {}, last),
+        noted=noted,
     )
     return start, f"generation {switch.number} {words}"
 
@@ -286,7 +291,14 @@ def _positions(
         if carried.new_streams and positions
         else ""
     )
-    start = StartPositions(by=switch.by, times=times, positions=positions, alone=carried.alone, noted=noted)
+    start = StartPositions(
+        by=switch.by,
+        after=last.folder,
+        times=times,
+        positions=positions,
+        alone=carried.alone,
+        noted=noted,
+    )
     return start, f"generation {switch.number} {words}{new}"
 
 

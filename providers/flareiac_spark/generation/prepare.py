@@ -37,13 +37,15 @@ class LastBatch:
 class StartPositions:
     """How a generation begins.
 
-    ``times``: for each streamed table, UTC milliseconds before which nothing is read, or None. ``positions``:
-    Spark's own offset by the index of a source. ``copied``: whose logs are taken over. ``conf``: settings
-    that are pinned again. ``by``: for whom, so that no one else's work is discarded; ``noted``: what is noted
-    about it.
+    ``after``: the folder of the generation that it goes on after. ``times``: for each stream that can begin
+    at a time, what is noted of it (of a table UTC milliseconds before which nothing is read), or None.
+    ``positions``: Spark's own offset by the index of a source. ``copied``: whose logs are taken over.
+    ``conf``: settings that are pinned again. ``by``: for whom, so that no one else's work is discarded;
+    ``noted``: what is noted about it.
     """
 
     by: str
+    after: Path | None = None
     times: Mapping[str, int | None] = field(default_factory=dict)
     positions: Mapping[int, str] = field(default_factory=dict)
     alone: bool = False
@@ -66,6 +68,9 @@ def prepare_folder(folder: Path, beginning: StartPositions) -> None:
     for index, offset in beginning.positions.items():
         for at in range(_POSITIONS_OF_ONE) if beginning.alone else (index,):
             offsets_of(kind_of(json.loads(offset))).begin_at(scratch / "sources" / str(at), offset, _write)
+    if (after := beginning.after) is not None:
+        for _name, kind in kinds():
+            kind.offsets.carry_notes(after, folder, _write)
     # The note comes first: a folder without one is no one's, and stays.
     write_json(
         note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.noted}}

@@ -7,6 +7,10 @@ from typing import Final
 
 from flareiac.sdk.secrets import resolve_all
 
+SERVERS: Final = "bootstrap.servers"
+_USER: Final = "sasl.username"
+_MECHANISM: Final = "sasl.mechanism"
+_LOGIN: Final = "sasl.jaas.config"
 _CLIENT: Final = "clientId", "clientSecret"
 _MODULES: Final = {
     "PLAIN": ("plain.PlainLoginModule", ("username", "password")),
@@ -22,11 +26,11 @@ def java_settings(client: Mapping[str, str]) -> dict[str, str]:
     process cannot have.
     """
     found = resolve_all(client)
-    user, password = found.pop("sasl.username", None), found.pop("sasl.password", None)
-    module = _MODULES.get(found.get("sasl.mechanism", ""))
-    if user is not None and password is not None and module is not None and "sasl.jaas.config" not in found:
+    user, password = found.pop(_USER, None), found.pop("sasl.password", None)
+    module = _MODULES.get(found.get(_MECHANISM, ""))
+    if user is not None and password is not None and module is not None and _LOGIN not in found:
         name, (of_user, of_password) = module
-        found["sasl.jaas.config"] = (
+        found[_LOGIN] = (
             f"org.apache.kafka.common.security.{name} required "
             f'{of_user}="{_quoted(user)}" {of_password}="{_quoted(password)}";'
         )

@@ -133,5 +133,10 @@ class Offsets:
     def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
         """Copies a source's log up to an offset, where it is of this kind. Raises ``Damaged``."""
 
+    def carry_notes(self, old: Path, new: Path, write: Write) -> None:
+        """Copies what is noted beside the folder of a generation to that of one which goes on after it.
+        Raises ``OSError``.
+        """
+
     def begin_at(self, log: Path, offset: str, write: Write) -> None:
         """Writes the log of a source that begins at an offset of this kind."""

@@ -3,7 +3,7 @@ them. Travels with the driver.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -44,6 +44,17 @@ class LostRows:
     batch: int
     error_class: str
     why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartProblem:
+    """Why a query must not start. ``error_class`` is a stable word in Spark's spelling; ``permanent`` if the
+    same start would find the same: else it waits for what is outside, and is tried again as long as it takes.
+    """
+
+    error_class: str
+    why: str
+    permanent: bool = True
 
 
 class Opening(Protocol):
@@ -117,6 +128,16 @@ class ResolvedSource(ABC):
         ``OSError``.
         """
         del checkpoint, conf
+        return None
+
+    def prove_start(
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: "Sequence[ResolvedSource]"
+    ) -> StartProblem | None:
+        """Asks its system whether queries can go on where their checkpoints stand, before Spark is started;
+        notes beside them what only that moment tells. ``jvm``: Spark's Java side. ``others``: what else the
+        queries stream. Raises ``Damaged``, ``OSError``.
+        """
+        del jvm, checkpoints, others
         return None
 
 

@@ -90,6 +90,9 @@ class Source(ABC):
     always_judges: ClassVar[bool] = False
     """Whether records are judged by all declared columns also where a bad one fails the job."""
 
+    widened: ClassVar[str | None] = None
+    """The rule of Spark for a source of this kind that reads more than the one which goes on in it."""
+
     kind: str
 
     @classmethod
@@ -159,6 +162,17 @@ class Source(ABC):
     def tells_columns_by_place(self) -> bool:
         """Whether leaving a column out would shift the others."""
         return False
+
+    def goes_on_in(self, new: "Source") -> bool:
+        """Whether a query that read it goes on with another source on the same checkpoint."""
+        return self.shown == new.shown
+
+    def addition(self, old: "Source") -> str | None:
+        """What it reads beside an old source that goes on in it, and from where; as a sentence without its
+        end.
+        """
+        del old
+        return None
 
     def waiting(self, checkpoint: Path, index: int, project: Project) -> int | None:
         """Files that no committed batch has read from the source of this number; None where that cannot be

@@ -7,6 +7,7 @@ from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
+from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk.brokers import TopicSelection
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text
 from flareiac.sdk.references import References
@@ -70,9 +71,10 @@ class KafkaSource(Source):
     harmless: ClassVar = _HARMLESS
     first_start: ClassVar = _FIRST_START
     names: ClassVar = _NAMES
-    elsewhere: ClassVar = "source.kafka-topics"
     held_by_brokers: ClassVar = True
     always_judges: ClassVar = True
+    elsewhere: ClassVar = "kafka.topic-removed"
+    widened: ClassVar = "kafka.topic-added"
 
     kind: Literal["kafka"] = "kafka"
     connection: Ref
@@ -95,7 +97,7 @@ class KafkaSource(Source):
     def read(
         cls, block: Attributes, columns: list[Column], around: Surroundings
     ) -> tuple[Source, list[Column]]:
-        return _Reading(_with_defaults(block), columns, around).done()
+        return _Reading(decode(WrittenKafka, _with_defaults(block), "kafka"), columns, around).done()
 
     def resolve(
         self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places
@@ -140,7 +142,7 @@ class KafkaSource(Source):
         return TopicRead(
             connection=connection,
             selection=TopicSelection(names=self.topics, pattern=self.topic_pattern),
-            expected=tuple(str(item.attributes.get("name")) for item in declared if item is not None),
+            expected=tuple(decode(_Topic, item.attributes).name for item in declared if item is not None),
         )
 
     def reads_topic(self, topic: str, client: Mapping[str, str]) -> bool:
@@ -149,6 +151,26 @@ class KafkaSource(Source):
         if self.topic_pattern is not None:
             return re.fullmatch(self.topic_pattern, topic) is not None
         return topic in self.topics
+
+    def goes_on_in(self, new: Source) -> bool:
+        if not isinstance(new, KafkaSource) or self.shown == new.shown:
+            return self.shown == new.shown
+        # Which topics a pattern has matched only a checkpoint tells.
+        return self.topic_pattern is None and all(new.reads(topic) for topic in self.topics)
+
+    def addition(self, old: Source) -> str | None:
+        if not isinstance(old, KafkaSource) or self.shown == old.shown:
+            return None
+        return "topics that are added are read from the oldest records that are left"
+
+    def reads(self, topic: str) -> bool:
+        """Whether a topic is among those that it names, or that its pattern matches."""
+        if self.topic_pattern is None:
+            return topic in self.topics
+        try:
+            return re.fullmatch(self.topic_pattern, topic) is not None
+        except re.error:
+            return False
 
     @property
     def bad_record_fields(self) -> tuple[str, ...]:
@@ -168,10 +190,45 @@ def encode_place(topics: Iterable[str], pattern: str | None) -> str:
     return f"~{pattern}" if pattern is not None else ",".join(topics)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Topic(Foreign):
+    """What is read of a topic block, in canonical form."""
+
+    name: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cluster(Foreign):
+    """What is read of a kafka block, in canonical form."""
+
+    client: Mapping[str, Text]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenKafka:
+    """A block as it is decoded from HCL, with the schema's defaults."""
+
+    topic: Plain
+    topics: Plain
+    topic_pattern: Text | None
+    connection: Plain
+    starting_offsets: Plain
+    fail_on_data_loss: Flag
+    isolation_level: Text
+    group_id_prefix: Text | None
+    max_offsets_per_trigger: Number | None
+    min_partitions: Number | None
+    format: Text
+    options: Plain
+    key: Text | None
+    include_headers: Flag
+    include_metadata: Flag
+
+
 class _Reading:
     """One block, on its way to a source; what is wrong is reported."""
 
-    def __init__(self, block: Attributes, columns: list[Column], around: Surroundings) -> None:
+    def __init__(self, block: WrittenKafka, columns: list[Column], around: Surroundings) -> None:
         self._block, self._declared, self._around = block, columns, around
 
     def done(self) -> tuple[KafkaSource, list[Column]]:
@@ -186,36 +243,36 @@ class _Reading:
             topic_blocks=tuple(item for item in self._written_topics() if isinstance(item, Reference)),
             topic_pattern=self._pattern(),
             starting_offsets=self._starting(topics),
-            isolation_level=block["isolation_level"],
-            group_id_prefix=block["group_id_prefix"],
-            max_offsets_per_trigger=block["max_offsets_per_trigger"],
-            min_partitions=block["min_partitions"],
-            format=block["format"],
+            isolation_level=block.isolation_level,
+            group_id_prefix=block.group_id_prefix,
+            max_offsets_per_trigger=block.max_offsets_per_trigger,
+            min_partitions=block.min_partitions,
+            format=block.format,
             options=checked_settings(
-                block["options"],
+                block.options,
                 ("kafka", "options"),
                 self._around.references,
                 self._around.diagnostics,
             ),
-            key=block["key"],
-            include_headers=block["include_headers"],
-            include_metadata=block["include_metadata"],
+            key=block.key,
+            include_headers=block.include_headers,
+            include_metadata=block.include_metadata,
         )
         return source, self._columns(source)
 
     def _written_topics(self) -> list[Data]:
-        one = self._block["topic"]
-        return [one] if one is not None else list(self._block["topics"] or ())
+        one = self._block.topic
+        return [one] if one is not None else list(self._block.topics or ())
 
     def _name(self, topic: Data) -> str:
         if not isinstance(topic, Reference):
             return str(topic)
         declared = self._around.references.get(topic.address)
-        return str(declared.attributes.get("name")) if declared is not None else topic.address
+        return decode(_Topic, declared.attributes).name if declared is not None else topic.address
 
     def _connection(self) -> Reference:
         """The one that is written or filled in; else that of the only topic block."""
-        written = self._block["connection"]
+        written = self._block.connection
         if isinstance(written, Reference):
             return written
         known = [
@@ -241,10 +298,10 @@ class _Reading:
 
     def _client(self, connection: Reference) -> dict[str, str]:
         declared = self._around.references.get(connection.address)
-        return dict(declared.attributes.get("client") or {}) if declared is not None else {}
+        return dict(decode(_Cluster, declared.attributes).client) if declared is not None else {}
 
     def _pattern(self) -> str | None:
-        pattern: str | None = self._block["topic_pattern"]
+        pattern = self._block.topic_pattern
         if isinstance(pattern, str):
             try:
                 re.compile(pattern)
@@ -257,7 +314,7 @@ class _Reading:
         return pattern
 
     def _starting(self, topics: tuple[str, ...]) -> Data:
-        written = self._block["starting_offsets"]
+        written = self._block.starting_offsets
         if written is UNKNOWN:
             return written
         try:
@@ -267,7 +324,7 @@ class _Reading:
             return EARLIEST
 
     def _check_data_loss(self) -> None:
-        if self._block["fail_on_data_loss"] is False:
+        if self._block.fail_on_data_loss is False:
             self._error(
                 codes.DATA_LOSS_UNSUPPORTED,
                 "With fail_on_data_loss = false Spark passes over records that were deleted before they were "

@@ -11,6 +11,7 @@ from typing import Any
 from flareiac_spark.checkpoint_log import any_json, text_of
 from flareiac_spark.sources.findings import Partition
 from flareiac_spark.sources.kafka.positions import log_text, offset_text, positions_of
+from flareiac_spark.sources.kafka.topic_notes import notes_place
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
 
 
@@ -82,6 +83,12 @@ class KafkaOffsets(Offsets):
             for topic, each in there.items()
             for number, at in each.items()
         )
+
+    def carry_notes(self, old: Path, new: Path, write: Write) -> None:
+        notes, place = notes_place(old), notes_place(new)
+        if notes.exists():
+            place.unlink(missing_ok=True)
+            write(place, notes.read_text(encoding="utf-8"))
 
     def begin_at(self, log: Path, offset: str, write: Write) -> None:
         write(log / "0", log_text(offset_text(positions_of(json.loads(offset)) or {})))

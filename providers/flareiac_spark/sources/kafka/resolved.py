@@ -1,13 +1,23 @@
 """Topics as the driver reads them. Travels with it."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from flareiac_spark.sources.decoding import ERROR, marker, quote
+from flareiac_spark.sources.kafka.cluster import FoundTopics, NotAnswered, ask_cluster
 from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
 from flareiac_spark.sources.kafka.formats import BESIDE_VALUE, HEADERS, KEY, METADATA, VALUE
+from flareiac_spark.sources.kafka.start_check import (
+    missing_topics,
+    noted,
+    problems,
+    reaches,
+    topics_not_read,
+)
 from flareiac_spark.sources.kafka.starting import (
     EARLIEST,
     LATEST,
@@ -16,8 +26,9 @@ from flareiac_spark.sources.kafka.starting import (
     Starting,
     time_ms,
 )
-from flareiac_spark.sources.kafka_client import java_settings
-from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn
+from flareiac_spark.sources.kafka.topic_notes import read_notes, write_notes
+from flareiac_spark.sources.kafka_client import SERVERS, java_settings
+from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn, StartProblem
 
 _PLACE: Final = (
     "topic AS __flareiac_topic",
@@ -55,6 +66,52 @@ class ResolvedKafka(ResolvedSource):
     key: str | None = None
     columns: tuple[SpecColumn, ...] = ()
 
+    def prove_start(
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: Sequence[ResolvedSource]
+    ) -> StartProblem | None:
+        try:
+            found = self._ask(jvm())
+        except NotAnswered as trouble:
+            return trouble.problem
+        servers, notes = self.client.get(SERVERS, ""), {}
+        for checkpoint in checkpoints:
+            notes[checkpoint] = known = read_notes(checkpoint)
+            for reach in reaches(checkpoint):
+                unread = sorted(topic for topic in reach.begins if not self._names(topic))
+                if unread and not others:
+                    return topics_not_read(unread)
+                for problem in problems(reach, known, found, self._reads(others), servers):
+                    return problem
+        for checkpoint, known in notes.items():
+            if (joined := known.joined(noted(found))) != known:
+                write_notes(checkpoint, joined)
+        return None
+
+    def _ask(self, jvm: Any) -> FoundTopics:
+        """Raises ``NotAnswered``."""
+        found = ask_cluster(jvm, java_settings(self.client), self.topics, self.topic_pattern)
+        missing = [name for name in self.topics if name not in found.topics]
+        if missing:
+            raise NotAnswered(missing_topics(missing, self.client.get(SERVERS, "")))
+        return found
+
+    def _reads(self, others: Sequence[ResolvedSource]) -> Callable[[str], bool]:
+        """Which topics of a checkpoint are its own. A checkpoint does not say which stream a position is of:
+        a topic that another stream reads on other servers is not looked at.
+        """
+        kafka = [other for other in others if isinstance(other, ResolvedKafka)]
+        elsewhere = [other for other in kafka if other.client != self.client]
+
+        def reads(topic: str) -> bool:
+            return not kafka or (self._names(topic) and not any(other._names(topic) for other in elsewhere))
+
+        return reads
+
+    def _names(self, topic: str) -> bool:
+        return topic in self.topics or (
+            self.topic_pattern is not None and re.fullmatch(self.topic_pattern, topic) is not None
+        )
+
     @property
     def begins_at_times(self) -> bool:
         return True
@@ -65,7 +122,7 @@ class ResolvedKafka(ResolvedSource):
         return OF_EARLIEST if moment is None else moment
 
     def open(self, opening: Opening, start: int | None) -> Any:
-        options = {**self._limits, **self._subscription, **self._starting(start), **self._client}
+        options = {**self._limits, **self._subscription, **self._starting(start, opening), **self._client}
         records = opening.session.readStream.format("kafka").options(**options).load()
         names = [column.name for column in self.columns]
         beside = [f"{of} AS {name}" for name, of in self._beside.items() if name in names]
@@ -102,7 +159,7 @@ class ResolvedKafka(ResolvedSource):
         }
         return {name: str(value) for name, value in given.items() if value is not None}
 
-    def _starting(self, start: int | None) -> dict[str, str]:
+    def _starting(self, start: int | None, opening: Opening) -> dict[str, str]:
         """``start``: a moment at which a generation begins, or Kafka's own number for one of its ends."""
         match start if start is not None else self.starting_offsets:
             case int(at) if at == OF_EARLIEST:
@@ -116,7 +173,20 @@ class ResolvedKafka(ResolvedSource):
             case str(text):
                 return {"startingOffsets": text}
             case offsets:
-                return {"startingOffsets": json.dumps(offsets)}
+                return {"startingOffsets": json.dumps(self._of_all_partitions(offsets, opening))}
+
+    def _of_all_partitions(
+        self, offsets: Mapping[str, Mapping[str, int]], opening: Opening
+    ) -> dict[str, dict[str, int]]:
+        """Spark wants an offset of every partition: one that is not written begins at its oldest record."""
+        found = self._ask(opening.session._jvm)
+        return {
+            topic.name: {
+                str(number): offsets.get(topic.name, {}).get(str(number), OF_EARLIEST)
+                for number in sorted(topic.partitions)
+            }
+            for topic in found.topics.values()
+        }
 
     @property
     def _beside(self) -> dict[str, str]:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from flareiac_spark.sources.kafka.positions import Positions, positions_of
+from flareiac_spark.sources.kafka.positions import positions_of
 
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
@@ -56,13 +56,3 @@ def time_ms(text: str) -> int | None:
     except ValueError:
         return None
     return None if moment.tzinfo is None else int(moment.timestamp() * 1000)
-
-
-def filled(starting: Positions, partitions: Mapping[str, tuple[int, ...]]) -> Positions:
-    """Offsets for every partition that there is, as Spark wants them: those that are not written begin at
-    the oldest record.
-    """
-    return {
-        topic: {number: starting.get(topic, {}).get(number, OF_EARLIEST) for number in numbers}
-        for topic, numbers in partitions.items()
-    }

@@ -1,0 +1,183 @@
+"""Asks a cluster through Kafka's own Java client which topics there are and which records can be read.
+Travels with the driver; every question ends after a while.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flareiac_spark.sources.kafka_client import SERVERS
+from flareiac_spark.sources.resolved import StartProblem
+
+_SECONDS: Final = 20
+_TIMEOUTS: Final = {"default.api.timeout.ms": str(_SECONDS * 1000), "request.timeout.ms": "10000"}
+_BUNCH: Final = 500
+_REFUSED: Final = ("SaslAuthenticationException", "SslAuthenticationException", "AuthenticationException")
+_NOT_ALLOWED: Final = "AuthorizationException"
+_NO_TOPIC: Final = "UnknownTopicOrPartitionException"
+_SETTINGS: Final = ("ConfigException", "InvalidConfigurationException")
+_UNKNOWN_HOST: Final = "No resolvable bootstrap"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTopic:
+    """One topic. ``partitions``: by number, the offset of the first record that is left and the one after
+    the last record.
+    """
+
+    name: str
+    id: str | None
+    partitions: Mapping[int, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTopics:
+    """What a cluster answered. A name that was asked for and is no topic is not among ``topics``."""
+
+    cluster: str | None
+    topics: Mapping[str, FoundTopic]
+
+
+class NotAnswered(Exception):
+    """The cluster did not answer, or refused to."""
+
+    def __init__(self, problem: StartProblem) -> None:
+        super().__init__(problem.why)
+        self.problem = problem
+
+
+def ask_cluster(
+    jvm: Any, settings: Mapping[str, str], names: Iterable[str], pattern: str | None
+) -> FoundTopics:
+    """The topics of these names, or all that match a pattern. ``settings`` are those of a Java client, ready
+    to use. Raises ``NotAnswered``.
+    """
+    servers = settings.get(SERVERS, "")
+    try:
+        client = jvm.org.apache.kafka.clients.admin.AdminClient.create(_properties(jvm, settings))
+    except Exception as failure:  # noqa: BLE001 - py4j's own classes are the driver's
+        raise NotAnswered(_problem(failure, servers)) from None
+    try:
+        return _Asking(jvm, client).topics(names, pattern)
+    except Exception as failure:  # noqa: BLE001
+        raise NotAnswered(_problem(failure, servers)) from None
+    finally:
+        client.close(jvm.java.time.Duration.ofSeconds(2))
+
+
+class _Asking:
+    def __init__(self, jvm: Any, client: Any) -> None:
+        self._jvm, self._client = jvm, client
+        self._unit = jvm.java.util.concurrent.TimeUnit.SECONDS
+
+    def topics(self, names: Iterable[str], pattern: str | None) -> FoundTopics:
+        cluster = self._get(self._client.describeCluster().clusterId())
+        wanted = list(names) if pattern is None else list(self._matching(pattern))
+        described = dict(self._described(wanted))
+        offsets = self._offsets(
+            [(name, number) for name, (_id, numbers) in described.items() for number in numbers]
+        )
+        return FoundTopics(
+            cluster=cluster,
+            topics={
+                name: FoundTopic(
+                    name=name, id=found, partitions={number: offsets[name, number] for number in numbers}
+                )
+                for name, (found, numbers) in described.items()
+            },
+        )
+
+    def _get(self, future: Any) -> Any:
+        return future.get(_SECONDS + 5, self._unit)
+
+    def _matching(self, pattern: str) -> Iterator[str]:
+        compiled = self._jvm.java.util.regex.Pattern.compile(pattern)
+        for name in self._get(self._client.listTopics().names()):
+            if compiled.matcher(name).matches():
+                yield str(name)
+
+    def _described(self, names: list[str]) -> Iterator[tuple[str, tuple[str | None, list[int]]]]:
+        wanted = self._jvm.java.util.ArrayList()
+        for name in names:
+            wanted.add(name)
+        answers = self._client.describeTopics(wanted).topicNameValues()
+        for name in names:
+            try:
+                found = self._get(answers.get(name))
+            except Exception as failure:
+                if any(_NO_TOPIC in link for link, _text in _chain(failure)):
+                    continue
+                raise
+            yield (
+                name,
+                (_known(found.topicId().toString()), [int(each.partition()) for each in found.partitions()]),
+            )
+
+    def _offsets(self, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+        kinds = self._jvm.org.apache.kafka.clients.admin.OffsetSpec
+        found: dict[tuple[str, int], tuple[int, int]] = {}
+        for at in range(0, len(partitions), _BUNCH):
+            bunch = partitions[at : at + _BUNCH]
+            firsts, ends = (self._listed(bunch, kind) for kind in (kinds.earliest(), kinds.latest()))
+            found |= {item: (firsts[item], ends[item]) for item in bunch}
+        return found
+
+    def _listed(self, partitions: list[tuple[str, int]], kind: Any) -> dict[tuple[str, int], int]:
+        asked, places = self._jvm.java.util.HashMap(), {}
+        for name, number in partitions:
+            places[name, number] = place = self._jvm.org.apache.kafka.common.TopicPartition(name, number)
+            asked.put(place, kind)
+        answer = self._get(self._client.listOffsets(asked).all())
+        return {item: int(answer.get(place).offset()) for item, place in places.items()}
+
+
+def _properties(jvm: Any, settings: Mapping[str, str]) -> Any:
+    found = jvm.java.util.Properties()
+    for name, text in {**settings, **_TIMEOUTS}.items():
+        found.setProperty(name, text)
+    return found
+
+
+def _known(topic_id: str) -> str | None:
+    """A cluster without ids of topics says zero."""
+    return None if set(topic_id) == {"A"} else topic_id
+
+
+def _problem(failure: BaseException, servers: str) -> StartProblem:
+    links = list(_chain(failure))
+    what = next((text for _name, text in reversed(links) if text), str(failure)).partition("\n")[0]
+    names = [name for name, _text in links]
+    if any(name.endswith(_REFUSED) for name in names):
+        return StartProblem(
+            error_class="BROKER_REFUSES_LOGIN",
+            why=f"The Kafka cluster at {servers} refuses the login: {what} Correct the user, the password or "
+            "the certificate in the kafka block or in the secret that it names, and apply again.",
+        )
+    if any(name.endswith(_NOT_ALLOWED) for name in names):
+        return StartProblem(
+            error_class="BROKER_DENIES_ACCESS",
+            why=f"The Kafka cluster at {servers} denies access: {what} The user of the kafka block needs "
+            "the right to describe and read the topics. Grant it, and apply again.",
+        )
+    if any(name.endswith(_SETTINGS) for name in names) and not any(
+        _UNKNOWN_HOST in text for _n, text in links
+    ):
+        return StartProblem(
+            error_class="BROKER_SETTINGS_INVALID",
+            why=f"Kafka's client does not accept the settings of the kafka block: {what}",
+        )
+    return StartProblem(
+        error_class="BROKER_UNREACHABLE",
+        why=f"The Kafka cluster at {servers} does not answer: {what} The start is tried again.",
+        permanent=False,
+    )
+
+
+def _chain(failure: BaseException) -> Iterator[tuple[str, str]]:
+    """The Java exceptions behind a failure, outermost first, each with its class and its message."""
+    throwable = getattr(failure, "java_exception", None)
+    for _ in range(20):
+        if throwable is None:
+            return
+        yield str(throwable.getClass().getName()), str(throwable.getMessage() or "")
+        throwable = throwable.getCause()

@@ -1,0 +1,169 @@
+"""Whether a query can go on: compares what its checkpoint holds with what the cluster has. Pure but for the
+checkpoint, which it reads. Travels with the driver.
+
+Spark writes the offsets of a batch before it looks whether their records are there, so that a start that it
+refuses leaves a checkpoint which it refuses for good.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac_spark.checkpoint_log import newest, read_offsets
+from flareiac_spark.sources.kafka.cluster import FoundTopics
+from flareiac_spark.sources.kafka.positions import Positions, positions_of
+from flareiac_spark.sources.kafka.topic_notes import NotedTopic, TopicNotes
+from flareiac_spark.sources.resolved import StartProblem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What the next batch of a query reads of one stream. ``begins`` at these offsets; ``ends`` where it is
+    one that was begun and is done again.
+    """
+
+    begins: Positions
+    ends: Positions | None = None
+
+
+def reaches(checkpoint: Path) -> tuple[Reach, ...]:
+    """Those of the streams of Kafka; nothing before a first start. Raises ``Damaged``, ``OSError``."""
+    started, committed = newest(checkpoint / "offsets"), newest(checkpoint / "commits")
+    if started is None:
+        return tuple(Reach(begins=positions) for _number, positions in sorted(_initial(checkpoint).items()))
+    last = _positions(read_offsets(checkpoint, started).positions)
+    if started == committed:
+        return tuple(Reach(begins=positions) for positions in last.values())
+    before = _positions(read_offsets(checkpoint, started - 1).positions) if started > 0 else {}
+    first = _initial(checkpoint)
+    return tuple(
+        Reach(begins=before.get(at, first.get(at, {})), ends=positions) for at, positions in last.items()
+    )
+
+
+def problems(
+    reach: Reach, notes: TopicNotes, found: FoundTopics, reads: Callable[[str], bool], servers: str
+) -> Iterator[StartProblem]:
+    """Why the next batch cannot be read, or would read other records. ``reads``: which topics of the
+    checkpoint are those of the stream that is asked about.
+    """
+    for topic in sorted({*reach.begins, *(reach.ends or {})}):
+        problem = _of_topic(topic, reach, notes, found, servers) if reads(topic) else None
+        if problem is not None:
+            yield problem
+
+
+def topics_not_read(names: Sequence[str]) -> StartProblem:
+    """Topics that a checkpoint has read, and that its only stream does not name."""
+    which = f"topic {names[0]}" if len(names) == 1 else f"topics {', '.join(names)}"
+    return StartProblem(
+        error_class="OTHER_TOPICS",
+        why=f"The checkpoint holds offsets of {which}, and the stream does not read {which}. Spark would "
+        "refuse the batch and spoil the checkpoint. Read the old topics again, or raise the generation of "
+        "the checkpoint: the offsets of topics that both read are taken over.",
+    )
+
+
+def missing_topics(names: Sequence[str], servers: str) -> StartProblem:
+    """Topics that a stream names, and that are not there."""
+    which = f"Topic {names[0]} is" if len(names) == 1 else f"Topics {', '.join(names)} are"
+    return StartProblem(
+        error_class="TOPIC_GONE",
+        why=f"{which} not on the cluster at {servers}, or the user may not see it. A topic that was never "
+        "there is created by a topic block or by the owner of the cluster. Of one that was deleted, the "
+        f"records that were not read are lost; to read what is there under the name later, {_AGAIN}.",
+    )
+
+
+def noted(found: FoundTopics) -> tuple[NotedTopic, ...]:
+    """What is noted of the topics that there are."""
+    return tuple(
+        NotedTopic(topic=topic.name, id=topic.id, cluster=found.cluster) for topic in found.topics.values()
+    )
+
+
+def _of_topic(
+    topic: str, reach: Reach, notes: TopicNotes, found: FoundTopics, servers: str
+) -> StartProblem | None:
+    known, there = notes.of(topic), found.topics.get(topic)
+    clusters = {item.cluster for item in known}
+    if known and found.cluster not in clusters and None not in (found.cluster, *clusters):
+        return StartProblem(
+            error_class="OTHER_CLUSTER",
+            why=f"The checkpoint holds offsets of topic {topic} of cluster {_either(clusters)}, and "
+            f"{servers} is cluster {found.cluster}. The same offsets are other records there. Write the old "
+            f"servers again, or begin a new generation: {_AGAIN}.",
+        )
+    if there is None:
+        return StartProblem(
+            error_class="TOPIC_GONE",
+            why=f"Topic {topic} is no longer on the cluster at {servers}, or the user may not see it. "
+            "Records that were not read are lost with it. Put it back from a copy of its records, "
+            f"or read other topics in a new generation: {_AGAIN}.",
+        )
+    ids = {item.id for item in known if item.cluster == found.cluster}
+    if ids and there.id is not None and None not in ids and there.id not in ids:
+        return StartProblem(
+            error_class="TOPIC_RECREATED",
+            why=f"Topic {topic} was deleted and created again: it had the id {_either(ids)}, and has "
+            f"{there.id} now. The offsets of the checkpoint are those of the old topic: going on there would "
+            f"pass over new records without a message. Begin a new generation: {_AGAIN}.",
+        )
+    return _of_partitions(topic, reach, there.partitions)
+
+
+def _of_partitions(topic: str, reach: Reach, there: Mapping[int, tuple[int, int]]) -> StartProblem | None:
+    ends = (reach.ends or {}).get(topic, {})
+    for number, begins in sorted(reach.begins.get(topic, {}).items()):
+        if number not in there:
+            return _gone(f"Partition {number} of topic {topic} no longer exists.")
+        first, end = there[number]
+        if begins < first:
+            return _gone(
+                f"{first - begins:,} records of partition {number} of topic {topic} were deleted before they "
+                f"were read: offsets {begins:,} to {first - 1:,}."
+            )
+        if max(begins, ends.get(number, begins)) > end:
+            return _gone(
+                f"Partition {number} of topic {topic} ends at offset {end:,}, before offset "
+                f"{max(begins, ends.get(number, begins)):,} that was read: the cluster has lost records."
+            )
+    return None
+
+
+_AGAIN = 'in its checkpoint raise generation, with start_from = "earliest"'
+
+
+def _gone(what: str) -> StartProblem:
+    return StartProblem(
+        error_class="OFFSETS_GONE",
+        why=f"{what} Spark would refuse the batch and spoil the checkpoint. To go on with the oldest records "
+        f"that are left, {_AGAIN}.",
+    )
+
+
+def _either(ids: set[str | None]) -> str:
+    return " or ".join(sorted(str(item) for item in ids))
+
+
+def _positions(lines: tuple[str | None, ...]) -> dict[int, Positions]:
+    found = ((at, positions_of(json.loads(line))) for at, line in enumerate(lines) if line is not None)
+    return {at: positions for at, positions in found if positions is not None}
+
+
+def _initial(checkpoint: Path) -> dict[int, Positions]:
+    """Where each stream begins, by its number."""
+    found: dict[int, Positions] = {}
+    for log in sorted((checkpoint / "sources").glob("[0-9]*/0")):
+        text = log.read_text(encoding="utf-8", errors="replace")
+        head, _, offset = text.partition("\n")
+        if head != "\0v1":
+            continue
+        try:
+            positions = positions_of(json.loads(offset))
+        except ValueError:
+            continue  # Spark says so
+        if positions is not None:
+            found[int(log.parent.name)] = positions
+    return found

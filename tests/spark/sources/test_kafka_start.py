@@ -1,0 +1,135 @@
+"""Before each start a stream of Kafka proves that its cluster still has what the checkpoint goes on from."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics
+from flareiac_spark.sources.kafka.positions import log_text
+from flareiac_spark.sources.kafka.start_check import noted, problems, reaches
+from flareiac_spark.sources.kafka.topic_notes import TopicNotes, read_notes, write_notes
+
+HERE = FoundTopics(
+    cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)})}
+)
+NOTES = TopicNotes().joined(noted(HERE))
+
+
+def offsets(folder: Path, batch: int, **partitions: int) -> None:
+    line = json.dumps({"orders": {number.removeprefix("p"): at for number, at in partitions.items()}})
+    (folder / "offsets").mkdir(parents=True, exist_ok=True)
+    (folder / "offsets" / str(batch)).write_text(f'v1\n{{"conf":{{}}}}\n{line}')
+
+
+def committed(folder: Path, batch: int) -> None:
+    (folder / "commits").mkdir(parents=True, exist_ok=True)
+    (folder / "commits" / str(batch)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+
+
+def initial(folder: Path, **partitions: int) -> None:
+    log = folder / "sources" / "0" / "0"
+    log.parent.mkdir(parents=True)
+    numbers = {number.removeprefix("p"): at for number, at in partitions.items()}
+    log.write_bytes(log_text(json.dumps({"orders": numbers})).encode())
+
+
+def found(folder: Path, there: FoundTopics = HERE, notes: TopicNotes = NOTES) -> list[tuple[str, str]]:
+    return [
+        (problem.error_class, problem.why)
+        for reach in reaches(folder)
+        for problem in problems(reach, notes, there, lambda _topic: True, "host:9092")
+    ]
+
+
+def test_nothing_is_compared_before_the_first_start(tmp_path: Path) -> None:
+    assert found(tmp_path) == []
+
+
+def test_a_committed_batch_whose_end_is_there_goes_on(tmp_path: Path) -> None:
+    offsets(tmp_path, 0, p0=1, p1=0)
+    committed(tmp_path, 0)
+    offsets(tmp_path, 1, p0=5, p1=9)
+    committed(tmp_path, 1)
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("position", "says"),
+    [
+        ({"p0": 4, "p1": 0}, "1 records of partition 0 of topic orders were deleted"),
+        ({"p0": 21, "p1": 0}, "Partition 0 of topic orders ends at offset 20, before offset 21"),
+        ({"p0": 5, "p1": 0, "p2": 0}, "Partition 2 of topic orders no longer exists"),
+    ],
+)
+def test_offsets_that_the_cluster_no_longer_has_are_refused(
+    tmp_path: Path, position: dict[str, int], says: str
+) -> None:
+    offsets(tmp_path, 0, **position)
+    committed(tmp_path, 0)
+    ((error_class, why),) = found(tmp_path)
+    assert error_class == "OFFSETS_GONE"
+    assert says in why
+    assert 'start_from = "earliest"' in why
+
+
+def test_a_batch_in_flight_is_compared_where_it_begins(tmp_path: Path) -> None:
+    offsets(tmp_path, 0, p0=3, p1=0)
+    committed(tmp_path, 0)
+    offsets(tmp_path, 1, p0=9, p1=2)
+    ((error_class, why),) = found(tmp_path)
+    assert error_class == "OFFSETS_GONE"
+    assert "offsets 3 to 4" in why
+
+
+def test_the_first_batch_in_flight_begins_at_the_initial_offset(tmp_path: Path) -> None:
+    initial(tmp_path, p0=2, p1=0)
+    offsets(tmp_path, 0, p0=9, p1=2)
+    assert "offsets 2 to 4" in found(tmp_path)[0][1]
+
+
+def test_a_seeded_generation_is_compared_before_its_first_batch(tmp_path: Path) -> None:
+    initial(tmp_path, p0=30, p1=0)
+    assert [error_class for error_class, _why in found(tmp_path)] == ["OFFSETS_GONE"]
+
+
+@pytest.mark.parametrize(
+    ("there", "error_class"),
+    [
+        (FoundTopics(cluster="c-2", topics=HERE.topics), "OTHER_CLUSTER"),
+        (FoundTopics(cluster="c-1", topics={}), "TOPIC_GONE"),
+        (
+            FoundTopics(
+                cluster="c-1",
+                topics={"orders": FoundTopic(name="orders", id="t-2", partitions={0: (0, 99), 1: (0, 99)})},
+            ),
+            "TOPIC_RECREATED",
+        ),
+        (
+            FoundTopics(
+                cluster="c-1",
+                topics={"orders": FoundTopic(name="orders", id=None, partitions={0: (0, 99), 1: (0, 99)})},
+            ),
+            None,
+        ),
+    ],
+)
+def test_another_topic_under_the_name_is_refused(
+    tmp_path: Path, there: FoundTopics, error_class: str | None
+) -> None:
+    offsets(tmp_path, 0, p0=5, p1=0)
+    committed(tmp_path, 0)
+    assert [item for item, _why in found(tmp_path, there)] == ([error_class] if error_class else [])
+
+
+def test_topics_that_were_never_noted_are_taken_as_they_are(tmp_path: Path) -> None:
+    offsets(tmp_path, 0, p0=5, p1=0)
+    committed(tmp_path, 0)
+    assert found(tmp_path, notes=TopicNotes()) == []
+
+
+def test_notes_are_kept_beside_the_folder(tmp_path: Path) -> None:
+    write_notes(tmp_path / "g0001", NOTES)
+    assert read_notes(tmp_path / "g0001") == NOTES
+    assert read_notes(tmp_path / "g0002") == TopicNotes()
+    assert [path.name for path in tmp_path.iterdir()] == [".g0001.topics.json"]
