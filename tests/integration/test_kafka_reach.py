@@ -130,3 +130,16 @@ def test_the_way_out_reads_what_is_left(lake: Project) -> None:
     assert "12 records of topic orders were deleted, and are not read" in " ".join(lake.plan(2).split())
     lake.apply()
     lake.until(lambda: lake.ids("orders") == [*range(10), 12, 13, 14], "the rows that are left")
+
+
+def test_a_topic_that_was_created_again_blocks_the_start(lake: Project, broker: Broker) -> None:
+    _stop(lake)
+    broker.topics.delete("orders")
+    with lake.edited("orders", ("  stopped = true\n", "")):
+        assert "[FIK212]" in lake.run("plan", code=4).out
+    broker.topics.create("orders", partitions=1)
+    broker.topics.produce("orders", _records(0, 20))
+    with lake.edited("orders", ("  stopped = true\n", "")):
+        text = lake.run("plan", code=4).out
+        assert "[FIK211]" in text
+        assert "Topic orders was deleted and created again" in text

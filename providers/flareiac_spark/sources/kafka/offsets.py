@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flareiac_spark.checkpoint_log import any_json, text_of
+from flareiac_spark.checkpoint_log import Damaged, any_json, text_of
 from flareiac_spark.sources.findings import Partition
 from flareiac_spark.sources.kafka.positions import log_text, offset_text, positions_of
-from flareiac_spark.sources.kafka.topic_notes import notes_place
+from flareiac_spark.sources.kafka.topic_notes import notes_place, read_notes
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
+from flareiac_spark.sources.reachable import NotedTopic, NotedTopics
 
 
 class KafkaOffsets(Offsets):
@@ -73,6 +74,17 @@ class KafkaOffsets(Offsets):
         if not self.is_own_log(log):
             return None
         return any_json(text_of(log / "0").partition("\n")[2], log / "0")
+
+    def noted_topics(self, checkpoint: Path) -> NotedTopics:
+        try:
+            notes = read_notes(checkpoint)
+        except (OSError, ValueError) as trouble:
+            raise Damaged(notes_place(checkpoint), str(trouble)) from None
+        return NotedTopics(
+            topics=tuple(
+                NotedTopic(topic=item.topic, id=item.id, cluster=item.cluster) for item in notes.topics
+            )
+        )
 
     def behind(self, end: Any, latest: Any) -> int | None:
         read, there = positions_of(end), positions_of(latest)
