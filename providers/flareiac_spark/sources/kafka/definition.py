@@ -29,6 +29,7 @@ from flareiac_spark.sources.kafka.offsets import KafkaOffsets
 from flareiac_spark.sources.kafka.resolved import ResolvedKafka
 from flareiac_spark.sources.kafka.schema import BLOCK
 from flareiac_spark.sources.kafka.starting import EARLIEST, NotAStart, starting_of
+from flareiac_spark.sources.kafka_client import SERVERS
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings, TopicRead
 
@@ -182,7 +183,7 @@ class KafkaSource(Source):
 
 
 def _servers(client: Mapping[str, str]) -> set[str]:
-    return {server for server in client.get("bootstrap.servers", "").split(",") if server}
+    return {server for server in client.get(SERVERS, "").split(",") if server}
 
 
 def encode_place(topics: Iterable[str], pattern: str | None) -> str:
