@@ -43,9 +43,16 @@ _JOB = (
 _FROM_KAFKA = '\nstream "k" {\n  kafka {\n    %s\n    format = "text"\n  }\n}'
 _STREAM_JOB = ("stream", "checkpoint = checkpoint.c", "stream = stream.rows")
 _KAFKA = 'kafka "k" {\n  bootstrap_servers = "h:9092"\n  %s\n}'
+_TO_KAFKA = (
+    '\njob "k" {\n  mode = "stream"\n  checkpoint = checkpoint.c\n  input "i" { stream = stream.rows }\n'
+    '  step "s" { sql = "SELECT CAST(value AS STRING) AS value FROM i" }\n'
+    '  output "o" {\n    from = "s"\n    kafka {\n      %s\n      format = "text"\n    }\n  }\n}'
+)
 CASES = {
     ("stream", "kafka.topic"): _KAFKA % "" + '\ntopic "o" {}\n' + _FROM_KAFKA % "topic = topic.o",
     ("stream", "kafka.connection"): _KAFKA % "" + _FROM_KAFKA % 'topic = "o"\n    connection = kafka.k',
+    ("job", "output.kafka.topic"): _KAFKA % "" + '\ntopic "o" {}\n' + _TO_KAFKA % "topic = topic.o",
+    ("job", "output.kafka.connection"): _KAFKA % "" + _TO_KAFKA % 'topic = "o"\n      connection = kafka.k',
     ("topic", "kafka"): _KAFKA % "" + '\ntopic "t" {\n  kafka = kafka.k\n}',
     ("catalog", "credential"): _REST % "credential",
     ("catalog", "token"): _REST % "token",
