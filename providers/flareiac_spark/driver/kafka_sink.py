@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "kafka"
 _PATIENCE: Final = {"default.api.timeout.ms": "30000", "request.timeout.ms": "15000"}
+_SIZES: Final = {"batch.size": 16_384, "max.request.size": 1_048_576}
+"""Settings of what a producer sends at once, with the defaults of Kafka's client, in bytes."""
+_NOT_ALLOWED: Final = ("TopicAuthorizationException", "ClusterAuthorizationException")
 _NO_SUCH_TOPIC: Final = "UnknownTopicOrPartitionException"
 _VALUE: Final = "value"
 _HEADERS: Final = "array<struct<key:string,value:binary>>"
@@ -48,45 +51,54 @@ def shape(frame: "DataFrame", output: KafkaOutput) -> Any:
     return frame.selectExpr(*made)
 
 
-def write_options(output: KafkaOutput) -> dict[str, str]:
-    """Options of Spark's sink, with every secret resolved."""
-    settings = java_settings({**output.client, **output.options})
-    return {"topic": output.topic, **{f"kafka.{name}": value for name, value in settings.items()}}
-
-
-def write(rows: Any, output: KafkaOutput) -> None:
+def write(rows: Any, options: Mapping[str, str]) -> None:
     """Writes a shaped frame of a definite set of rows. Raises what Spark raises."""
-    rows.write.format(FORMAT).options(**write_options(output)).save()
+    rows.write.format(FORMAT).options(**options).save()
 
 
-def prove_topic(session: "SparkSession", output: KafkaOutput) -> None:
-    """The topic must be there before the query starts, and be the one that was planned: a broker that creates
-    topics by itself would make one with its defaults. Raises ``Refusal``, and what a client of Kafka raises.
+def opened(session: "SparkSession", output: KafkaOutput) -> dict[str, str]:
+    """Options of Spark's sink, with every secret resolved, for a topic that is there and is the planned one.
+    Raises ``Refusal``, and what a client of Kafka raises.
+
+    A broker that creates topics by itself would make a missing one with its defaults. What a producer sends
+    at once stays within what the topic takes: of a larger batch Spark loses records without an error
+    (measured).
     """
-    from py4j.protocol import Py4JJavaError
-
     jvm = jvm_of(session)
     admin_client = jvm.org.apache.kafka.clients.admin.AdminClient
     if not callable(getattr(admin_client, "create", None)):
         raise Refusal(
             "KAFKA_CONNECTOR_MISSING", "The application has no jars of Spark's Kafka connector. Restart it."
         )
-    admin = admin_client.create(_java_map(jvm, {**_PATIENCE, **java_settings(output.client)}))
+    client = java_settings(output.client)
+    admin = admin_client.create(_java_map(jvm, {**_PATIENCE, **client}))
     try:
-        names = jvm.java.util.ArrayList()
-        names.add(output.topic)
-        found = admin.describeTopics(names).topicNameValues().get(output.topic).get()
-    except Py4JJavaError as failure:
-        cause = failure.java_exception.getCause()
-        if cause is None or cause.getClass().getSimpleName() != _NO_SUCH_TOPIC:
-            raise
-        why = (
-            f"The topic {output.topic}, which the output {output.name!r} writes, does not exist. Declare it "
-            "in a topic block, or create it."
-        )
-        raise Refusal("TOPIC_NOT_FOUND", why) from None
+        _prove(_described(jvm, admin, output), output)
+        limit = _largest_batch(jvm, admin, output.topic)
     finally:
         admin.close(jvm.java.time.Duration.ZERO)
+    settings = {**client, **java_settings(output.options), **_sizes(output, limit)}
+    return {"topic": output.topic, **{f"kafka.{name}": value for name, value in settings.items()}}
+
+
+def _described(jvm: Any, admin: Any, output: KafkaOutput) -> Any:
+    from py4j.protocol import Py4JJavaError
+
+    names = jvm.java.util.ArrayList()
+    names.add(output.topic)
+    try:
+        return admin.describeTopics(names).topicNameValues().get(output.topic).get()
+    except Py4JJavaError as failure:
+        if _cause(failure) != _NO_SUCH_TOPIC:
+            raise
+    why = (
+        f"The topic {output.topic}, which the output {output.name!r} writes, does not exist. Declare it in a "
+        "topic block, or create it."
+    )
+    raise Refusal("TOPIC_NOT_FOUND", why)
+
+
+def _prove(found: Any, output: KafkaOutput) -> None:
     topic_id = str(found.topicId().toString())
     if output.topic_id is not None and output.topic_id != topic_id:
         why = (
@@ -94,6 +106,50 @@ def prove_topic(session: "SparkSession", output: KafkaOutput) -> None:
             f"{output.topic_id}. It was deleted and created again. Plan and apply again."
         )
         raise Refusal("TOPIC_REPLACED", why)
+
+
+def _largest_batch(jvm: Any, admin: Any, topic: str) -> int | None:
+    """Bytes of the largest batch of records that a topic takes; None where the user may not know."""
+    from py4j.protocol import Py4JJavaError
+
+    resource_class = jvm.org.apache.kafka.common.config.ConfigResource
+    resource = resource_class(resource_class.Type.TOPIC, topic)
+    resources = jvm.java.util.ArrayList()
+    resources.add(resource)
+    try:
+        config = admin.describeConfigs(resources).values().get(resource).get()
+    except Py4JJavaError as failure:
+        if _cause(failure) in _NOT_ALLOWED:
+            return None
+        raise
+    return int(config.get("max.message.bytes").value())
+
+
+def _sizes(output: KafkaOutput, limit: int | None) -> dict[str, str]:
+    """How much a producer sends at once, where its defaults are more than the topic takes. Raises ``Refusal``
+    for options that are.
+    """
+    found: dict[str, str] = {}
+    for name, default in _SIZES.items():
+        given = {**output.client, **output.options}.get(name)
+        if limit is None or (given is None and default <= limit):
+            continue
+        if given is not None and int(given) > limit:
+            why = (
+                f"{name} = {given} of the output {output.name!r} is more than the topic "
+                f"{output.topic} takes (max.message.bytes = {limit}): records would be lost without an "
+                "error. Lower it, or raise max.message.bytes of the topic."
+            )
+            raise Refusal("PRODUCER_EXCEEDS_TOPIC", why)
+        if given is None:
+            found[name] = str(limit)
+    return found
+
+
+def _cause(failure: Any) -> str:
+    """The class of what an answer of Kafka's client failed with."""
+    cause = failure.java_exception.getCause()
+    return "" if cause is None else str(cause.getClass().getSimpleName())
 
 
 def _java_map(jvm: Any, settings: Mapping[str, str]) -> Any:

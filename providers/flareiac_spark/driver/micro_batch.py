@@ -148,6 +148,7 @@ class MicroBatch:
     log: Logger
     failure: Exception | None = None
     _targets: dict[str, _Target] = field(default_factory=dict)
+    _topics: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __call__(self, frame: "DataFrame", batch: int) -> None:
         try:
@@ -212,7 +213,7 @@ class MicroBatch:
                         again = kept is not None or self.flow.repeats
                         self._write(rows[output.name], output, carry, again=again)
                     case KafkaOutput():
-                        kafka_sink.write(rows[output.name], output)
+                        kafka_sink.write(rows[output.name], self._opened(frame.sparkSession, output))
                     case _:
                         assert_never(output)
                 written += 1
@@ -241,6 +242,11 @@ class MicroBatch:
                 )
             else:
                 return
+
+    def _opened(self, session: "SparkSession", output: KafkaOutput) -> Mapping[str, str]:
+        if output.name not in self._topics:
+            self._topics[output.name] = kafka_sink.opened(session, output)
+        return self._topics[output.name]
 
     def _is_stale(self, output: TableOutput) -> bool:
         """Whether so much time passed since the search that another driver may have taken over: this process

@@ -156,14 +156,14 @@ def _by_epoch(frame: "DataFrame", spec: JobSpec, output: TableOutput) -> Callabl
 
 def _kafka_sink(session: "SparkSession", spec: JobSpec, output: KafkaOutput) -> Callable[[], QueryWatch]:
     """Starts a query that Spark's own sink writes to a topic."""
-    kafka_sink.prove_topic(session, output)
+    options = kafka_sink.opened(session, output)
     frame = kafka_sink.shape(_streaming(session, output), output)
     sinks.check(session, frame, output.mode)
     writer = (
         _writer(frame, spec, output, output.name)
         .outputMode(output.mode)
         .format(kafka_sink.FORMAT)
-        .options(**kafka_sink.write_options(output))
+        .options(**options)
     )
     return partial(_watched, writer.start, spec, output)
 
@@ -204,7 +204,7 @@ def _prove_place(session: "SparkSession", output: Output) -> None:
         case TableOutput():
             tables.target(session, output)
         case KafkaOutput():
-            kafka_sink.prove_topic(session, output)
+            kafka_sink.opened(session, output)
         case _:
             assert_never(output)
 

@@ -202,6 +202,20 @@ def test_a_record_that_is_too_large_says_which_limits_to_raise(desk: Desk, broke
     assert len(broker.topics.consume(name)) == 1
 
 
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "in one query"])
+def test_no_batch_is_larger_than_the_topic_takes(desk: Desk, broker: "Broker", together: bool) -> None:
+    """The client would take such a batch apart, and Spark would not wait for its parts."""
+    name = broker.topics.create(max_message_bytes="300")
+    desk.events(*((number, number, "x" * 30) for number in range(50)))
+    output = desk.topic(broker, name)
+    desk.run(desk.job(output, sql="SELECT note FROM raw", foreach_batch=together))
+    assert len(broker.topics.consume(name)) == 50
+    output["options"] = {"batch.size": "301"}
+    error_class, message = desk.failure(desk.job(output, sql="SELECT note FROM raw", foreach_batch=together))
+    assert error_class == "PRODUCER_EXCEEDS_TOPIC"
+    assert "max.message.bytes = 300" in message
+
+
 # How often a record is there
 
 
