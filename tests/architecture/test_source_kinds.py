@@ -26,7 +26,7 @@ from flareiac_spark.checkpoint_files.reader import read_checkpoint
 from flareiac_spark.column_types import Column
 from flareiac_spark.control import StreamInput, job_spec_from_json, job_spec_to_json
 from flareiac_spark.definition.build import spec_of
-from flareiac_spark.driver.inputs import open_input
+from flareiac_spark.driver.inputs import open_marked
 from flareiac_spark.generation.carry_over import Positions, decide
 from flareiac_spark.generation.prepare import StartPositions, prepare_folder
 from flareiac_spark.generation.query_streams import query_streams
@@ -191,7 +191,7 @@ def test_the_driver_gets_its_record_and_opens_it(tmp_path: Path) -> None:
         name="tasks", first="oldest", columns=(SpecColumn(name="id", type="long"),)
     )
     session: Any = SimpleNamespace(queue=lambda name, schema: (name, schema))
-    assert open_input(session, item, {}) == ("tasks", "`id` BIGINT")
+    assert open_marked(session, item, {}) == ("tasks", "`id` BIGINT")
 
 
 def test_a_plan_says_what_a_change_of_it_does(tmp_path: Path) -> None:

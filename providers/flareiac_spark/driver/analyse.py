@@ -94,7 +94,8 @@ def _written(spec: JobSpec) -> list[Output]:
 def _given(session: "SparkSession", spec: JobSpec, output: Output) -> Any:
     """The rows that an output is given."""
     if isinstance(output, TableOutput) and output.bad_records:
-        return bad_records.empty_bad_rows(session, spec.stream(output.source), output, spec.address)
+        item = spec.stream(output.source)
+        return bad_records.empty_bad_rows(empty_input(session, item), item, output, spec.address)
     return temp_views.view(session, output.source)
 
 

@@ -13,7 +13,7 @@ from flareiac_spark.sources.bad_records import DROP, MARKED, MARKER, NAME, QUARA
 from flareiac_spark.sources.decoding import literal
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 ERROR_CLASS: Final = "BAD_RECORD"
 _SAID: Final = re.compile(r"\[BAD_RECORD\] (.*)", re.DOTALL)
@@ -57,11 +57,10 @@ def bad_rows(frame: "DataFrame", item: StreamInput, output: TableOutput, job: st
     return counted.where(f"{MARKER} IS NOT NULL").selectExpr(*_known(output, item.name, job))
 
 
-def empty_bad_rows(session: "SparkSession", item: StreamInput, output: TableOutput, job: str) -> Any:
-    """The same of no record; touches no system."""
+def empty_bad_rows(empty: "DataFrame", item: StreamInput, output: TableOutput, job: str) -> Any:
+    """The same of no record. ``empty``: the frame of the input without rows."""
     fields = ", ".join(f"{name}: {kind}" for name, kind in MARKED.items())
-    frame = session.readStream.format("rate").load()
-    return frame.selectExpr(f"CAST(NULL AS STRUCT<{fields}>) AS {MARKER}").selectExpr(
+    return empty.selectExpr(f"CAST(NULL AS STRUCT<{fields}>) AS {MARKER}").selectExpr(
         *_known(output, item.name, job)
     )
 
