@@ -177,7 +177,7 @@ def test_a_job_that_fails_names_the_record_and_goes_on_when_bad_records_are_drop
         "poisoned", [Record(value='{"id": 1}'), Record(value="poison"), Record(value='{"id": 3}')]
     )
     lake.write(poisoned=ORDERS.replace("orders", "poisoned").replace("bad_records = {", "# {"))
-    failed = lake.apply(code=1)
+    failed = lake.apply(code=7)
     for text in (
         "the value is not a JSON object",
         "topic poisoned, partition 0, offset 1",

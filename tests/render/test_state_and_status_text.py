@@ -85,6 +85,13 @@ def test_outputs_are_shown_alone_or_together() -> None:
     assert outputs_json(OUTPUTS)["b"]["value"] is None
 
 
+def test_status_counts_records_that_could_not_be_read() -> None:
+    rows = {"job.flights": RunStatus(phase="idle", bad_records={"raw": 1200, "other": 0})}
+    said = "job.flights: records that could not be read in this run, by input\n    raw: 1,200\n"
+    assert status_text(rows, now=0.0).endswith(f"\n\n{said}")
+    assert status_json(rows)["jobs"][0]["bad_records"] == {"raw": 1200, "other": 0}  # type: ignore[index, call-overload]
+
+
 def test_status_is_a_table_with_the_last_errors_below() -> None:
     rows = {
         "job.flights": RunStatus(
