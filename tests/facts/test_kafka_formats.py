@@ -115,18 +115,6 @@ def test_json_marks_faults_inside_nested_columns(application: Any) -> None:
     assert (tuple(found[0]), *found[1:]) == ((None, 1), None, None, text)
 
 
-@fact("json.partial")
-def test_without_partial_results_a_nested_fault_takes_the_whole_record(application: Any) -> None:
-    """``spark.sql.json.enablePartialResults``, which is on; the record is marked either way."""
-    text, columns = '{"s": {"x": "no"}, "b": 1}', "s STRUCT<x: INT>, b INT, bad STRING"
-    spark = application.newSession()
-    spark.conf.set("spark.sql.json.enablePartialResults", "false")
-    assert decode(spark, "from_json", text, columns) == (None, None, text)
-    found = decode(application, "from_json", text, columns)
-    assert isinstance(found, tuple)
-    assert found[1:] == (1, text)
-
-
 @fact("json.decimals")
 def test_json_rounds_decimals(application: Any) -> None:
     """Digits beyond the scale are rounded without a mark; what does not fit the precision is marked."""

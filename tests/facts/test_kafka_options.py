@@ -3,6 +3,7 @@ positions.
 """
 
 import contextlib
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +15,10 @@ import pytest
 from tests.facts.ids import fact
 from tests.facts.kafka import NO_TOPIC, Kafka, at
 from tests.facts.lake import SECONDS, collected, drain, why
-from tests.support.kafka_broker import Broker, Login
+from tests.support.kafka_broker import Broker
 from tests.support.kafka_topics import Record
 
 pytestmark = [pytest.mark.jvm, pytest.mark.kafka]
-
-LOGIN = Login(user="reader", password="a long secret")
 
 
 @contextmanager
@@ -194,55 +193,21 @@ def test_a_running_query_with_a_pattern_outlives_its_topic(kafka: Kafka) -> None
         assert has_read(query, read, "a", "new 2")
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iterator[Broker]:
-    """A broker that a test may kill, with a listener that asks for a login."""
-    with Broker(tmp_path_factory.mktemp("own"), java_home, login=LOGIN) as broker:
-        yield broker
-
-
 @fact("kafka.outage")
 def test_a_running_query_lives_through_an_outage_of_the_broker(
-    kafka: Kafka, own: Broker, tmp_path: Path
+    kafka: Kafka, tmp_path: Path, java_home: Path
 ) -> None:
     """Shorter than the time that the client gives an answer, a minute, and that three times."""
-    there = Kafka(spark=kafka.spark, broker=own, folder=tmp_path)
-    topic = there.topic("a")
-    with running(there, subscribe=topic) as (query, read):
-        assert has_read(query, read, "a")
-        own.kill()
-        own.start()
-        there.topics.produce(topic, ["b"])
-        assert has_read(query, read, "a", "b")
-
-
-@fact("kafka.login")
-def test_a_wrong_password_ends_a_start_at_once(kafka: Kafka, own: Broker, tmp_path: Path) -> None:
-    """With its reason, not with a time-out. The password is in no file of the checkpoint."""
-    topic = Kafka(spark=kafka.spark, broker=own, folder=tmp_path).topic("a")
-    options = {"kafka__security__protocol": "SASL_PLAINTEXT", "kafka__sasl__mechanism": "PLAIN"}
-
-    def found(login: Login) -> list[str]:
-        reader = kafka.reader()
-        reader.bootstrap = own.login_bootstrap or ""
-        secret = {"kafka__sasl__jaas__config": login.jaas}
-        read = reader.run(subscribe=topic, startingOffsets="earliest", **options, **secret)
-        files = [file for file in reader.checkpoint.rglob("*") if file.is_file()]
-        assert not any(login.password.encode() in file.read_bytes() for file in files)
-        return read
-
-    assert found(LOGIN) == ["0/0 a"]
-    (refused,) = found(Login(user=LOGIN.user, password="another secret"))
-    assert "SaslAuthenticationException: Authentication failed" in refused
-
-
-@fact("kafka.dead-nodes")
-def test_one_node_that_answers_is_enough(kafka: Kafka) -> None:
-    """Of those that are named to begin with."""
-    topic = kafka.topic("a")
-    reader = kafka.reader()
-    reader.bootstrap = f"127.0.0.1:1,127.0.0.1:2,{reader.bootstrap}"
-    assert reader.run(subscribe=topic, startingOffsets="earliest") == ["0/0 a"]
+    with Broker(tmp_path / "outage", java_home) as broker:
+        there = Kafka(spark=kafka.spark, broker=broker, folder=tmp_path)
+        topic = there.topic("a")
+        with running(there, subscribe=topic) as (query, read):
+            assert has_read(query, read, "a")
+            broker.kill()
+            threading.Event().wait(3)
+            broker.start()
+            there.topics.produce(topic, ["b"])
+            assert has_read(query, read, "a", "b")
 
 
 @fact("kafka.unreachable")

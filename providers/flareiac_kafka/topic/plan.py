@@ -147,11 +147,8 @@ def _deletes(request: PlanRequest, recorded: TopicDefinition) -> bool:
 
 
 def _removal(request: PlanRequest, recorded: RecordedTopic) -> Proposal:
-    elsewhere = _elsewhere(request, recorded)
-    if elsewhere and _deletes(request, recorded.definition):
-        return Proposal(action=Action.DELETE, planned=None, blockers=elsewhere, payload={})
     if isinstance(request.observed, Missing):
-        return Proposal(action=Action.FORGET, planned=None, drift=() if elsewhere else (_GONE,))
+        return Proposal(action=Action.FORGET, planned=None, drift=(_GONE,))
     if not _deletes(request, recorded.definition) or not isinstance(request.observed, Present):
         why = "on_destroy is retain: the topic and its records stay, FlareIaC only forgets them"
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
@@ -175,7 +172,7 @@ def _creation(case: Case) -> Proposal:
         planned=request.desired,
         changes=classify(request.desired or {}, None, None),
         steps=(_making(case.desired),),
-        blockers=(*_moved(case), *_elsewhere(request, case.recorded)),
+        blockers=(*_moved(case), *_elsewhere(case)),
         disturbs=ANOTHER_TOPIC if again else (),
         drift=(_GONE,) if again else (),
         reasons=("it is gone with its records, so it is created again, empty", *_users(request))
@@ -388,15 +385,15 @@ def _other_cluster(request: PlanRequest, recorded: RecordedTopic, cluster_id: st
     )
 
 
-def _elsewhere(request: PlanRequest, recorded: RecordedTopic | None) -> tuple[Blocker, ...]:
+def _elsewhere(case: Case) -> tuple[Blocker, ...]:
     """A recorded topic that is missing in another cluster is not gone."""
-    there = request.observed
+    recorded, there = case.recorded, case.request.observed
     if recorded is None or not isinstance(there, Missing) or not isinstance(there.facts, Absence):
         return ()
     before, now = recorded.identity.cluster_id, there.facts.cluster_id
     if before is None or now is None or before == now:
         return ()
-    return (_other_cluster(request, recorded, now),)
+    return (_other_cluster(case.request, recorded, now),)
 
 
 def _moved(case: Case) -> tuple[Blocker, ...]:

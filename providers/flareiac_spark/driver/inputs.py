@@ -4,6 +4,7 @@ columns.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac_spark.control import FilesInput, Input, StreamInput, TableInput
@@ -23,6 +24,7 @@ class _Opening:
 
     session: "SparkSession"
     bad_records: str = ""
+    checkpoints: tuple[Path, ...] = ()
 
     def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
         return spark_columns(columns)
@@ -32,14 +34,19 @@ class _Opening:
         return tables.quoted_name(identifier)
 
 
-def open_input(session: "SparkSession", item: Input, starts: Mapping[str, int | None]) -> Any:
+def open_input(
+    session: "SparkSession",
+    item: Input,
+    starts: Mapping[str, int | None],
+    checkpoints: tuple[Path, ...] = (),
+) -> Any:
     """The frame of an input; touches its system. ``starts``: where streams of tables begin
-    (``start_times``).
+    (``start_times``); ``checkpoints``: the folders of the job's queries.
     """
     opening = _Opening(session)
     match item:
         case StreamInput():
-            return bad_records.taken_off(open_marked(session, item, starts), item)
+            return bad_records.taken_off(open_marked(session, item, starts, checkpoints), item)
         case TableInput():
             return session.table(opening.table(item.identifier, item.uuid))
         case FilesInput():
@@ -53,9 +60,14 @@ def open_input(session: "SparkSession", item: Input, starts: Mapping[str, int | 
             assert_never(item)
 
 
-def open_marked(session: "SparkSession", item: StreamInput, starts: Mapping[str, int | None]) -> Any:
+def open_marked(
+    session: "SparkSession",
+    item: StreamInput,
+    starts: Mapping[str, int | None],
+    checkpoints: tuple[Path, ...] = (),
+) -> Any:
     """The frame of a stream with the marker of bad records, where its source judges records."""
-    return item.source.open(_Opening(session, item.bad_records), starts.get(item.name))
+    return item.source.open(_Opening(session, item.bad_records, checkpoints), starts.get(item.name))
 
 
 def empty_input(session: "SparkSession", item: Input) -> Any:

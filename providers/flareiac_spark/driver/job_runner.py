@@ -18,7 +18,9 @@ from flareiac_spark.control import (
     JobStatus,
     QueryStatus,
     RunResult,
+    StreamInput,
     job_spec_from_json,
+    local_path,
 )
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.checkpoints import Checkpoints
@@ -131,6 +133,8 @@ class JobRunner(threading.Thread):
                 prove_start(spec, {**self.job.queries, **self.queries})
                 result = self._run_once(spec)
         except Exception as failure:  # noqa: BLE001 - a job's failure, whatever it is, is its status and never the driver's end
+            if self._learns(spec, failure):
+                return 0.0
             return self._failed(failure, budget)
         if result is None:
             self._become("stopped")
@@ -185,6 +189,20 @@ class JobRunner(threading.Thread):
             return None
         self._become("backoff", last_error=cause, failures=budget.failures(now))
         return pause
+
+    def _learns(self, spec: JobSpec, failure: Exception) -> bool:
+        """Whether a source has met what it now knows: the batch is read again, and nothing has failed."""
+        cause = root_cause_of(failure)
+        checkpoints = tuple(map(local_path, spec.query_names))
+        sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
+        try:
+            learned = any(source.learns(cause.message, checkpoints) for source in sources)
+        except (OSError, ValueError) as trouble:
+            self._log.error("what its streams have met cannot be noted: %s", trouble)
+            return False
+        if learned:
+            self._log.info("starting again: %s", cause.message)
+        return learned
 
     def _report(self, phase: Any, queries: tuple[QueryStatus, ...]) -> None:
         if phase != self.status.phase:

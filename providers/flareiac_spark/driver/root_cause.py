@@ -47,6 +47,7 @@ _PYTHON_FRAME = re.compile(r'\s+File "(?:.*/code/[0-9a-f]{32}/)?(.+)", line (\d+
 _HINT = re.compile(
     r"\s*To process malformed records as null result, try setting the option 'mode' as 'PERMISSIVE'\.?"
 )
+_PLAN = "=== Streaming Query ==="
 _FILE_GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 _WITHOUT_IT = (
     "It was deleted after the batch that reads it had begun. Put it back; or, to go on without its rows, "
@@ -97,7 +98,9 @@ def root_cause_of_java(throwable: Any) -> ErrorSummary:
 
 def choose(chain: Sequence[Link]) -> ErrorSummary:
     """The root cause of a chain of causes, outermost first (at least one)."""
-    if (complaint := next(filter(None, (complaint_in(link.message) for link in chain)), None)) is not None:
+    # The plan of a query, which its failure ends with, holds the text of every complaint it might make.
+    said = (link.message.partition(_PLAN)[0] for link in chain)
+    if (complaint := next(filter(None, map(complaint_in, said)), None)) is not None:
         return ErrorSummary(error_class=BAD_RECORD, message=complaint, permanent=False)
     error_class, message = kafka_errors.found_in(chain) or _innermost(chain)
     lines = _first_lines(message)
@@ -205,7 +208,7 @@ def _first_lines(message: str) -> str:
     message = _SQLSTATE.sub("", _IN_TEXT.sub(r"\2", message, count=1) if message.startswith("[") else message)
     kept = []
     for line in message.strip().splitlines():
-        if line.startswith(("\tat ", "JVM stacktrace", "=== Streaming Query ===", "Driver stacktrace")):
+        if line.startswith(("\tat ", "JVM stacktrace", _PLAN, "Driver stacktrace")):
             break
         kept.append(line.rstrip())
     return "\n".join([line for line in kept if line][:_LINES])[:_LENGTH].rstrip(" ;")

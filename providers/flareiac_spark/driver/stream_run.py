@@ -3,14 +3,24 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import ALL, JobSpec, KafkaOutput, Output, QueryStatus, TableOutput, Trigger
+from flareiac_spark.control import (
+    ALL,
+    JobSpec,
+    KafkaOutput,
+    Output,
+    QueryStatus,
+    StreamInput,
+    TableOutput,
+    Trigger,
+    local_path,
+)
 from flareiac_spark.driver import (
     bad_records,
     checkpoints,
@@ -70,10 +80,11 @@ def make_ready(session: "SparkSession", spec: JobSpec, log: Logger) -> Ready:
     raises, and ``Refusal``.
     """
     set_conf(session, spec.conf)
-    begins = start_times(spec)
-    temp_views.define_all(session, spec, partial(open_input, starts=begins))
+    begins, folders = start_times(spec), tuple(map(local_path, spec.query_names))
+    temp_views.define_all(session, spec, partial(open_input, starts=begins, checkpoints=folders))
+    marked = partial(open_marked, session, starts=begins, checkpoints=folders)
     quarantines = [
-        _quarantine(session, spec, output, begins) for output in spec.table_outputs if output.bad_records
+        _quarantine(session, spec, output, marked) for output in spec.table_outputs if output.bad_records
     ]
     outputs = tuple(output for output in spec.outputs if not output.bad_records)
     if spec.foreach_batch:
@@ -137,12 +148,12 @@ def _table_sink(session: "SparkSession", spec: JobSpec, output: TableOutput) -> 
 
 
 def _quarantine(
-    session: "SparkSession", spec: JobSpec, output: TableOutput, starts: Mapping[str, int | None]
+    session: "SparkSession", spec: JobSpec, output: TableOutput, marked: Callable[[StreamInput], Any]
 ) -> Callable[[], QueryWatch]:
-    """Starts the query that writes the bad records of an input."""
+    """Starts the query that writes the bad records of an input. ``marked`` opens it with its marker."""
     tables.load(session, output.identifier, output.uuid)
     item = spec.stream(output.source)
-    rows = bad_records.bad_rows(open_marked(session, item, starts), item, output, spec.address)
+    rows = bad_records.bad_rows(marked(item), item, output, spec.address)
     return _by_epoch(shape(rows, output), spec, output)
 
 

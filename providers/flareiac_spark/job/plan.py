@@ -24,7 +24,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
-from flareiac_spark.job import health
+from flareiac_spark.job import health, schemas
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
@@ -166,6 +166,7 @@ def _unreadable_by_start(request: PlanRequest, desired: JobDefinition, facts: Jo
     return [
         *readable.of_start(request, desired, facts),
         *broker_positions.of_start(request, desired, facts),
+        *schemas.blockers(request, facts),
     ]
 
 
@@ -174,6 +175,7 @@ def _unreadable_by_generation(request: PlanRequest, desired: JobDefinition, fact
     return [
         *readable.of_generation(request, desired, facts),
         *broker_positions.of_generation(request, desired, facts, start),
+        *schemas.blockers(request, facts),
     ]
 
 
@@ -228,7 +230,11 @@ def _absent_folders(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnosti
 def _of_brokers(
     request: PlanRequest, desired: JobDefinition, facts: JobFacts, blockers: Sequence[Blocker]
 ) -> Iterator[Diagnostic]:
-    """What brokers say of the records that are yet to be read, and that is no reason to block."""
+    """What brokers and registries say of the records that are yet to be read, and that is no reason to
+    block.
+    """
+    blocked = any(blocker.code == codes.AVRO_COLUMN_DIFFERS.id for blocker in blockers)
+    yield from schemas.warnings(request, facts, blocked=blocked)
     if any(blocker.code in (*_NO_POSITION, *_NOT_KNOWN) for blocker in blockers):
         return
     yield from broker_positions.warnings(request, desired, facts)

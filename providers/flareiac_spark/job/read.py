@@ -40,6 +40,7 @@ from flareiac_spark.engine.application import Applications, read_desired, read_s
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.reach import ReachReader
+from flareiac_spark.job.schemas import read_schemas
 from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk, reach_complaints
 from flareiac_spark.sources.source import kinds
 
@@ -100,6 +101,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         stands={name: found for name, found in positions.items() if found is not None},
         absent=_absent(declared, project),
         reach=reach.read(request),
+        schemas=read_schemas(declared, request.references),
     )
     if request.recorded is not None:
         _refuse_lost_logs(job, facts.checkpoints)

@@ -9,6 +9,7 @@ from flareiac.sdk.results import Missing, Observation, Present, Recorded
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
 from flareiac_spark.control import JobSpec
+from flareiac_spark.sources.avro.latest import SchemaFinding
 from flareiac_spark.sources.findings import InputReach
 from flareiac_spark.sources.findings_text import complaint
 
@@ -63,6 +64,8 @@ class JobFacts:
     absent: tuple[str, ...] = ()
     given_generation: int | None = None
     reach: Mapping[str, Mapping[str, InputReach]] = field(default_factory=dict)
+    schemas: Mapping[str, tuple[SchemaFinding, ...]] = field(default_factory=dict)
+    """What was found of the newest schemas that values name, by input."""
 
     @property
     def committed(self) -> bool:

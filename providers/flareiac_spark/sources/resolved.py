@@ -64,6 +64,10 @@ class Opening(Protocol):
     def session(self) -> Any:
         """Spark's session."""
 
+    @property
+    def checkpoints(self) -> tuple[Path, ...]:
+        """The folders of the queries that read it."""
+
     def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
         """Columns as Spark's schema."""
 
@@ -122,6 +126,13 @@ class ResolvedSource(ABC):
         """
         del start_from
         return moment
+
+    def learns(self, message: str, checkpoints: Sequence[Path]) -> bool:
+        """Notes what a query has met for the first time and has failed for with ``message``; true where it
+        can go on now, knowing it. Raises ``OSError``, ``ValueError``.
+        """
+        del message, checkpoints
+        return False
 
     def lost_in_flight(self, checkpoint: Path, conf: Mapping[str, str]) -> LostRows | None:
         """What the batch in flight of a checkpoint would miss. ``conf``: the job's. Raises ``Damaged``,

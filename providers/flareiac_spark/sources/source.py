@@ -19,6 +19,7 @@ from flareiac.sdk.schema import Block
 from flareiac_spark import codes, sources
 from flareiac_spark.column_types import Column
 from flareiac_spark.settings import Harmless
+from flareiac_spark.sources.avro.latest import SchemaRead
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.offsets import Offsets
 from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
@@ -134,6 +135,18 @@ class Source(ABC):
     @property
     def blocks_read(self) -> tuple[Reference, ...]:
         """The managed blocks, other than tables, whose records it reads."""
+        return ()
+
+    def schema_read(self, columns: Sequence[Column]) -> SchemaRead | None:
+        """What is asked of the schema registry that its values name; None where they name none, or where
+        that is not known yet. ``columns``: all of the stream.
+        """
+        del columns
+        return None
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Maven coordinates that Spark needs to read it, beside those of its connection."""
         return ()
 
     @property

@@ -30,6 +30,7 @@ def canonical(
         columns=tuple(columns),
         watermark=watermark_of(wanted.get("watermark"), names, ("watermark",), diagnostics),
         bad_records=bad_records_of(wanted.get("bad_records"), source, references, diagnostics),
+        packages=source.packages,
     )
     attributes: Attributes = encode(stream)
     return attributes

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.records import OPTIONAL
+from flareiac.kernel.records import OPTIONAL, SPARSE
 from flareiac.sdk.definitions import Ref, Text, definition_of
 from flareiac_spark.column_types import Column
 from flareiac_spark.sources.source import AnySource
@@ -29,13 +29,14 @@ class BadRecords:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamDefinition:
     """``columns`` are all that are declared, or those of the table, in order. ``bad_records`` None: they fail
-    the job.
+    the job. ``packages``: Maven coordinates that Spark needs to read it.
     """
 
     source: AnySource
     columns: tuple[Column, ...]
     watermark: Watermark | None
     bad_records: BadRecords | None = field(default=None, metadata=OPTIONAL)
+    packages: tuple[Text, ...] = field(default=(), metadata=SPARSE)
 
     @classmethod
     def of(cls, attributes: Attributes) -> "StreamDefinition":

@@ -8,7 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from flareiac_spark.sources.avro.decode import Framed, Plain, decode_avro
+from flareiac_spark.sources.avro.notes import known_schemas
+from flareiac_spark.sources.avro.types import parse
 from flareiac_spark.sources.decoding import ERROR, decode_text
+from flareiac_spark.sources.kafka.avro_values import AvroValues
 from flareiac_spark.sources.resolved import Opening, SpecColumn
 
 VALUE_BYTES: Final = "__flareiac_value"
@@ -21,6 +25,7 @@ class Decoding:
     opening: Opening
     columns: tuple[SpecColumn, ...]
     options: Mapping[str, str]
+    avro: AvroValues | None = None
 
 
 Decode: TypeAlias = Callable[[Any, Decoding], Any]
@@ -39,6 +44,17 @@ def _texts(kind: Literal["json", "csv"]) -> Decode:
     return decode
 
 
+def _avro(frame: Any, decoding: Decoding) -> Any:
+    avro, opening = decoding.avro, decoding.opening
+    assert avro is not None, "the format comes with its schema, or with a registry"
+    if avro.registry is None:
+        writers: Framed | Plain = Plain(schema=parse(avro.schema or ""))
+    else:
+        known = known_schemas(opening.checkpoints, avro.registry, avro.subjects)
+        writers = Framed(url=avro.registry.url, noted=known)
+    return decode_avro(frame, VALUE_BYTES, writers, decoding.columns, opening.schema)
+
+
 def _whole(expression: str) -> Decode:
     def decode(frame: Any, decoding: Decoding) -> Any:
         del decoding
@@ -50,6 +66,7 @@ def _whole(expression: str) -> Decode:
 DECODERS: Final[Mapping[str, Decode]] = {
     "json": _texts("json"),
     "csv": _texts("csv"),
+    "avro": _avro,
     "text": _whole(f"CAST({VALUE_BYTES} AS STRING)"),
     "raw": _whole(VALUE_BYTES),
 }

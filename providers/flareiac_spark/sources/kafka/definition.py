@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
@@ -15,8 +15,13 @@ from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
 from flareiac_spark.settings import BATCH_SIZE, PARALLELISM, all_of
+from flareiac_spark.sources.avro.latest import SchemaRead
+from flareiac_spark.sources.avro.registry import RegistryAccess
 from flareiac_spark.sources.changes import Meaning
+from flareiac_spark.sources.kafka.avro_block import SPARK_AVRO, AvroBlock, derived_columns
+from flareiac_spark.sources.kafka.avro_values import AvroValues
 from flareiac_spark.sources.kafka.formats import (
+    AVRO,
     BESIDE_VALUE,
     HEADERS,
     HEADERS_TYPE,
@@ -36,13 +41,13 @@ from flareiac_spark.sources.source import Places, Source, Surroundings, TopicRea
 _FIRST_START: Final = ("starting_offsets",)
 _NAMES: Final = ("connection", "topic_blocks")
 _READING: Final = Meaning(
-    attributes=("format", "options", "isolation_level"),
+    attributes=("format", "options", "schema", "isolation_level"),
     text="how the records of {} are read",
     why=(
         "The same records may give other values, or be others, under another format, other options or "
         "another isolation level; what the state holds was read the old way."
     ),
-    undo="write the old format, options and isolation_level again",
+    undo="write the old format, options, schema and isolation_level again",
     of_state=True,
 )
 _HARMLESS: Final = (
@@ -52,6 +57,8 @@ _HARMLESS: Final = (
     *all_of("where a first start begins", *_FIRST_START),
     *all_of("what the same records are called in the configuration", *_NAMES),
     *all_of("how clients reach the cluster; the driver refuses another cluster at every start", "client"),
+    *all_of("which schemas are known from the start; a record names its own", "subjects"),
+    *all_of("how the schema registry is reached", "registry"),
     *all_of("which columns there are beside the value", "key", "include_headers", "include_metadata"),
 )
 _POSITIONAL: Final = ("csv",)
@@ -93,6 +100,9 @@ class KafkaSource(Source):
     key: Text | None
     include_headers: Flag
     include_metadata: Flag
+    schema: Text | None = None
+    subjects: tuple[Text, ...] = ()
+    registry: RegistryAccess | None = None
 
     @classmethod
     def read(
@@ -118,12 +128,33 @@ class KafkaSource(Source):
             format=self.format,
             options=self.options,
             key=self.key,
+            avro=self._avro,
             columns=columns,
         )
 
     @property
     def blocks_read(self) -> tuple[Reference, ...]:
         return self.topic_blocks
+
+    def schema_read(self, columns: Sequence[Column]) -> SchemaRead | None:
+        if self.registry is None or not is_known(list(self.subjects)):
+            return None
+        of_value = tuple(
+            SpecColumn(name=column.name, type=column.type, required=column.required)
+            for column in columns
+            if column.name not in BESIDE_VALUE
+        )
+        return SchemaRead(registry=self.registry, subjects=self.subjects, columns=of_value)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return (SPARK_AVRO,) if self.format == AVRO else ()
+
+    @property
+    def _avro(self) -> AvroValues | None:
+        if self.format != AVRO:
+            return None
+        return AvroValues(schema=self.schema, registry=self.registry, subjects=self.subjects)
 
     @property
     def shown(self) -> str:
@@ -221,6 +252,8 @@ class WrittenKafka:
     min_partitions: Number | None
     format: Text
     options: Plain
+    schema: Text | None
+    subject: Text | None
     key: Text | None
     include_headers: Flag
     include_metadata: Flag
@@ -258,8 +291,20 @@ class _Reading:
             key=block.key,
             include_headers=block.include_headers,
             include_metadata=block.include_metadata,
+            **self._avro(connection, topics),
         )
         return source, self._columns(source)
+
+    def _avro(self, connection: Reference, topics: tuple[str, ...]) -> dict[str, Any]:
+        avro = AvroBlock(
+            format=self._block.format,
+            schema=self._block.schema,
+            subject=self._block.subject,
+            declared=self._declared,
+            diagnostics=self._around.diagnostics,
+        )
+        found = self._around.references.get(connection.address)
+        return avro.settings(found, topics)
 
     def _written_topics(self) -> list[Data]:
         one = self._block.topic
@@ -356,7 +401,9 @@ class _Reading:
                     attribute=("column",),
                 )
             return [Column(name="value", type=VALUE[source.format])]
-        if not self._declared and source.format in TEXTS:
+        if source.format == AVRO and not self._declared and source.schema is not None:
+            return derived_columns(source.schema)
+        if not self._declared and source.format in (*TEXTS, AVRO):
             self._error(
                 codes.RECORD_COLUMNS_MISSING,
                 f'Values of format {source.format} do not name their types. Write column "name" '

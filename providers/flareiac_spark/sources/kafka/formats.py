@@ -4,8 +4,9 @@ driver.
 
 from typing import Final
 
-FORMATS: Final = ("json", "csv", "text", "raw")
+FORMATS: Final = ("json", "csv", "avro", "text", "raw")
 """``decoders`` holds what reads each one."""
+AVRO: Final = "avro"
 TEXTS: Final = ("json", "csv")
 """Formats whose columns are declared."""
 VALUE: Final = {"text": "string", "raw": "binary"}

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from flareiac_spark.sources.avro.known import new_id_in
+from flareiac_spark.sources.avro.notes import known_schemas, want
+from flareiac_spark.sources.avro.registry import RegistryProblem
 from flareiac_spark.sources.decoding import ERROR, marker, quote
+from flareiac_spark.sources.kafka.avro_values import AvroValues
 from flareiac_spark.sources.kafka.cluster import FoundTopics, NotAnswered, ask_cluster
 from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
 from flareiac_spark.sources.kafka.formats import BESIDE_VALUE, HEADERS, KEY, METADATA, VALUE
@@ -64,6 +68,7 @@ class ResolvedKafka(ResolvedSource):
     min_partitions: int | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
+    avro: AvroValues | None = None
     columns: tuple[SpecColumn, ...] = ()
 
     def prove_start(
@@ -85,6 +90,17 @@ class ResolvedKafka(ResolvedSource):
         for checkpoint, known in notes.items():
             if (joined := known.joined(noted(found))) != known:
                 write_notes(checkpoint, joined)
+        return self._schemas_missing(checkpoints)
+
+    def _schemas_missing(self, checkpoints: Sequence[Path]) -> StartProblem | None:
+        """Why the start waits for the schema registry."""
+        if self.avro is None or self.avro.registry is None:
+            return None
+        try:
+            known_schemas(checkpoints, self.avro.registry, self.avro.subjects)
+        except RegistryProblem as trouble:
+            why = f"{str(trouble)[:1].upper()}{str(trouble)[1:]}. The job starts when it answers."
+            return StartProblem(error_class="SCHEMA_REGISTRY_UNAVAILABLE", why=why, permanent=False)
         return None
 
     def _ask(self, jvm: Any) -> FoundTopics:
@@ -127,7 +143,9 @@ class ResolvedKafka(ResolvedSource):
         names = [column.name for column in self.columns]
         beside = [f"{of} AS {name}" for name, of in self._beside.items() if name in names]
         frame = records.selectExpr(f"value AS {VALUE_BYTES}", *_PLACE, *beside)
-        decoding = Decoding(opening=opening, columns=self.judged_columns, options=self.options)
+        decoding = Decoding(
+            opening=opening, columns=self.judged_columns, options=self.options, avro=self.avro
+        )
         read = decoded(frame, self.format, decoding)
         marked = [] if self.format in VALUE else [marker(_KNOWN)]
         return read.selectExpr(*map(quote, names), *marked)
@@ -135,6 +153,13 @@ class ResolvedKafka(ResolvedSource):
     @property
     def judged_columns(self) -> tuple[SpecColumn, ...]:
         return tuple(column for column in self.columns if column.name not in BESIDE_VALUE)
+
+    def learns(self, message: str, checkpoints: Sequence[Path]) -> bool:
+        registry = self.avro.registry if self.avro is not None else None
+        new = new_id_in(message)
+        if registry is None or new is None or new[0] != registry.url:
+            return False
+        return want(checkpoints, registry.url, new[1])
 
     @property
     def _client(self) -> dict[str, str]:

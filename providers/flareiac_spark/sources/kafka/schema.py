@@ -89,6 +89,20 @@ BLOCK: Final = Block(
             description="Options of Spark's from_json or from_csv, by Spark's names.",
             effect="restart; blocked on state",
         ),
+        "schema": Attribute(
+            type=STRING,
+            description='The Avro schema of values that carry no id of a registry: file("order.avsc"). '
+            "Without column blocks the columns are those of the schema.",
+            validators=(not_empty,),
+            effect="restart; blocked on state",
+        ),
+        "subject": Attribute(
+            type=STRING,
+            description="The subject in the schema registry of the connection. Each Avro value carries the "
+            'id of its schema. Default: the name of the topic and "-value".',
+            validators=(not_empty,),
+            effect="restart",
+        ),
         "key": Attribute(
             type=STRING,
             description='Type of an additional column kafka_key with the key: "string" or "binary".',
