@@ -146,6 +146,7 @@ def _known(topic_id: str) -> str | None:
 def _problem(failure: BaseException, servers: str) -> StartProblem:
     links = list(_chain(failure))
     what = next((text for _name, text in reversed(links) if text), str(failure)).partition("\n")[0]
+    what = f"{what.rstrip('. ')}."
     names = [name for name, _text in links]
     if any(name.endswith(_REFUSED) for name in names):
         return StartProblem(
