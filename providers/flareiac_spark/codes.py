@@ -34,12 +34,12 @@ DATA_LOSS_UNSUPPORTED: Final = Code("FIK303", "A stream cannot pass over lost re
 COLUMNS_OF_ONE_VALUE: Final = Code("FIK304", "The format has one column of its own")
 RECORD_COLUMNS_MISSING: Final = Code("FIK305", "The columns of records are not declared")
 RESERVED_COLUMN: Final = Code("FIK306", "The name of the column is reserved")
-INVALID_AVRO_SCHEMA: Final = Code("FIK320", "The Avro schema cannot be used")
-AVRO_COLUMN_DIFFERS: Final = Code("FIK321", "The columns do not fit the Avro schema")
-AVRO_WITHOUT_SCHEMA: Final = Code("FIK322", "Avro values need a schema or a schema registry")
-SCHEMA_FIELD_NEW: Final = Code("FIK324", "The newest schema has a field without a column")
-SCHEMA_UNKNOWN: Final = Code("FIK325", "The newest schema of the records is not known")
-NOT_AVRO: Final = Code("FIK323", "Only Avro values have a schema")
+INVALID_AVRO_SCHEMA: Final = Code("FIK380", "The Avro schema cannot be used")
+AVRO_COLUMN_DIFFERS: Final = Code("FIK381", "The columns do not fit the Avro schema")
+AVRO_WITHOUT_SCHEMA: Final = Code("FIK382", "Avro values need a schema or a schema registry")
+SCHEMA_FIELD_NEW: Final = Code("FIK384", "The newest schema has a field without a column")
+SCHEMA_UNKNOWN: Final = Code("FIK385", "The newest schema of the records is not known")
+NOT_AVRO: Final = Code("FIK383", "Only Avro values have a schema")
 
 # Checkpoints
 CHECKPOINT_LOCATION_UNSUPPORTED: Final = Code("FIK020", "The location of the checkpoint is not supported yet")
