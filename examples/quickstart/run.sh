@@ -16,83 +16,12 @@ control=$project/runtime # the engine's runtime_location
 mkdir -p "$work"
 exec </dev/null
 source tests/setup/machine.sh
-
-# --- what the story is told with ---------------------------------------------------------------------------------------
-
-step() { printf '\n\n##### %s\n' "$*"; }
-
-show() { printf '\n$ %s\n' "$*"; }
-
-run() { expecting 0 "$@"; }
-
-# expecting CODE COMMAND...: shows and runs it; another exit code ends the story.
-expecting() {
-  local wanted=$1 code=0
-  shift
-  show "$@"
-  "$@" || code=$?
-  if [ "$wanted" != 0 ]; then echo "(exit code $code)"; fi
-  if [ "$code" != "$wanted" ]; then
-    echo "error: \"$*\" ended with $code, not $wanted" >&2
-    exit 1
-  fi
-}
-
-# A process is only ever touched while it is what it was when it was written down.
-is_driver() { [ -n "${1:-}" ] && tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q 'flareiac_spark[.]driver'; }
-
-driver_pid() {
-  python -c '
-import json, sys
-try:
-    print(json.load(open(sys.argv[1]))["application"]["pid"])
-except (OSError, ValueError, KeyError, TypeError):
-    pass
-' "$control/status.json"
-}
-
-run_id() {
-  flareiac status -json | python -c '
-import json, sys
-print(next(job["run_id"] for job in json.load(sys.stdin)["jobs"] if job["address"] == sys.argv[1]))
-' "$1"
-}
-
-same_run() { # same_run JOB BEFORE
-  local now
-  now=$(run_id "$1")
-  if [ "$now" != "$2" ]; then
-    echo "error: $1 has another run id ($now) than before ($2)" >&2
-    exit 1
-  fi
-  echo "$1 kept its run id: $now"
-}
-
-wait_until() { # wait_until SECONDS WHAT COMMAND...
-  local deadline=$((SECONDS + $1)) what=$2
-  shift 2
-  until "$@"; do
-    if [ $SECONDS -ge $deadline ]; then
-      echo "error: waited in vain for $what" >&2
-      exit 1
-    fi
-    sleep 0.5
-  done
-}
+source tests/setup/story.sh
 
 feeder=
 stop_all() {
   if [ -n "$feeder" ] && kill "$feeder" 2>/dev/null; then wait "$feeder" 2>/dev/null || true; fi
-  local pid
-  pid=$(driver_pid) || pid=
-  if is_driver "$pid"; then
-    kill "$pid" 2>/dev/null || true
-    for _ in $(seq 120); do
-      is_driver "$pid" || return 0
-      sleep 0.5
-    done
-    kill -9 "$pid" 2>/dev/null || true
-  fi
+  stop_driver
 }
 finish() {
   local code=$?
@@ -103,15 +32,7 @@ finish() {
 
 # --- 0: the machine ----------------------------------------------------------------------------------------------------
 
-if [ -n "${FLAREIAC_VENV:-}" ]; then
-  venv=$FLAREIAC_VENV
-else
-  venv=$work/venv
-  make_venv "$(find_python)" "$venv"
-  install_project "$venv" spark
-fi
-export PATH="$venv/bin:$PATH"
-ensure_java python
+story_venv "$work"
 trap finish EXIT
 trap 'exit 130' INT TERM
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.fences import fences, missing, outline, shape
-from tests.docs.pages import README
+from tests.docs.tour import assert_tour
 
 pytestmark = pytest.mark.jvm
 
@@ -53,5 +52,4 @@ def test_the_script_plays_the_whole_story(tmp_path: Path, java_home: Path) -> No
         assert line in said, f"{line!r} is missing in:\n{said}"
     assert said.count("336776") >= 2 or said.count("336,776") >= 2, said[-6000:]
     assert "Traceback" not in said
-    tour = [line for fence in fences(README) if fence.language == "tour" for line in outline(fence.text)]
-    assert missing([shape(line) for line in tour], [shape(line) for line in outline(said)]) is None, said
+    assert_tour("", said)

@@ -124,6 +124,11 @@ class Broker:
         assert self._process is not None, "the broker is not running"
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its process is there."""
+        return self._process is not None and self._process.poll() is None
+
     def start(self) -> None:
         """Returns when clients are served; what an earlier run stored is there again."""
         assert self._process is None, "the broker is running"

@@ -21,6 +21,7 @@ FORMAT: Final = "kafka"
 _PATIENCE: Final = {"default.api.timeout.ms": "30000", "request.timeout.ms": "15000"}
 _SIZES: Final = {"batch.size": 16_384, "max.request.size": 1_048_576}
 """Settings of what a producer sends at once, with the defaults of Kafka's client, in bytes."""
+_LARGEST_BATCH: Final = "max.message.bytes"
 _NOT_ALLOWED: Final = ("TopicAuthorizationException", "ClusterAuthorizationException")
 _NO_SUCH_TOPIC: Final = "UnknownTopicOrPartitionException"
 _VALUE: Final = "value"
@@ -122,7 +123,7 @@ def _largest_batch(jvm: Any, admin: Any, topic: str) -> int | None:
         if _cause(failure) in _NOT_ALLOWED:
             return None
         raise
-    return int(config.get("max.message.bytes").value())
+    return int(config.get(_LARGEST_BATCH).value())
 
 
 def _sizes(output: KafkaOutput, limit: int | None) -> dict[str, str]:

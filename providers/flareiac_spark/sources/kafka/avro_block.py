@@ -7,7 +7,7 @@ from typing import Any, Final
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.kernel.records import decode
+from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
@@ -32,6 +32,13 @@ def derived_columns(schema: Data) -> list[Column]:
     return (
         [Column(name=name, type=kind) for name, kind in columns_of(tree)] if isinstance(tree, Record) else []
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cluster(Foreign):
+    """What is read of a kafka block, in canonical form."""
+
+    schema_registry: RegistryAccess | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +74,9 @@ class AvroBlock:
     def _registry(self, connection: Resolved | None) -> RegistryAccess | None:
         if connection is None or not is_known(connection.attributes):
             return None
-        found = connection.attributes.get("schema_registry")
+        found = decode(_Cluster, connection.attributes).schema_registry
         if found is not None:
-            return decode(RegistryAccess, found)
+            return found
         self._error(
             codes.AVRO_WITHOUT_SCHEMA,
             f"{connection.address} names no schema registry. Write in it schema_registry = {{ url = "
