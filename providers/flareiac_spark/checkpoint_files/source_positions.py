@@ -27,8 +27,10 @@ class SourcePositions:
 
     @property
     def count(self) -> int:
-        """How many positions there are."""
-        return max(len(self.reached), len(self.ahead), len(self.logs))
+        """How many positions there are. A generation that was prepared has logs for more than its query
+        reads, so that they count only until a batch is begun.
+        """
+        return len(self.reached) or len(self.ahead) or len(self.logs)
 
     def log(self, index: int) -> Path | None:
         """The log of the source at a position: one that is read several times has one log."""
