@@ -282,8 +282,11 @@ def test_a_start_waits_for_a_broker_that_is_down(lake: Project, broker: Broker, 
     orders.send(3)
     broker.stop()
     lake.kill_driver()
-    applying = threading.Thread(target=lambda: flareiac(lake.root, "apply", "-auto-approve"))
-    applying.start()
+    blocked = lake.apply(code=4)
+    assert "FIK214" in blocked.out + blocked.err
+    # A service manager starts the driver without a plan
+    serving = threading.Thread(target=lambda: flareiac(lake.root, "driver", str(lake.control)), daemon=True)
+    serving.start()
     try:
         lake.until(
             lambda: "BROKER_UNREACHABLE" in (lake.control / "status.json").read_text(),
@@ -291,6 +294,5 @@ def test_a_start_waits_for_a_broker_that_is_down(lake: Project, broker: Broker, 
         )
     finally:
         broker.start()
-    applying.join()
     orders.send(3)
     expect(lake, "orders", orders.sent)
