@@ -39,9 +39,11 @@ CHECKED_LATER = {
     "table.compaction.sort_by",
     "table.column.default",
     "catalog.credential",
+    "job.output.kafka.headers",
+    "stream.kafka.starting_offsets",
 }
-"""Settings of several shapes that are checked with the rest of their resource: terms of functions, values of
-a column's type.
+"""Settings of several shapes that are checked with the rest of their resource: terms of functions, columns
+by the names of headers, offsets by partition, values of a column's type.
 """
 
 

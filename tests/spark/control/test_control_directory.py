@@ -353,14 +353,14 @@ def test_a_spec_comes_back_as_written(
 
 
 def test_a_spec_that_is_not_understood_names_the_field() -> None:
-    with pytest.raises(ControlError, match=r"spec\.inputs\[0\]\.source\.kind is 'kafka'"):
+    with pytest.raises(ControlError, match=r"spec\.inputs\[0\]\.source\.kind is 'pulsar'"):
         job_spec_from_json(
             {
                 "address": "job.a",
                 "mode": "stream",
                 "steps": [],
                 "outputs": [],
-                "inputs": [{"kind": "stream", "name": "x", "source": {"kind": "kafka"}}],
+                "inputs": [{"kind": "stream", "name": "x", "source": {"kind": "pulsar"}}],
             }
         )
 
@@ -382,13 +382,18 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac.kernel.durable_files", "flareiac.kernel.host", "flareiac.kernel.kill_points"),
         *("flareiac.kernel.paths", "flareiac.kernel.records", "flareiac.kernel.signals"),
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
-        *("flareiac.sdk.references", "flareiac.sdk.secrets", "flareiac.sdk.table_tasks"),
+        *("flareiac.sdk.plug_ins", "flareiac.sdk.references", "flareiac.sdk.secrets"),
+        "flareiac.sdk.table_tasks",
         *("flareiac_spark.checkpoint_log", "flareiac_spark.sources"),
         *(
             f"flareiac_spark.sources.{part}"
             for part in (
-                *("bad_records", "decoding", "reader_options", "resolved"),
-                *("files.in_flight", "files.notes"),
+                *("bad_records", "decoding", "kafka_client", "reader_options", "resolved"),
+                *("files.in_flight", "files.notes", "avro", "avro.columns", "avro.declared", "avro.decode"),
+                *("avro.differences", "avro.known", "avro.notes", "avro.reading", "avro.registry"),
+                *("avro.spelling", "avro.texts", "avro.types", "kafka.avro_values", "kafka.cluster"),
+                *("kafka.decoders", "kafka.formats", "kafka.positions", "kafka.start_check"),
+                *("kafka.starting", "kafka.topic_notes"),
             )
         ),
         *(f"flareiac_spark.sources.{kind}{part}" for kind in KINDS for part in ("", ".resolved")),

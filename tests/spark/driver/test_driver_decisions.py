@@ -180,8 +180,9 @@ def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> Non
     assert cause.error_class == "CANNOT_PARSE_JSON_FIELD"
     assert cause.message == (
         "Cannot parse the field.\nin the file file:///a.json\n"
-        "To read what does not fit as null instead, write in its stream: files { options = { mode = "
-        '"PERMISSIVE" } }.'
+        'To go on without such records, write in its stream: bad_records = { action = "drop" }; to keep what '
+        "is known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null columns: "
+        'bad_records = { action = "null" }.'
     )
     assert not cause.permanent
 
@@ -256,8 +257,9 @@ def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_
         "Malformed records are detected in record parsing: [null]. Parse Mode: FAILFAST.",
         "in the file file:///a.json",
         (
-            "To read what does not fit as null instead, write in its stream: files { options = { mode = "
-            '"PERMISSIVE" } }.'
+            'To go on without such records, write in its stream: bad_records = { action = "drop" }; to keep '
+            "what is known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null "
+            'columns: bad_records = { action = "null" }.'
         ),
     ]
 
