@@ -109,13 +109,23 @@ def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> App
     """Carries out a saved plan, or goes on with it where an interrupted apply left off. Decides nothing."""
     planned = PlanReport(plan=saved, diagnostics=Diagnostics(), sources={})
     early = _early_end(planned)
+    workspace.lineage = saved.lineage
+    if early is ApplyOutcome.NOTHING_TO_DO and _is_interrupted(workspace, saved):
+        # An interrupted apply has done all that was left to do; only its results are not recorded.
+        with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+            settle_open(_ports(workspace, lease, conduct), workspace.load_state())
     if early is not None:
         return ApplyReport(end=early, planned=planned)
-    workspace.lineage = saved.lineage
     if not conduct.approve(planned):
         return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
     with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
         return _carry_out(workspace, planned, saved, lease, conduct, recheck=True)
+
+
+def _is_interrupted(workspace: Workspace, saved: Plan) -> bool:
+    with _state_trouble():
+        loaded = workspace.load_state()
+    return loaded.recovered.interrupted is not None and loaded.snapshot.lineage == saved.lineage
 
 
 def _early_end(planned: PlanReport) -> ApplyOutcome | None:

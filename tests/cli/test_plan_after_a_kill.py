@@ -40,6 +40,20 @@ def test_a_plan_file_made_after_a_kill_is_applied(tmp_path: Path, point: str) ->
     assert (again.code, "interrupted" in again.text) == (0, False), again.text
 
 
+def test_a_plan_file_without_changes_records_what_a_killed_apply_had_done(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(
+        'catalog "lake" {}\ntable "t" {\n  namespace = "n"\n  column "id" { type = "long" }\n}\n',
+        encoding="utf-8",
+    )
+    assert flareiac(tmp_path, "apply", "-auto-approve", FLAREIAC_KILL_AT="apply.before-result").killed
+    planned = flareiac(tmp_path, "plan", "-out=p")
+    assert "No changes." in planned.out
+    assert "interrupted" in planned.text
+    assert flareiac(tmp_path, "apply", "p").code == 0
+    again = flareiac(tmp_path, "plan", "-detailed-exitcode")
+    assert (again.code, "interrupted" in again.text) == (0, False), again.text
+
+
 def test_a_table_that_another_made_meanwhile_is_not_taken_for_its_own(tmp_path: Path) -> None:
     from pyiceberg.catalog.sql import SqlCatalog
 

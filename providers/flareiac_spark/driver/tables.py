@@ -2,9 +2,10 @@
 Touches the catalog.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from flareiac_spark.control import TableOutput
 from flareiac_spark.driver import commit_marks
@@ -14,6 +15,9 @@ from flareiac_spark.driver.refusal import Refusal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_SECOND_LOOK: Final = 1.0
+"""Seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,19 +61,30 @@ def target(session: "SparkSession", output: TableOutput) -> Any:
     return table
 
 
+def _found(session: "SparkSession", identifier: Sequence[str]) -> Any:
+    """Iceberg's table object, None where the catalog has no such table."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        return jvm_of(session).org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+            session._jsparkSession, quoted_name(identifier)
+        )
+    except AnalysisException:
+        return None
+
+
 def load(session: "SparkSession", identifier: Sequence[str], uuid: str | None) -> Any:
     """Iceberg's own table object. Raises ``Refusal`` if there is no such table or another one of that
     name.
     """
-    from pyspark.errors import AnalysisException
-
     shown = ".".join(identifier)
-    try:
-        table = jvm_of(session).org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
-            session._jsparkSession, quoted_name(identifier)
-        )
-    except AnalysisException:
-        raise Refusal("TABLE_NOT_FOUND", f"The table {shown} does not exist.") from None
+    table = _found(session, identifier)
+    if table is None:
+        # A refusal is permanent. Right after another process has created a table, a look may miss it (seen).
+        time.sleep(_SECOND_LOOK)
+        table = _found(session, identifier)
+    if table is None:
+        raise Refusal("TABLE_NOT_FOUND", f"The table {shown} does not exist.")
     found = str(table.uuid().toString())
     if uuid is not None and found != uuid:
         why = (
