@@ -268,8 +268,8 @@ def test_a_wrong_password_is_said_and_never_shown(lake: Project, broker: Broker,
     )
     (lake.root / "password").write_text("unmistakably-wrong")
     assert "BROKER_REFUSES_LOGIN" in lake.apply(code=7).err
-    told = [path.read_text(errors="replace") for path in lake.control.rglob("*") if path.is_file()]
-    assert not [text for text in told if "unmistakably-wrong" in text]
+    written = [path.read_text(errors="replace") for path in lake.control.rglob("*") if path.is_file()]
+    assert not [text for text in written if "unmistakably-wrong" in text]
     orders.send(3)
     expect(lake, "orders", orders.sent)
     (lake.root / "password").write_text(LOGIN.password)

@@ -53,7 +53,7 @@ class Desired:
     folder still names the one it was copied from.
 
     ``held``: jobs that are not started before a time (UTC seconds) although they should run, by address.
-    Whoever asked for that and died meanwhile need not take it back.
+    A command that asked for it and died need not take it back.
     """
 
     lineage: str

@@ -134,7 +134,7 @@ def _placed(
     held: Mapping[str, Source],
     references: References,
 ) -> dict[str, Sequence[int] | None]:
-    """The positions of each input; None where they cannot be told."""
+    """The positions of each input; None where they are not known."""
     streams, every = query_streams(job, query).streams, range(positions.count)
     if streams is not None and len(streams) == 1:
         return {streams[0].name: every}

@@ -107,13 +107,13 @@ def test_a_topic_that_was_created_again_is_never_adopted_unasked(project: Projec
     topics.delete(project.name)
     topics.create(project.name)
     topics.produce(project.name, [Record(value="of others")])
-    told = project.plan()
-    assert codes.RECREATED_ELSEWHERE.id in told
+    shown = project.plan()
+    assert codes.RECREATED_ELSEWHERE.id in shown
     assert project.apply().code != 0
     project.forget_block()
     assert project.apply().code != 0, "nor is it deleted in place of the old one"
     assert topics.ends(project.name) == {0: 1}
-    named = re.search(rf'id = "(main/{project.name}@[\w-]+)"', told)
+    named = re.search(rf'id = "(main/{project.name}@[\w-]+)"', shown)
     assert named is not None
     project.declare("partitions = 1", f'import {{\n  to = topic.t\n  id = "{named.group(1)}"\n}}\n')
     project.applied()

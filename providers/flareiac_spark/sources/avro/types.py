@@ -165,7 +165,7 @@ class _Reading:
                 case {"type": str(kind)}:
                     return self._described(kind, node, namespace)
                 case _:
-                    raise NotAvro(f"{_short(node)} is no type")
+                    raise NotAvro(f"{_short(node)} is not a type")
         finally:
             self.depth -= 1
 

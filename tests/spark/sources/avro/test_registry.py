@@ -1,4 +1,4 @@
-"""What a schema registry is asked, and how its answers and its silence are told apart."""
+"""What a schema registry is asked, and how its answers are distinguished from its silence."""
 
 import json
 import socket
