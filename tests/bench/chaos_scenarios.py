@@ -158,45 +158,45 @@ def without_job(blocks: str) -> str:
     return blocks[: blocks.index('\ncheckpoint "')]
 
 
-def _block(head: str, *lines: str) -> str:
+def block(head: str, *lines: str) -> str:
     return "\n".join([f"{head} {{", *lines, "}"])
 
 
 MAINTAINED: Final = (
-    _block("compaction", "run_if = { small_files_over = 5 }"),
-    _block("snapshot_expiry", 'older_than = "20s"', "retain_last = 1"),
+    block("compaction", "run_if = { small_files_over = 5 }"),
+    block("snapshot_expiry", 'older_than = "20s"', "retain_last = 1"),
 )
 """So eager that each round has work: what readers and writers still need is all that holds it back."""
 
 
-def _table(name: str, *columns: str, lines: Sequence[str] = ()) -> str:
+def declared_table(name: str, *columns: str, lines: Sequence[str] = ()) -> str:
     typed = [
-        _block(f'column "{column}"', f'type = "{kind}"')
+        block(f'column "{column}"', f'type = "{kind}"')
         for column, kind in (item.split(":") for item in columns)
     ]
-    return _block(
+    return block(
         f'table "{name}"', "catalog = catalog.lake", 'namespace = "demo"', *typed, *lines, *MAINTAINED
     )
 
 
-def _plain_table(name: str, *, lines: Sequence[str] = ()) -> str:
-    return _table(
+def declared_plain_table(name: str, *, lines: Sequence[str] = ()) -> str:
+    return declared_table(
         name, *(f"{column}:{COLUMNS[column]}" for column in ("id", "k", "n", "part", "city")), lines=lines
     )
 
 
 def _files(name: str, per_batch: int = 1, *, watermark: bool = False) -> str:
-    source = _block("files", 'path = "landing"', 'format = "json"', f"max_files_per_trigger = {per_batch}")
-    columns = [_block(f'column "{column}"', f'type = "{kind}"') for column, kind in COLUMNS.items()]
+    source = block("files", 'path = "landing"', 'format = "json"', f"max_files_per_trigger = {per_batch}")
+    columns = [block(f'column "{column}"', f'type = "{kind}"') for column, kind in COLUMNS.items()]
     late = [f'watermark = {{ column = "ts", delay = "{int(DELAY.total_seconds())}s" }}'] if watermark else []
-    return _block(f'stream "{name}"', source, *columns, *late)
+    return block(f'stream "{name}"', source, *columns, *late)
 
 
 def _tables(name: str, table: str) -> str:
-    return _block(f'stream "{name}"', _block("table", f"table = table.{table}"))
+    return block(f'stream "{name}"', block("table", f"table = table.{table}"))
 
 
-def _job(
+def declared_job(
     name: str,
     stream: str,
     steps: Mapping[str, str],
@@ -213,15 +213,15 @@ def _job(
         'stability = { within = "10m" }',
         'restart = { max_failures = 500, within = "3s", backoff = "200ms" }',
         *lines,
-        _block('input "events"', f"stream = stream.{stream}"),
-        *(_block(f'step "{step}"', f"sql = <<-SQL\n{sql}\nSQL") for step, sql in steps.items()),
+        block('input "events"', f"stream = stream.{stream}"),
+        *(block(f'step "{step}"', f"sql = <<-SQL\n{sql}\nSQL") for step, sql in steps.items()),
         *outputs,
     ]
-    return "\n".join([_block(f'checkpoint "{name}"', *told, *begun), _block(f'job "{name}"', *body)])
+    return "\n".join([block(f'checkpoint "{name}"', *told, *begun), block(f'job "{name}"', *body)])
 
 
-def _output(name: str, *lines: str, table: str = "") -> str:
-    return _block(f'output "{name}"', f"table = table.{table or name}", *lines)
+def declared_output(name: str, *lines: str, table: str = "") -> str:
+    return block(f'output "{name}"', f"table = table.{table or name}", *lines)
 
 
 SELECT: Final = "SELECT id, k, n, part, city FROM events"
@@ -241,7 +241,7 @@ RENEW: Final = (*APPLY, "finish.after", "prepare.after", "start.after")
 REBUILD: Final = (*APPLY, "empty.within", "empty.after", "prepare.after")
 
 
-def _points(points: Iterable[str], name: str, *outputs: str) -> tuple[str, ...]:
+def named_points(points: Iterable[str], name: str, *outputs: str) -> tuple[str, ...]:
     """The points with their names filled in."""
     found: list[str] = []
     for point in points:
@@ -252,7 +252,7 @@ def _points(points: Iterable[str], name: str, *outputs: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _filtered(edits: Edits, sql: str = SELECT) -> str:
+def filtered(edits: Edits, sql: str = SELECT) -> str:
     """The same rows by another query."""
     times = sum(edits.counts.values())
     return f"{sql} WHERE id >= {-times}" if times else sql
@@ -260,7 +260,11 @@ def _filtered(edits: Edits, sql: str = SELECT) -> str:
 
 def _plain(_edits: Edits) -> str:
     return "\n".join(
-        [_plain_table("plain"), _files("plain"), _job("plain", "plain", {"rows": SELECT}, [_output("plain")])]
+        [
+            declared_plain_table("plain"),
+            _files("plain"),
+            declared_job("plain", "plain", {"rows": SELECT}, [declared_output("plain")]),
+        ]
     )
 
 
@@ -269,105 +273,117 @@ def _windows(_edits: Edits) -> str:
         "SELECT window.start AS since, city, count(*) AS events, sum(n) AS total FROM events "
         f"GROUP BY window(ts, '{int(WINDOW.total_seconds())} seconds'), city"
     )
-    table = _table("windows", "since:timestamptz", "city:string", "events:long", "total:long")
+    table = declared_table("windows", "since:timestamptz", "city:string", "events:long", "total:long")
     return "\n".join(
         [
             table,
             _files("windows", watermark=True),
-            _job("windows", "windows", {"sums": sql}, [_output("windows")]),
+            declared_job("windows", "windows", {"sums": sql}, [declared_output("windows")]),
         ]
     )
 
 
-_MERGED: Final = ('mode = "merge"', 'merge = { on = ["k"], latest_by = "id", delete_if = "s.gone" }')
-_LAST: Final = ("k", "id", "n", "city")
+MERGED: Final = ('mode = "merge"', 'merge = { on = ["k"], latest_by = "id", delete_if = "s.gone" }')
+LAST: Final = ("k", "id", "n", "city")
 
 
 def _merge(_edits: Edits) -> str:
-    table = _table("merge", "k:long", "id:long", "n:long", "city:string")
-    job = _job(
-        "merge", "merge", {"rows": "SELECT k, id, n, city, gone FROM events"}, [_output("merge", *_MERGED)]
+    table = declared_table("merge", "k:long", "id:long", "n:long", "city:string")
+    job = declared_job(
+        "merge",
+        "merge",
+        {"rows": "SELECT k, id, n, city, gone FROM events"},
+        [declared_output("merge", *MERGED)],
     )
     return "\n".join([table, _files("merge"), job])
 
 
 def _parts(_edits: Edits) -> str:
-    table = _plain_table("parts", lines=['partition_by = ["part"]'])
-    job = _job("parts", "parts", {"rows": SELECT}, [_output("parts", 'mode = "overwrite_partitions"')])
+    table = declared_plain_table("parts", lines=['partition_by = ["part"]'])
+    job = declared_job(
+        "parts", "parts", {"rows": SELECT}, [declared_output("parts", 'mode = "overwrite_partitions"')]
+    )
     return "\n".join([table, _files("parts"), job])
 
 
 def _branch(_edits: Edits) -> str:
-    job = _job("branch", "branch", {"rows": SELECT}, [_output("branch", f'branch = "{BRANCH}"')])
-    return "\n".join([_plain_table("branch"), _files("branch", 2), job])
+    job = declared_job(
+        "branch", "branch", {"rows": SELECT}, [declared_output("branch", f'branch = "{BRANCH}"')]
+    )
+    return "\n".join([declared_plain_table("branch"), _files("branch", 2), job])
 
 
 def _pair(_edits: Edits) -> str:
-    rows, last = _plain_table("pair_rows"), _table("pair_last", "k:long", "id:long", "n:long", "city:string")
+    rows, last = (
+        declared_plain_table("pair_rows"),
+        declared_table("pair_last", "k:long", "id:long", "n:long", "city:string"),
+    )
     steps = {"rows": SELECT, "last": "SELECT k, id, n, city, gone FROM events"}
-    outputs = [_output("pair_rows", 'from = "rows"'), _output("pair_last", *_MERGED)]
+    outputs = [declared_output("pair_rows", 'from = "rows"'), declared_output("pair_last", *MERGED)]
     return "\n".join(
-        [rows, last, _files("pair"), _job("pair", "pair", steps, outputs, "foreach_batch = true")]
+        [rows, last, _files("pair"), declared_job("pair", "pair", steps, outputs, "foreach_batch = true")]
     )
 
 
 def _copy(_edits: Edits) -> str:
     return "\n".join(
         [
-            _plain_table("copy"),
+            declared_plain_table("copy"),
             _tables("copy", "plain"),
-            _job("copy", "copy", {"rows": SELECT}, [_output("copy")]),
+            declared_job("copy", "copy", {"rows": SELECT}, [declared_output("copy")]),
         ]
     )
 
 
 def _changed(edits: Edits) -> str:
-    job = _job("changed", "changed", {"rows": _filtered(edits)}, [_output("changed")])
-    return "\n".join([_plain_table("changed"), _files("changed"), job])
+    job = declared_job("changed", "changed", {"rows": filtered(edits)}, [declared_output("changed")])
+    return "\n".join([declared_plain_table("changed"), _files("changed"), job])
 
 
 def _carried(edits: Edits) -> str:
-    job = _job(
+    job = declared_job(
         "carried",
         "carried",
-        {"rows": _filtered(edits)},
-        [_output("carried")],
+        {"rows": filtered(edits)},
+        [declared_output("carried")],
         generation=edits[Change.GENERATION],
     )
-    return "\n".join([_plain_table("carried"), _files("carried"), job])
+    return "\n".join([declared_plain_table("carried"), _files("carried"), job])
 
 
 def _carried_merge(edits: Edits) -> str:
-    table = _table("carried_merge", "k:long", "id:long", "n:long", "city:string")
-    sql = _filtered(edits, "SELECT k, id, n, city, gone FROM events")
-    outputs = [_output("carried_merge", *_MERGED)]
-    job = _job("carried_merge", "carried_merge", {"rows": sql}, outputs, generation=edits[Change.GENERATION])
+    table = declared_table("carried_merge", "k:long", "id:long", "n:long", "city:string")
+    sql = filtered(edits, "SELECT k, id, n, city, gone FROM events")
+    outputs = [declared_output("carried_merge", *MERGED)]
+    job = declared_job(
+        "carried_merge", "carried_merge", {"rows": sql}, outputs, generation=edits[Change.GENERATION]
+    )
     return "\n".join([table, _files("carried_merge"), job])
 
 
 def _carried_copy(edits: Edits) -> str:
-    outputs = [_output("carried_copy")]
-    job = _job(
+    outputs = [declared_output("carried_copy")]
+    job = declared_job(
         "carried_copy",
         "carried_copy",
-        {"rows": _filtered(edits)},
+        {"rows": filtered(edits)},
         outputs,
         generation=edits[Change.GENERATION],
     )
-    return "\n".join([_plain_table("carried_copy"), _tables("carried_copy", "plain"), job])
+    return "\n".join([declared_plain_table("carried_copy"), _tables("carried_copy", "plain"), job])
 
 
 def _rebuilt(edits: Edits) -> str:
-    outputs = [_output("rebuilt", 'rebuild = "truncate"')]
-    job = _job(
+    outputs = [declared_output("rebuilt", 'rebuild = "truncate"')]
+    job = declared_job(
         "rebuilt",
         "rebuilt",
-        {"rows": _filtered(edits)},
+        {"rows": filtered(edits)},
         outputs,
         generation=edits[Change.GENERATION],
         start="earliest",
     )
-    return "\n".join([_plain_table("rebuilt"), _files("rebuilt", 20), job])
+    return "\n".join([declared_plain_table("rebuilt"), _files("rebuilt", 20), job])
 
 
 def _shaped(edits: Edits) -> str:
@@ -388,59 +404,65 @@ def _shaped(edits: Edits) -> str:
     sql = f"SELECT id, k, n, part, city AS {now}{', n AS extra' if extra else ''} FROM events"
     return "\n".join(
         [
-            _table("shaped", *columns, lines=told),
+            declared_table("shaped", *columns, lines=told),
             _files("shaped"),
-            _job("shaped", "shaped", {"rows": sql}, [_output("shaped")]),
+            declared_job("shaped", "shaped", {"rows": sql}, [declared_output("shaped")]),
         ]
     )
 
 
-def _simple(
+def one_target(
     name: str, expected: Expected, columns: tuple[str, ...], *, branch: bool = False
 ) -> tuple[Target, ...]:
     return (Target(table=name, columns=columns, expected=expected, branch=branch),)
 
 
-_ALL: Final = all_rows(*COMPARED)
+EVERY_ROW: Final = all_rows(*COMPARED)
 
 SCENARIOS: Final = (
     Scenario(
-        name="plain", declared=_plain, targets=_simple("plain", _ALL, COMPARED), points=_points(SINK, "plain")
+        name="plain",
+        declared=_plain,
+        targets=one_target("plain", EVERY_ROW, COMPARED),
+        points=named_points(SINK, "plain"),
     ),
     Scenario(
         name="windows",
         declared=_windows,
-        targets=_simple("windows", closed_windows, ("since", "city", "events", "total")),
-        points=_points(SINK, "windows"),
+        targets=one_target("windows", closed_windows, ("since", "city", "events", "total")),
+        points=named_points(SINK, "windows"),
     ),
     Scenario(
         name="merge",
         declared=_merge,
-        targets=_simple("merge", last_of_key(*_LAST), _LAST),
-        points=_points(MERGE, "merge"),
+        targets=one_target("merge", last_of_key(*LAST), LAST),
+        points=named_points(MERGE, "merge"),
     ),
     Scenario(
         name="parts",
         declared=_parts,
-        targets=_simple("parts", last_of_part(*COMPARED), COMPARED),
-        points=_points(BATCH, "parts"),
+        targets=one_target("parts", last_of_part(*COMPARED), COMPARED),
+        points=named_points(BATCH, "parts"),
     ),
     Scenario(
         name="branch",
         declared=_branch,
-        targets=_simple("branch", _ALL, COMPARED, branch=True),
-        points=_points(BATCH, "branch"),
+        targets=one_target("branch", EVERY_ROW, COMPARED, branch=True),
+        points=named_points(BATCH, "branch"),
     ),
     Scenario(
         name="pair",
         declared=_pair,
-        targets=(*_simple("pair_rows", _ALL, COMPARED), *_simple("pair_last", last_of_key(*_LAST), _LAST)),
+        targets=(
+            *one_target("pair_rows", EVERY_ROW, COMPARED),
+            *one_target("pair_last", last_of_key(*LAST), LAST),
+        ),
         points=tuple(
             dict.fromkeys(
                 [
-                    *_points(("driver.before-start@job", "driver.after-start@job"), "pair"),
+                    *named_points(("driver.before-start@job", "driver.after-start@job"), "pair"),
                     "driver.after-batch@all",
-                    *_points(
+                    *named_points(
                         (
                             "driver.batch-begun@job",
                             "driver.between-outputs@job",
@@ -448,7 +470,7 @@ SCENARIOS: Final = (
                         ),
                         "pair",
                     ),
-                    *_points(
+                    *named_points(
                         ("driver.before-output-write@output", "driver.after-output-write@output"),
                         "pair",
                         "pair_rows",
@@ -460,53 +482,56 @@ SCENARIOS: Final = (
         ),
     ),
     Scenario(
-        name="copy", declared=_copy, targets=_simple("copy", _ALL, COMPARED), points=_points(SINK, "copy")
+        name="copy",
+        declared=_copy,
+        targets=one_target("copy", EVERY_ROW, COMPARED),
+        points=named_points(SINK, "copy"),
     ),
     Scenario(
         name="changed",
         declared=_changed,
-        targets=_simple("changed", _ALL, COMPARED),
-        points=_points(SINK, "changed"),
+        targets=one_target("changed", EVERY_ROW, COMPARED),
+        points=named_points(SINK, "changed"),
         change=Change.SQL,
         apply_points=APPLY,
     ),
     Scenario(
         name="carried",
         declared=_carried,
-        targets=_simple("carried", _ALL, COMPARED),
-        points=_points(SINK, "carried"),
+        targets=one_target("carried", EVERY_ROW, COMPARED),
+        points=named_points(SINK, "carried"),
         change=Change.GENERATION,
         apply_points=RENEW,
     ),
     Scenario(
         name="carried_merge",
         declared=_carried_merge,
-        targets=_simple("carried_merge", last_of_key(*_LAST), _LAST),
-        points=_points(MERGE, "carried_merge"),
+        targets=one_target("carried_merge", last_of_key(*LAST), LAST),
+        points=named_points(MERGE, "carried_merge"),
         change=Change.GENERATION,
         apply_points=RENEW,
     ),
     Scenario(
         name="carried_copy",
         declared=_carried_copy,
-        targets=_simple("carried_copy", _ALL, COMPARED),
-        points=_points(SINK, "carried_copy"),
+        targets=one_target("carried_copy", EVERY_ROW, COMPARED),
+        points=named_points(SINK, "carried_copy"),
         change=Change.GENERATION,
         apply_points=RENEW,
     ),
     Scenario(
         name="rebuilt",
         declared=_rebuilt,
-        targets=_simple("rebuilt", _ALL, COMPARED),
-        points=_points(SINK, "rebuilt"),
+        targets=one_target("rebuilt", EVERY_ROW, COMPARED),
+        points=named_points(SINK, "rebuilt"),
         change=Change.GENERATION,
         apply_points=REBUILD,
     ),
     Scenario(
         name="shaped",
         declared=_shaped,
-        targets=(Target(table="shaped", columns=COMPARED, expected=_ALL, aliases={"city": "town"}),),
-        points=_points(SINK, "shaped"),
+        targets=(Target(table="shaped", columns=COMPARED, expected=EVERY_ROW, aliases={"city": "town"}),),
+        points=named_points(SINK, "shaped"),
         change=Change.TABLE,
         apply_points=APPLY,
     ),
