@@ -4,6 +4,7 @@ writes.
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     slow = {item.path for item in items if item.get_closest_marker("jvm")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_thread_goes_on() -> Iterator[None]:
+    """What a test leaves running fails here, not in whichever test runs when it ends."""
+    yield
+    left = [thread.name for thread in threading.enumerate() if _is_of_tests(thread)]
+    assert not left, f"threads that a test started still run: {', '.join(left)}"
+
+
+def _is_of_tests(thread: threading.Thread) -> bool:
+    target = getattr(thread, "_target", None)
+    return str(getattr(target, "__module__", "")).startswith("tests.")
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,14 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.support.command_line import Ended, flareiac
+from tests.support.command_line import Ended, arguments, environment, flareiac
 
 DEADLINE = 180.0
 
@@ -255,6 +256,27 @@ class Project:
         except (OSError, ValueError, KeyError):
             return None
         return pid if b"flareiac_spark.driver" in command else None
+
+    @contextlib.contextmanager
+    def served(self) -> Iterator[None]:
+        """A driver that was started without a plan, as a service manager does. It is ended in order."""
+        with subprocess.Popen(
+            arguments("driver", str(self.control)),
+            cwd=self.root,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            try:
+                yield
+            finally:
+                process.terminate()
+                try:
+                    process.wait(DEADLINE)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    raise
 
     def kill_driver(self, sign: signal.Signals = signal.SIGKILL) -> None:
         pid = self.driver_pid()

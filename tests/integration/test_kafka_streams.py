@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.integration.project import LAKE, Project
-from tests.support.command_line import flareiac
 from tests.support.kafka_broker import Broker, Login
 from tests.support.kafka_topics import Record
 
@@ -107,8 +106,7 @@ def lake(
     """One application for all tests of the module."""
     project = Project(tmp_path_factory.mktemp("project"))
     project.write(lake=LAKE, kafka=f'kafka "main" {{ bootstrap_servers = "{broker.bootstrap}" }}\n')
-    done = flareiac(project.root, "init")
-    assert done.code == 0, done.text
+    project.run("init")
     try:
         yield project
     finally:
@@ -284,15 +282,13 @@ def test_a_start_waits_for_a_broker_that_is_down(lake: Project, broker: Broker, 
     lake.kill_driver()
     blocked = lake.apply(code=4)
     assert "FIK214" in blocked.out + blocked.err
-    # A service manager starts the driver without a plan
-    serving = threading.Thread(target=lambda: flareiac(lake.root, "driver", str(lake.control)), daemon=True)
-    serving.start()
-    try:
-        lake.until(
-            lambda: "BROKER_UNREACHABLE" in (lake.control / "status.json").read_text(),
-            "a start that finds no broker",
-        )
-    finally:
-        broker.start()
-    orders.send(3)
-    expect(lake, "orders", orders.sent)
+    with lake.served():
+        try:
+            lake.until(
+                lambda: "BROKER_UNREACHABLE" in (lake.control / "status.json").read_text(),
+                "a start that finds no broker",
+            )
+        finally:
+            broker.start()
+        orders.send(3)
+        expect(lake, "orders", orders.sent)
