@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.kafka_project import LOGIN, KafkaLake, cluster
 from tests.integration.project import LAKE, Project
 from tests.support.command_line import flareiac
+from tests.support.kafka_broker import Broker
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +48,18 @@ def own_project(tmp_path: Path, jar_lock: Path) -> Iterator[Project]:
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture(scope="module")
+def kafka(
+    tmp_path_factory: pytest.TempPathFactory, jars: tuple[Path, ...], java_home: Path
+) -> Iterator[KafkaLake]:
+    """A project of a module with a broker of its own."""
+    project = Project(tmp_path_factory.mktemp("project"))
+    with Broker(tmp_path_factory.mktemp("kafka"), java_home, login=LOGIN) as broker:
+        project.write(lake=LAKE, kafka=cluster(broker.bootstrap))
+        project.run("init")
+        try:
+            yield KafkaLake(project=project, broker=broker)
+        finally:
+            project.close()

@@ -3,14 +3,11 @@ the driver dies, every bad record is in quarantine exactly once, and every good 
 """
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.integration.project import LAKE, Project
+from tests.integration.kafka_project import KafkaLake
 from tests.support.command_line import flareiac
-from tests.support.kafka_broker import Broker
 from tests.support.kafka_topics import Record
 
 pytestmark = pytest.mark.jvm
@@ -90,8 +87,8 @@ job "visits" {
 class Sent:
     """Numbers that were sent, each once: every fifth in a record that cannot be read whole."""
 
-    def __init__(self, project: Project, broker: Broker) -> None:
-        self.project, self.broker, self.count = project, broker, 0
+    def __init__(self, kafka: KafkaLake) -> None:
+        self.project, self.broker, self.count = kafka.project, kafka.broker, 0
 
     def send(self, count: int) -> None:
         numbers = range(self.count, self.count + count)
@@ -120,29 +117,10 @@ class Sent:
         return int(snapshot.summary["total-records"]) if snapshot else 0
 
 
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iterator[Broker]:
-    with Broker(tmp_path_factory.mktemp("kafka"), java_home) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def lake(
-    tmp_path_factory: pytest.TempPathFactory, broker: Broker, jars: tuple[Path, ...]
-) -> Iterator[Project]:
-    project = Project(tmp_path_factory.mktemp("project"))
-    project.write(lake=LAKE, kafka=f'kafka "main" {{ bootstrap_servers = "{broker.bootstrap}" }}\n')
-    done = flareiac(project.root, "init")
-    assert done.code == 0, done.text
-    try:
-        yield project
-    finally:
-        project.close()
-
-
-def test_every_record_is_in_one_table_once_wherever_the_driver_dies(lake: Project, broker: Broker) -> None:
-    broker.topics.create("orders", partitions=1)
-    sent = Sent(lake, broker)
+def test_every_record_is_in_one_table_once_wherever_the_driver_dies(kafka: KafkaLake) -> None:
+    lake = kafka.project
+    kafka.broker.topics.create("orders")
+    sent = Sent(kafka)
     lake.write(orders=ORDERS, visits=VISITS)
     for point in (
         "driver.after-output-write@visits:1",
@@ -170,10 +148,11 @@ def test_every_record_is_in_one_table_once_wherever_the_driver_dies(lake: Projec
 
 
 def test_a_job_that_fails_names_the_record_and_goes_on_when_bad_records_are_dropped(
-    lake: Project, broker: Broker
+    kafka: KafkaLake,
 ) -> None:
-    broker.topics.create("poisoned", partitions=1)
-    broker.topics.produce(
+    lake = kafka.project
+    kafka.broker.topics.create("poisoned")
+    kafka.broker.topics.produce(
         "poisoned", [Record(value='{"id": 1}'), Record(value="poison"), Record(value='{"id": 3}')]
     )
     lake.write(poisoned=ORDERS.replace("orders", "poisoned").replace("bad_records = {", "# {"))

@@ -4,24 +4,19 @@ registry: each record exactly once, whatever schema it has and whatever is down.
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.project import LAKE, Project
+from tests.integration.kafka_project import KafkaLake, cluster
+from tests.integration.project import Project
 from tests.support.avro_values import encoded, framed
-from tests.support.command_line import flareiac
 from tests.support.kafka_broker import Broker
 from tests.support.schema_registry import SchemaRegistry
 
 pytestmark = pytest.mark.jvm
 
 ORDERS = """
-kafka "main" {
-  bootstrap_servers = "BOOTSTRAP"
-  schema_registry   = { url = "REGISTRY" }
-}
 stream "orders" {
   kafka {
     topic      = "orders"
@@ -141,29 +136,19 @@ def registry() -> Iterator[SchemaRegistry]:
 
 
 @pytest.fixture(scope="module")
-def lake(
-    tmp_path_factory: pytest.TempPathFactory,
-    broker: Broker,
-    registry: SchemaRegistry,
-    jars: tuple[Path, ...],
-) -> Iterator[Project]:
-    """One application for all tests of the module."""
-    project = Project(tmp_path_factory.mktemp("project"))
-    text = ORDERS.replace("BOOTSTRAP", broker.bootstrap).replace("REGISTRY", registry.url)
-    project.write(lake=LAKE, orders=text)
-    done = flareiac(project.root, "init")
-    assert done.code == 0, done.text
-    try:
-        yield project
-    finally:
-        project.close()
+def lake(kafka: KafkaLake, registry: SchemaRegistry) -> Project:
+    """A project whose cluster has a registry."""
+    more = f'  schema_registry = {{ url = "{registry.url}" }}\n'
+    kafka.project.write(kafka=cluster(kafka.broker.bootstrap, more=more), orders=ORDERS)
+    kafka.project.run("init")
+    return kafka.project
 
 
 @pytest.fixture(scope="module")
-def orders(lake: Project, broker: Broker, registry: SchemaRegistry) -> Orders:
+def orders(lake: Project, kafka: KafkaLake, registry: SchemaRegistry) -> Orders:
     """A job that copies a topic in which two writers have written."""
-    broker.topics.create("orders")
-    found = Orders(broker, registry)
+    kafka.broker.topics.create("orders")
+    found = Orders(kafka.broker, registry)
     found.send(FIRST)
     found.send(SECOND, amount=1.5)
     lake.apply()
@@ -232,27 +217,27 @@ def test_a_column_that_the_newest_schema_does_not_fit_blocks_the_plan(lake: Proj
     assert "the field amount is float, which the declared type decimal(9,2) does not take" in done.text
 
 
-def test_values_of_one_schema_give_its_columns(lake: Project, broker: Broker, orders: Orders) -> None:
-    broker.topics.create("plain")
+def test_values_of_one_schema_give_its_columns(lake: Project, kafka: KafkaLake, orders: Orders) -> None:
+    kafka.broker.topics.create("plain")
     (lake.root / "plain.avsc").write_text(PLAIN_SCHEMA)
     lake.write(plain=PLAIN)
     values = [encoded(json.loads(PLAIN_SCHEMA), {"id": at, "name": None}) for at in range(4)]
-    broker.topics.produce("plain", [*values, None])
+    kafka.broker.topics.produce("plain", [*values, None])
     lake.apply()
     lake.until(lambda: len(lake.rows("plain")) == 5, "5 rows")
     assert sorted(str(row["id"]) for row in lake.rows("plain")) == ["0", "1", "2", "3", "None"]
 
 
 def test_bytes_that_are_no_avro_are_put_aside_and_the_others_are_rows(
-    lake: Project, broker: Broker, orders: Orders
+    lake: Project, kafka: KafkaLake, orders: Orders
 ) -> None:
     lake.write(bad=QUARANTINE)
     with lake.edited("orders", ('format     = "avro"\n  }', 'format     = "avro"\n  }\n' + PUT_ASIDE)):
         lake.apply()
-        broker.topics.produce("orders", [b'{"id": 1}'])
+        kafka.broker.topics.produce("orders", [b'{"id": 1}'])
         other = order({"name": "id", "type": "string"})
         number = orders.registry.register("orders-value", other)
-        broker.topics.produce("orders", [framed(number, other, {"id": "x"})])
+        kafka.broker.topics.produce("orders", [framed(number, other, {"id": "x"})])
         orders.send(FIRST)
         expect(lake, orders)
         lake.until(lambda: len(lake.rows("bad")) == 2, "2 records put aside")

@@ -3,75 +3,31 @@ is lost to it, and what is not known.
 """
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.integration.project import LAKE, Project
-from tests.support.command_line import flareiac
-from tests.support.kafka_broker import Broker
+from tests.integration.kafka_project import KafkaLake, Numbers, copying
+from tests.integration.project import Project
 
 pytestmark = pytest.mark.jvm
 
-JOB = """
-stream "orders" {
-  kafka {
-    topic  = "orders"
-    format = "json"
-  }
-  column "id" { type = "long" }
-}
-table "orders" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "id" { type = "long" }
-}
-checkpoint "orders" {}
-job "orders" {
-  checkpoint = checkpoint.orders
-  trigger    = { processing_time = "200ms" }
-  input "orders" { stream = stream.orders }
-  step "clean" { sql = "SELECT id FROM orders" }
-  output "orders" { table = table.orders }
-}
-"""
-
-
-def _records(first: int, end: int) -> list[str]:
-    return [json.dumps({"id": number}) for number in range(first, end)]
-
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iterator[Broker]:
-    """A broker of this module, which is stopped in it."""
-    with Broker(tmp_path_factory.mktemp("kafka"), java_home) as started:
-        yield started
+def orders(kafka: KafkaLake) -> Numbers:
+    """A topic of which a job has read ten records."""
+    sent = kafka.numbers("orders")
+    sent.send(10)
+    kafka.project.write(orders=copying("orders"))
+    kafka.project.apply()
+    sent.expect()
+    return sent
 
 
-@pytest.fixture(scope="module")
-def lake(
-    tmp_path_factory: pytest.TempPathFactory, broker: Broker, jars: tuple[Path, ...]
-) -> Iterator[Project]:
-    """A job that has read ten records, and one that starts first now; nothing runs."""
-    project = Project(tmp_path_factory.mktemp("project"))
-    project.write(lake=LAKE, kafka=f'kafka "main" {{ bootstrap_servers = "{broker.bootstrap}" }}\n')
-    done = flareiac(project.root, "init")
-    assert done.code == 0, done.text
-    broker.topics.create("orders", partitions=1)
-    broker.topics.produce("orders", _records(0, 10))
-    project.write(orders=JOB)
-    project.apply()
-    project.until(lambda: project.ids("orders") == list(range(10)), "ten rows")
-    try:
-        yield project
-    finally:
-        project.close()
-
-
-def _stop(lake: Project) -> None:
-    lake.edit("orders", ('job "orders" {', 'job "orders" {\n  stopped = true'))
-    lake.apply()
+@pytest.fixture
+def lake(kafka: KafkaLake, orders: Numbers) -> Project:
+    """The project with that job."""
+    del orders
+    return kafka.project
 
 
 def test_a_job_that_has_read_everything_has_no_lag(lake: Project) -> None:
@@ -81,10 +37,12 @@ def test_a_job_that_has_read_everything_has_no_lag(lake: Project) -> None:
     assert "topic orders, partition 0: 0 records behind" in shown
 
 
-def test_brokers_that_do_not_answer_leave_it_unknown(lake: Project, broker: Broker) -> None:
-    _stop(lake)
-    broker.topics.produce("orders", _records(10, 15))
-    broker.stop()
+def test_brokers_that_do_not_answer_leave_it_unknown(
+    kafka: KafkaLake, lake: Project, orders: Numbers
+) -> None:
+    kafka.stopped("orders")
+    orders.send(5)
+    kafka.broker.stop()
     try:
         planned = lake.run("plan", code=1)
         assert "No changes are planned, but not everything is known" in planned.out
@@ -97,7 +55,7 @@ def test_brokers_that_do_not_answer_leave_it_unknown(lake: Project, broker: Brok
             blocked = lake.run("plan", code=4).out
             assert "[FIK214]" in blocked
     finally:
-        broker.start()
+        kafka.broker.start()
     lake.quiet()
 
 
@@ -107,11 +65,13 @@ def test_a_job_that_is_behind_says_how_far(lake: Project) -> None:
     (found,) = json.loads(lake.run("checkpoint", "show", "-json", "checkpoint.orders").out)["inputs"]
     assert found["lag"] == [{"topic": "orders", "partition": 0, "records": 5}]
     with lake.edited("orders", ("  stopped = true\n", "")):
-        assert "5 records of input orders are waiting" in " ".join(lake.plan(2).split())
+        assert "5 records of input raw are waiting" in " ".join(lake.plan(2).split())
 
 
-def test_records_that_are_deleted_before_they_are_read_block_the_start(lake: Project, broker: Broker) -> None:
-    broker.topics.trim("orders", {0: 12})
+def test_records_that_are_deleted_before_they_are_read_block_the_start(
+    kafka: KafkaLake, lake: Project
+) -> None:
+    kafka.broker.topics.trim("orders", {0: 12})
     assert "the next records to read of topic orders are deleted" in lake.run("drift", code=3).out
     with lake.edited("orders", ("  stopped = true\n", "")):
         text = lake.run("plan", code=4).out
@@ -125,21 +85,23 @@ def test_the_way_out_reads_what_is_left(lake: Project) -> None:
     lake.edit(
         "orders",
         ("  stopped = true\n", ""),
-        ('checkpoint "orders" {}', 'checkpoint "orders" {\n  generation = 2\n  start_from = "earliest"\n}'),
+        ("generation = 1", 'generation = 2\n  start_from = "earliest"'),
     )
     assert "12 records of topic orders were deleted, and are not read" in " ".join(lake.plan(2).split())
     lake.apply()
     lake.until(lambda: lake.ids("orders") == [*range(10), 12, 13, 14], "the rows that are left")
 
 
-def test_a_topic_that_was_created_again_blocks_the_start(lake: Project, broker: Broker) -> None:
-    _stop(lake)
-    broker.topics.delete("orders")
-    with lake.edited("orders", ("  stopped = true\n", "")):
-        assert "[FIK212]" in lake.run("plan", code=4).out
-    broker.topics.create("orders", partitions=1)
-    broker.topics.produce("orders", _records(0, 20))
-    with lake.edited("orders", ("  stopped = true\n", "")):
-        text = lake.run("plan", code=4).out
-        assert "[FIK211]" in text
-        assert "Topic orders was deleted and created again" in text
+def test_a_topic_that_was_created_again_blocks_the_start(
+    kafka: KafkaLake, lake: Project, orders: Numbers
+) -> None:
+    start = kafka.stopped("orders")
+    kafka.broker.topics.delete("orders")
+    start()
+    assert "[FIK212]" in lake.run("plan", code=4).out
+    kafka.broker.topics.create("orders")
+    orders.sent = 0
+    orders.send(20)
+    text = lake.run("plan", code=4).out
+    assert "[FIK211]" in text
+    assert "Topic orders was deleted and created again" in text

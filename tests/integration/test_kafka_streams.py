@@ -2,49 +2,15 @@
 what a job may not go on with is said before Spark is started.
 """
 
-import json
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.integration.project import LAKE, Project
-from tests.support.kafka_broker import Broker, Login
-from tests.support.kafka_topics import Record
+from tests.integration.kafka_project import LOGIN, KafkaLake, Numbers, cluster, copying
+from tests.integration.project import Project
 
 pytestmark = pytest.mark.jvm
 
-LOGIN = Login(user="flare", password="right")
-
-COPY = """
-stream "@" {
-  kafka {
-    topic            = "@"
-    connection       = kafka.main
-    format           = "json"
-    include_metadata = true
-  }
-  column "id" { type = "long" }
-}
-table "@" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "id"     { type = "long" }
-  column "offset" { type = "long" }
-}
-checkpoint "@" {
-  generation = 1
-}
-job "@" {
-  checkpoint = checkpoint.@
-  trigger    = { processing_time = "200ms" }
-  restart    = { backoff = "1s" }
-  input "raw" { stream = stream.@ }
-  step "clean" { sql = "SELECT id, kafka_offset AS offset FROM raw" }
-  output "rows" { table = table.@ }
-}
-"""
 COUNTS = """
 stream "counted" {
   kafka {
@@ -77,58 +43,15 @@ job "counted" {
 """
 
 
-class Orders:
-    """What a producer has sent to a topic: numbers, each once."""
-
-    def __init__(self, broker: Broker, topic: str, partitions: int = 2) -> None:
-        self._broker, self.topic, self.sent, self._partitions = broker, topic, 0, partitions
-
-    def send(self, count: int) -> None:
-        records = [
-            Record(value=json.dumps({"id": self.sent + at}), partition=(self.sent + at) % self._partitions)
-            for at in range(count)
-        ]
-        self._broker.topics.produce(self.topic, records)
-        self.sent += count
-
-
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iterator[Broker]:
-    """A broker of this module, which dies in it."""
-    with Broker(tmp_path_factory.mktemp("kafka"), java_home, login=LOGIN) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def lake(
-    tmp_path_factory: pytest.TempPathFactory, broker: Broker, jars: tuple[Path, ...]
-) -> Iterator[Project]:
-    """One application for all tests of the module."""
-    project = Project(tmp_path_factory.mktemp("project"))
-    project.write(lake=LAKE, kafka=f'kafka "main" {{ bootstrap_servers = "{broker.bootstrap}" }}\n')
-    project.run("init")
-    try:
-        yield project
-    finally:
-        project.close()
-
-
-@pytest.fixture(scope="module")
-def orders(lake: Project, broker: Broker) -> Orders:
+def orders(kafka: KafkaLake) -> Numbers:
     """A job that copies a topic, and one that counts it."""
-    broker.topics.create("orders", partitions=2)
-    sent = Orders(broker, "orders")
+    sent = kafka.numbers("orders", partitions=2)
     sent.send(20)
-    lake.write(orders=COPY.replace("@", "orders"), counted=COUNTS)
-    lake.apply()
-    expect(lake, "orders", sent.sent)
+    kafka.project.write(orders=copying("orders"), counted=COUNTS)
+    kafka.project.apply()
+    sent.expect()
     return sent
-
-
-def expect(lake: Project, name: str, count: int) -> None:
-    """Waits until so many numbers are there; then each must be there exactly once."""
-    lake.until(lambda: len(set(lake.ids(name))) >= count, f"{count} rows in {name}")
-    assert lake.ids(name) == list(range(count))
 
 
 def counted(lake: Project) -> dict[int, int]:
@@ -140,32 +63,29 @@ def expect_counts(lake: Project, wanted: dict[int, int]) -> None:
 
 
 def test_each_record_is_there_once_though_driver_and_broker_are_killed(
-    lake: Project, broker: Broker, orders: Orders
+    kafka: KafkaLake, orders: Numbers
 ) -> None:
     orders.send(30)
-    lake.kill_driver()
+    kafka.project.kill_driver()
     orders.send(10)
-    broker.kill()
-    broker.start()
+    kafka.broker.kill()
+    kafka.broker.start()
     orders.send(10)
-    lake.apply()
-    expect(lake, "orders", orders.sent)
-    expect_counts(lake, {0: orders.sent // 2, 1: orders.sent // 2})
+    kafka.project.apply()
+    orders.expect()
+    expect_counts(kafka.project, {0: orders.sent // 2, 1: orders.sent // 2})
 
 
-def test_partitions_that_are_added_are_read_from_their_first_record(
-    lake: Project, broker: Broker, orders: Orders
-) -> None:
-    broker.topics.add_partitions("orders", 3)
-    orders._partitions = 3
+def test_partitions_that_are_added_are_read_from_their_first_record(orders: Numbers) -> None:
+    orders.add_partitions(3)
     orders.send(30)
-    expect(lake, "orders", orders.sent)
+    orders.expect()
 
 
 def test_a_new_generation_goes_on_at_the_same_offsets_while_records_arrive(
-    lake: Project, orders: Orders
+    kafka: KafkaLake, orders: Numbers
 ) -> None:
-    stop = threading.Event()
+    lake, stop = kafka.project, threading.Event()
 
     def produce() -> None:
         while not stop.wait(0.05):
@@ -180,13 +100,14 @@ def test_a_new_generation_goes_on_at_the_same_offsets_while_records_arrive(
     finally:
         stop.set()
         producer.join()
-    expect(lake, "orders", orders.sent)
+    orders.expect()
     (folder,) = (lake.root / ".flareiac").rglob("orders/rows/g0002")
     assert (folder / "sources" / "0" / "0").read_bytes().startswith(b"\0v1\n{")
     assert (folder.with_name(".g0002.topics.json")).exists()
 
 
-def test_a_changed_aggregate_counts_everything_again(lake: Project, orders: Orders) -> None:
+def test_a_changed_aggregate_counts_everything_again(kafka: KafkaLake, orders: Numbers) -> None:
+    lake = kafka.project
     lake.edit("counted", ("id % 2 AS parity", "id % 3 AS parity"), ("GROUP BY id % 2", "GROUP BY id % 3"))
     lake.edit(
         "counted",
@@ -197,17 +118,6 @@ def test_a_changed_aggregate_counts_everything_again(lake: Project, orders: Orde
     expect_counts(lake, {parity: len(range(parity, orders.sent, 3)) for parity in range(3)})
 
 
-def stopped(lake: Project, name: str) -> Callable[[], None]:
-    """The job stands still; what is returned starts it again."""
-    lake.edit(name, ('job "' + name + '" {', 'job "' + name + '" {\n  stopped = true'))
-    lake.apply()
-
-    def start() -> None:
-        lake.edit(name, ("\n  stopped = true", ""))
-
-    return start
-
-
 def blocked(lake: Project) -> str:
     """What a plan says that refuses to start a job again."""
     done = lake.apply(code=4)
@@ -215,37 +125,34 @@ def blocked(lake: Project) -> str:
 
 
 def test_a_topic_that_was_created_again_is_refused_and_other_jobs_go_on(
-    lake: Project, broker: Broker, orders: Orders
+    kafka: KafkaLake, orders: Numbers
 ) -> None:
-    broker.topics.create("returns", partitions=1)
-    sent = Orders(broker, "returns", partitions=1)
-    sent.send(5)
-    lake.write(returns=COPY.replace("@", "returns"))
-    lake.apply()
-    expect(lake, "returns", 5)
-    start = stopped(lake, "returns")
-    broker.topics.delete("returns")
-    broker.topics.create("returns", partitions=1)
-    sent.send(9)
+    returns = kafka.numbers("returns")
+    returns.send(5)
+    kafka.project.write(returns=copying("returns"))
+    kafka.project.apply()
+    returns.expect()
+    start = kafka.stopped("returns")
+    returns.recreate()
+    returns.send(9)
     start()
-    assert "was deleted and created again" in blocked(lake)
+    assert "was deleted and created again" in blocked(kafka.project)
     orders.send(3)
-    expect(lake, "orders", orders.sent)
-    lake.remove("returns")
-    lake.apply()
+    orders.expect()
+    kafka.project.remove("returns")
+    kafka.project.apply()
 
 
-def test_records_that_were_deleted_unread_are_refused(lake: Project, broker: Broker, orders: Orders) -> None:
+def test_records_that_were_deleted_unread_are_refused(kafka: KafkaLake, orders: Numbers) -> None:
     del orders
-    broker.topics.create("trimmed", partitions=1)
-    sent = Orders(broker, "trimmed", partitions=1)
-    sent.send(5)
-    lake.write(trimmed=COPY.replace("@", "trimmed"))
+    lake, trimmed = kafka.project, kafka.numbers("trimmed")
+    trimmed.send(5)
+    lake.write(trimmed=copying("trimmed"))
     lake.apply()
-    expect(lake, "trimmed", 5)
-    start = stopped(lake, "trimmed")
-    sent.send(5)
-    broker.topics.trim("trimmed", {0: 8})
+    trimmed.expect()
+    start = kafka.stopped("trimmed")
+    trimmed.send(5)
+    kafka.broker.topics.trim("trimmed", {0: 8})
     start()
     assert "trimmed" in blocked(lake)
     lake.edit("trimmed", ("generation = 1", 'generation = 2\n  start_from = "earliest"'))
@@ -255,30 +162,31 @@ def test_records_that_were_deleted_unread_are_refused(lake: Project, broker: Bro
     lake.apply()
 
 
-def test_a_wrong_password_is_said_and_never_shown(lake: Project, broker: Broker, orders: Orders) -> None:
-    broker.topics.create("guarded", partitions=1)
-    Orders(broker, "guarded", partitions=1).send(5)
+def test_a_wrong_password_is_said_and_never_shown(kafka: KafkaLake, orders: Numbers) -> None:
+    lake, guarded = kafka.project, kafka.numbers("guarded")
+    guarded.send(5)
+    login = 'sasl = { mechanism = "PLAIN", username = "flare", password = secret.kafka }\n'
     lake.write(
-        guarded=COPY.replace("@", "guarded").replace("kafka.main", "kafka.guarded")
+        guarded=copying("guarded", ("kafka.main", "kafka.guarded"))
         + 'secret "kafka" { file = "password" }\n'
-        + f'kafka "guarded" {{\n  bootstrap_servers = "{broker.login_bootstrap}"\n'
-        + '  sasl = {\n    mechanism = "PLAIN"\n    username = "flare"\n    password = secret.kafka\n  }\n}\n'
+        + cluster(str(kafka.broker.login_bootstrap), "guarded", login)
     )
     (lake.root / "password").write_text("unmistakably-wrong")
     assert "BROKER_REFUSES_LOGIN" in lake.apply(code=7).err
     written = [path.read_text(errors="replace") for path in lake.control.rglob("*") if path.is_file()]
     assert not [text for text in written if "unmistakably-wrong" in text]
     orders.send(3)
-    expect(lake, "orders", orders.sent)
+    orders.expect()
     (lake.root / "password").write_text(LOGIN.password)
     lake.edit("guarded", ('job "guarded" {', 'job "guarded" {\n  restart_nonce = 1'))
     lake.apply()
-    expect(lake, "guarded", 5)
+    guarded.expect()
 
 
-def test_a_start_waits_for_a_broker_that_is_down(lake: Project, broker: Broker, orders: Orders) -> None:
+def test_a_start_waits_for_a_broker_that_is_down(kafka: KafkaLake, orders: Numbers) -> None:
+    lake = kafka.project
     orders.send(3)
-    broker.stop()
+    kafka.broker.stop()
     lake.kill_driver()
     blocked = lake.apply(code=4)
     assert "FIK214" in blocked.out + blocked.err
@@ -289,6 +197,6 @@ def test_a_start_waits_for_a_broker_that_is_down(lake: Project, broker: Broker, 
                 "a start that finds no broker",
             )
         finally:
-            broker.start()
+            kafka.broker.start()
         orders.send(3)
-        expect(lake, "orders", orders.sent)
+        orders.expect()
