@@ -95,6 +95,55 @@ def test_json_faults_that_pass_unseen(
     assert decode(application, "from_json", text, COLUMNS, mode="FAILFAST") == decoded
 
 
+AROUND: Final = f"a ARRAY<STRUCT<{COLUMNS}, e INT>>, bad STRING"
+"""Of a text that is the first element of an array."""
+
+
+@fact("json.around")
+@pytest.mark.parametrize(
+    ("text", "elements", "is_marked"),
+    [
+        ('{"a": 1, "b": "x"}', [(1, "x", None), (None, None, 1)], False),
+        ('{"a": 1, "a": 2}', [(2, None, None), (None, None, 1)], False),
+        ('{"a": "no", "b": "x"}', [(None, "x", None), (None, None, 1)], True),
+        ("null", [None, (None, None, 1)], False),
+        ("5", None, True),
+        ("", None, True),
+        ('{"a": 1} more', None, True),
+        ('{"a": 1}, {"a": 2}', [(1, None, None), (2, None, None), (None, None, 1)], False),
+        ('{"a": 1}, "a": 2', None, True),
+        ('{"a": 1}], "a": [{"a": 2}', [(2, None, None), (None, None, 1)], False),
+        ('{"a": 1}], "x": [{"a": 2}', [(1, None, None)], False),
+        ('{"a": 1}, {"e": 1}], "x": [0', [(1, None, None), (None, None, 1)], False),
+        ('{"a": 1}]}', [(1, None, None)], False),
+    ],
+)
+def test_json_as_the_first_of_two_elements(
+    application: Any, text: str, elements: list[Row | None] | None, is_marked: bool
+) -> None:
+    """One call sees what follows a value: it is a further element, or the array breaks. A text that knows the
+    names around it can close the array and go on unseen.
+    """
+    found = decode(application, "from_json", f'{{"a": [{text}\n, {{"e": 1}}]}}', AROUND)
+    assert isinstance(found, tuple)
+    array = None if found[0] is None else [None if item is None else tuple(item) for item in found[0]]
+    assert (array, found[1] is not None) == (elements, is_marked)
+
+
+@fact("json.depth")
+def test_json_is_read_up_to_a_depth(application: Any) -> None:
+    """Of 1000, or of the option ``maxNestingDepth``; what is deeper is marked."""
+    texts = [f'{{"a": 1, "x": {"[" * deep}{"]" * deep}}}' for deep in (999, 1000)]
+    assert [decode(application, "from_json", text) for text in texts] == [
+        (1, None, None),
+        (None, None, texts[1]),
+    ]
+    call = (
+        f"from_json(CAST(value AS STRING), '{COLUMNS}', map('maxNestingDepth', '1001', 'mode', 'FAILFAST'))"
+    )
+    assert only(value_of(application, texts[1]).selectExpr(f"{call} AS record")) == (1, None)
+
+
 @fact("json.not-null")
 def test_json_ignores_that_a_column_is_required(application: Any) -> None:
     """A field that is missing is NULL, and Spark forgets ``NOT NULL``."""

@@ -5,12 +5,17 @@ Spark's own functions are permissive: ``from_json`` gives null for a field that 
 of two documents and drops the rest, and gives nulls for a field that is missing. Here a record that decodes
 only partly is bad, and the column ``ERROR`` says why. A null value is a tombstone and never bad.
 
+JSON is parsed once, as the first of two elements of an array around the text: what stands after a value would
+be a further element, or breaks the array. Its names and its last element hold a random text, so that no
+record can close the array and go on as if it were ours.
+
 Options are always given to the functions: without them Spark's optimizer prunes the schema of ``from_json``
 to the columns that a query reads, and the other columns would not be judged.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any, Final, Literal
 
 from flareiac.sdk.secrets import resolve_all
@@ -21,10 +26,15 @@ ERROR: Final = "__flareiac_error"
 """The column with the error of a record, null where the record is good."""
 OWN_OPTIONS: Final = ("mode", "columnNameOfCorruptRecord")
 """Options of Spark's reader that decide what becomes of bad records, and so are not the user's."""
+_NO_FIT: Final = "the value does not fit the columns"
 _VALUE: Final = "__flareiac_text"
 _DECODED: Final = "__flareiac_decoded"
 _CORRUPT: Final = "__flareiac_corrupt"
-_END: Final = "__flareiac_end"
+_NESTING: Final = "maxNestingDepth"
+_DEEPEST: Final = 1000
+"""How deep Spark reads JSON without that option."""
+_AROUND: Final = 2
+"""Levels of nesting around a text."""
 
 
 def decode_text(
@@ -46,7 +56,7 @@ def decode_text(
     decoded = frame.selectExpr(*kept, f"{text} AS {_VALUE}").selectExpr(
         *kept, _VALUE, f"{decoder.whole(_VALUE)} AS {_DECODED}"
     )
-    fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
+    fields = [f"{decoder.record}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
     return decoded.selectExpr(*kept, *fields, f"{decoder.error(required)} AS {ERROR}")
 
 
@@ -107,11 +117,11 @@ def missing_values(columns: tuple[SpecColumn, ...], schema: Any, of: str = "") -
     """A condition for each required value that a row may miss, and its name. ``schema``: the columns as
     Spark's struct type, ``of``: the expression of the struct that holds them.
     """
-    for column, field in zip(columns, schema.fields, strict=True):
+    for column, found in zip(columns, schema.fields, strict=True):
         place = f"{of}{quote(column.name)}"
         if column.required:
             yield f"{place} IS NULL", column.name
-        for condition in _missing_within(place, field.dataType):
+        for condition in _missing_within(place, found.dataType):
             yield condition, f"a part of {column.name}"
 
 
@@ -123,31 +133,44 @@ class _Decoder:
     columns: tuple[SpecColumn, ...]
     options: Mapping[str, str]
     schema: Callable[[tuple[SpecColumn, ...]], Any]
+    unguessed: str = field(default_factory=lambda: token_hex(8))
+    """What no record can hold: of names around it."""
 
     def whole(self, text: str) -> str:
-        """The struct of all columns, and of what says whether it is whole."""
-        return self._from(text, f"{self.schema(self.columns)}, {_CORRUPT} STRING")
+        """The struct that holds all columns, and what says whether they are whole."""
+        columns = self.schema(self.columns)
+        if self.format != "json":
+            return self._from(text, with_corrupt(columns))
+        around = f"concat('{{\"{self._array}\":[', {text}, '\n,{{\"{self._end}\":1}}]}}')"
+        element = f"STRUCT<{columns}{', ' * bool(columns)}{self._end} INT>"
+        return self._from(around, with_corrupt(f"{self._array} ARRAY<{element}>"), self._deeper)
+
+    @property
+    def record(self) -> str:
+        """The struct of all columns."""
+        return f"get({_DECODED}.{self._array}, 0)" if self.format == "json" else _DECODED
 
     def error(self, required: Any) -> str:
         """The error of a record that is decoded, null where it is good."""
-        missing = list(missing_values(self.columns, required, f"{_DECODED}."))
+        missing = list(missing_values(self.columns, required, f"{self.record}."))
         good = [
-            f"{_DECODED} IS NOT NULL AND {_DECODED}.{_CORRUPT} IS NULL",
+            f"{self.record} IS NOT NULL AND {_DECODED}.{_CORRUPT} IS NULL",
             f"is_valid_utf8({_VALUE})",
-            *([self._is_one_document()] if self.format == "json" else [f"trim({_VALUE}) <> ''"]),
+            *([self._is_one_document] if self.format == "json" else [f"trim({_VALUE}) <> ''"]),
             *(f"NOT ({condition})" for condition, _ in missing),
         ]
         explained = [
             (f"trim({_VALUE}) = ''", "the value is empty"),
             (f"NOT is_valid_utf8({_VALUE})", "the value is not UTF-8 text"),
             *(self._json_errors(_VALUE) if self.format == "json" else self._csv_errors(_VALUE)),
-            (f"{_DECODED}.{_CORRUPT} IS NOT NULL", "the value does not fit the columns"),
+            (self._is_corrupt(_VALUE, with_corrupt(self.schema(self.columns))), _NO_FIT),
+            *self._more_text(),
             *((condition, _missing(name)) for condition, name in missing),
         ]
         whens = " ".join(f"WHEN {condition} THEN {literal(text)}" for condition, text in explained)
         return (
             f"CASE WHEN {_VALUE} IS NULL OR ({' AND '.join(good)}) THEN CAST(NULL AS STRING) {whens} "
-            "ELSE 'there is more text after the JSON object' END"
+            f"ELSE {literal(_NO_FIT)} END"
         )
 
     def file_error(self, required: Any) -> str:
@@ -163,12 +186,24 @@ class _Decoder:
         )
         return f"CASE WHEN {_CORRUPT} IS NOT NULL THEN CASE {whens} END {missing} END"
 
+    def _more_text(self) -> Iterator[tuple[str, str]]:
+        if self.format == "json":
+            is_whole = f"{_DECODED}.{_CORRUPT} IS NULL AND {self._is_one_document}"
+            yield f"NOT coalesce({is_whole}, false)", "there is more text after the JSON object"
+
+    @property
     def _is_one_document(self) -> str:
-        """Whether the text is one JSON value and nothing else: ``from_json`` stops after the first one. In
-        front of a member of our own it must be whole, or that member is not found.
-        """
-        around = f"concat('{{\"v\":', {_VALUE}, '\\n,\"{_END}\":1}}')"
-        return f"coalesce({self._from(around, f'{_END} INT, {_CORRUPT} STRING')}.{_END}, 0) = 1"
+        """Whether the text is one JSON value and nothing else: ``from_json`` stops after the first one."""
+        elements = f"{_DECODED}.{self._array}"
+        return f"size({elements}) = 2 AND get({elements}, 1).{self._end} = 1"
+
+    @property
+    def _array(self) -> str:
+        return f"a{self.unguessed}"
+
+    @property
+    def _end(self) -> str:
+        return f"e{self.unguessed}"
 
     def _json_errors(self, text: str) -> Iterator[tuple[str, str]]:
         yield self._is_corrupt(text, f"{_CORRUPT} STRING"), "the value is not a JSON object"
@@ -192,9 +227,17 @@ class _Decoder:
     def _is_corrupt(self, text: str, ddl: str) -> str:
         return f"{self._from(text, ddl)}.{_CORRUPT} IS NOT NULL"
 
-    def _from(self, text: str, ddl: str) -> str:
-        given = ", ".join(f"{literal(name)}, {literal(value)}" for name, value in self.options.items())
+    def _from(self, text: str, ddl: str, options: Mapping[str, str] | None = None) -> str:
+        chosen = self.options if options is None else options
+        given = ", ".join(f"{literal(name)}, {literal(value)}" for name, value in chosen.items())
         return f"from_{self.format}({text}, {literal(ddl)}, map({given}))"
+
+    @property
+    def _deeper(self) -> dict[str, str]:
+        """The options for a text with ours around it."""
+        name = next((name for name in self.options if name.lower() == _NESTING.lower()), _NESTING)
+        deepest = self.options.get(name, str(_DEEPEST))
+        return {**self.options, name: str(int(deepest) + _AROUND) if deepest.isdecimal() else deepest}
 
 
 def _misfit(column: SpecColumn) -> str:

@@ -2,8 +2,10 @@
 that prunes what a query does not read.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -72,6 +74,7 @@ GOOD = (
     '{"id": 1, "marks": [1, null], "odd `name`": {"k": 2}}',
     '{"id": 1, "place": {"code": "a", "rows": [{"x": 1}]}}',
     '{"id": 1, "id": 2}',
+    f'{{"id": 1, "unknown": {"[" * 998}{"]" * 998}}}',  # as deep as Spark reads
 )
 BAD = (
     ('{"id": "x"}', "the field id does not fit the type long"),
@@ -97,6 +100,10 @@ BAD = (
     ('{"id": 1}{"id": 2}', "there is more text after the JSON object"),
     ('{"id": 1},{"id": 2}', "there is more text after the JSON object"),
     ('{"id": 1}}', "there is more text after the JSON object"),
+    ('{"id": 1}, "n": 2', "there is more text after the JSON object"),
+    ('{"id": 1}], "n": [0', "there is more text after the JSON object"),
+    ('{"id": 1}, {}]}', "there is more text after the JSON object"),
+    ('{"id": 1}]}', "there is more text after the JSON object"),
     ('{"name": "x"}', "there is no value for id, which is not null"),
     ('{"id": null}', "there is no value for id, which is not null"),
     ("{}", "there is no value for id, which is not null"),
@@ -116,6 +123,49 @@ def test_json_that_fits_is_good_and_a_tombstone_too(spark: Any) -> None:
 def test_json_that_fits_in_part_is_bad_and_says_where(spark: Any) -> None:
     found = errors(spark, [value for value, _ in BAD])
     assert dict(zip([value for value, _ in BAD], found, strict=True)) == dict(BAD)
+
+
+def test_a_text_is_good_where_it_is_one_json_object(spark: Any) -> None:
+    """As Python judges it, for texts put together from pieces: whatever stands before, after or around an
+    object.
+    """
+    pieces = (
+        *(
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            " ",
+            "\n",
+            "//",
+            "/*",
+            "*/",
+            "\\",
+            '"id"',
+            '"x"',
+            "1",
+            "null",
+            "true",
+        ),
+        *('{"id":1}', '{"id": {"x": [1]}}', "},{", "],[", "]}", ',"x":[0', ',"x":1', '"x":{"y":2}', ",{}]}"),
+    )
+    random = Random(12)
+    texts = ["".join(random.choices(pieces, k=random.randint(1, 6))) for _ in range(1500)]
+    texts += [f'{{"id": 1}}{text}' for text in texts] + [f'{{"id": 1,{text}}}' for text in texts]
+    texts = [text for text in dict.fromkeys(texts) if text.strip()]
+    found = errors(spark, texts, (SpecColumn(name="id", type="string"),))
+    good = {text for text, error in zip(texts, found, strict=True) if error is None}
+    assert good == {text for text in texts if is_object(text)}
+    assert len(good) > 5
+
+
+def is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 def test_the_values_of_good_records(spark: Any) -> None:
