@@ -39,10 +39,13 @@ def _matrix(directory: Path, _blocks: int, only: str = "", store: str = "") -> I
     yield from matrix(directory, only, store)
 
 
-def _chaos(directory: Path, kills: int, seed: int | None = None) -> Iterator[Figure | NotMeasured]:
-    from tests.bench.chaos import chaos
+def _chaos(
+    directory: Path, kills: int, seed: int | None = None, suite: str = "files"
+) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.chaos import chaos, kafka_chaos
 
-    yield from chaos(directory, kills, random.randrange(1_000_000) if seed is None else seed)
+    run = kafka_chaos if suite == "kafka" else chaos
+    yield from run(directory, kills, random.randrange(1_000_000) if seed is None else seed)
 
 
 def _verdicts(
@@ -116,6 +119,12 @@ def main() -> int:
         help="of the matrix: where state is kept, of the cells with state",
     )
     parser.add_argument("--kills", type=int, default=200, help="of chaos: how many")
+    parser.add_argument(
+        "--suite",
+        default="files",
+        choices=["files", "kafka"],
+        help="of chaos: jobs over files, or over topics of a broker that is killed too",
+    )
     parser.add_argument("--seed", type=int, help="of chaos, verdicts and mutations: repeats one")
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
     parser.add_argument("--count", type=int, default=200, help="of mutations: how many of each kind")
@@ -136,7 +145,7 @@ def main() -> int:
     measurements: Mapping[str, tuple[Measurement, int]] = {
         **MEASUREMENTS,
         "matrix": (partial(_matrix, only=given.only, store=given.store), 0),
-        "chaos": (partial(_chaos, seed=given.seed), given.kills),
+        "chaos": (partial(_chaos, seed=given.seed, suite=given.suite), given.kills),
         "verdicts": (partial(_verdicts, given=given), given.pairs),
         "mutations": (partial(_mutations, seed=given.seed, only=given.only), given.count),
     }

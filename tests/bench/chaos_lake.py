@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -100,11 +100,19 @@ class Lake:
         """Starts another driver with the settings of the one there is, as a second service unit would."""
         pid = self.driver_pid()
         assert pid is not None, "there is a driver"
-        kept = _inherited(pid)
+        self.serve(inherited(pid))
+
+    def serve(self, environment: Mapping[str, str]) -> None:
+        """Starts a driver as a service manager does, without a plan."""
         command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
         shell = ["/bin/sh", "-c", _DETACHED, "sh", *command]
         subprocess.run(
-            shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True
+            shell,
+            cwd=self.runtime,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            check=True,
         )
 
     def move(self, host: str) -> int | None:
@@ -113,7 +121,7 @@ class Lake:
         """
         pid = self.driver_pid()
         assert pid is not None, "there is a driver"
-        kept = _inherited(pid)
+        kept = inherited(pid)
         os.kill(pid, signal.SIGTERM)
         if not wait_until(lambda: not is_driver(pid), PATIENCE):
             return None
@@ -212,7 +220,7 @@ def _twice(table: Any, snapshot_id: int) -> tuple[str, ...]:
     return tuple("/".join(mark) for mark, count in seen.items() if count > 1)
 
 
-def _inherited(pid: int) -> dict[str, str]:
+def inherited(pid: int) -> dict[str, str]:
     """The environment of a driver, but for the point at which it was to die."""
     found = dict(
         item.partition("=")[::2] for item in Path(f"/proc/{pid}/environ").read_text().split("\0") if item

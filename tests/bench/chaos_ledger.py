@@ -13,6 +13,14 @@ EVERYTHING: Final = "everything"
 
 _WORK_LEFT: Final = 2
 """How ``plan -detailed-exitcode`` ends while something is to be done."""
+_VICTIMS: Final = (
+    ("the broker and the driver", "both"),
+    ("the broker", "broker"),
+    ("the driver is killed", "driver"),
+    ("the JVM is killed", "driver"),
+    ("driver", "driver"),
+)
+"""How a kind of kill begins, and what was killed; other kinds end an attempt or a command."""
 _UPKEEP: Final = re.compile(r"\((.+)\): Maintenance complete")
 
 
@@ -35,7 +43,7 @@ class Tally:
 @dataclass(slots=True)
 class Ledger:
     """Counts of a run. ``kinds``: kills by what was killed; ``compared``: how often a table was found equal,
-    row by row.
+    row by row; ``copies``: records of a topic that a job wrote more than once.
     """
 
     tallies: Mapping[str, Tally]
@@ -43,6 +51,7 @@ class Ledger:
     commands: "Counter[str]" = field(default_factory=Counter)
     maintenance: "Counter[str]" = field(default_factory=Counter)
     unreached: "Counter[str]" = field(default_factory=Counter)
+    copies: "Counter[str]" = field(default_factory=Counter)
     drivers: int = 0
     rounds: int = 0
     compared: int = 0
@@ -50,6 +59,16 @@ class Ledger:
     @property
     def kills(self) -> int:
         return self.kinds.total()
+
+    @property
+    def victims(self) -> "Counter[str]":
+        """How often drivers, brokers or both died."""
+        found: Counter[str] = Counter()
+        for kind, times in self.kinds.items():
+            victim = next((victim for begin, victim in _VICTIMS if kind.startswith(begin)), None)
+            if victim is not None:
+                found[victim] += times
+        return found
 
     def kill(self, scenario: str, what: str, kind: str) -> None:
         """Something was killed: ``what`` tells the point, ``kind`` that which died there."""
@@ -97,6 +116,8 @@ class Ledger:
             "rows missing": sum(tally.missing for tally in tallies),
             "rows too many": sum(tally.surplus for tally in tallies),
             "batches committed twice": sum(tally.twice for tally in tallies),
+            "driver and broker killed": dict(sorted(self.victims.items())),
+            **({"records written again": dict(self.copies)} if self.copies else {}),
         }
 
 

@@ -30,20 +30,28 @@ class Strike(StrEnum):
     PAUSE = "the driver is paused"
     RIVAL = "the driver is paused past its lease, and another one takes over"
     HOST = "the driver moves to another host, which is lost"
+    BROKER = "the broker is killed"
+    BOTH = "the broker and the driver are killed"
+    DARK = "the broker and the driver are killed, and the driver starts first"
+    REGISTRY = "the registry is down"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blow:
     """A strike between commands, or ``after`` so many seconds of a command's work (of ``maintain``: once the
-    driver is at it).
+    driver is at it). What is not a driver comes back after ``down`` seconds. ``edited`` is what the struck
+    ``apply`` brings about.
     """
 
     strike: Strike
     amid: Command | None = None
     after: float = 0.0
+    down: float = 0.0
+    edited: Scenario | None = None
 
     def __str__(self) -> str:
-        return f"{self.strike} amid {self.amid}" if self.amid is not None else str(self.strike)
+        edited = f", {self.edited.change}" if self.edited is not None else ""
+        return f"{self.strike} amid {self.amid}{edited}" if self.amid is not None else str(self.strike)
 
 
 BLOWS: Final = (
@@ -65,6 +73,50 @@ BLOWS: Final = (
 
 MAINTAIN: Final = ("apply.intent", "apply.before-result", "apply.result")
 """Points at which ``maintain`` itself is killed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cards:
+    """What is dealt: ``blows``, so many of them in ``each`` round from the ``first`` on, and points at which
+    a maintenance is killed. ``edits``: each struck ``apply`` has an edit to bring about. ``applies``: how
+    many may be killed in a round. ``apart``: by how much seldomer attempts of jobs fail. ``by_hand``: how
+    often a job is stopped and started.
+    """
+
+    blows: tuple[Blow | None, ...] = BLOWS
+    each: int = 1
+    first: int = 1
+    edits: bool = False
+    applies: tuple[int, ...] = (1, 2, 3)
+    apart: int = 1
+    by_hand: float = 0.4
+    maintenance: tuple[str | None, ...] = ("", *MAINTAIN, None)
+
+
+KAFKA_CARDS: Final = Cards(
+    blows=(
+        *(Blow(strike=Strike.BROKER) for _ in range(5)),
+        *(Blow(strike=Strike.BROKER, amid=Command.APPLY) for _ in range(4)),
+        Blow(strike=Strike.BROKER, amid=Command.MAINTAIN),
+        *(
+            Blow(strike=strike, amid=amid)
+            for strike in (Strike.DRIVER, Strike.BOTH)
+            for amid in (None, Command.APPLY, Command.APPLY)
+        ),
+        Blow(strike=Strike.DARK),
+        Blow(strike=Strike.DARK),
+        Blow(strike=Strike.JVM),
+        Blow(strike=Strike.REGISTRY),
+    ),
+    each=5,
+    first=0,
+    edits=True,
+    applies=(0, 1),
+    apart=4,
+    by_hand=0.15,
+    maintenance=("", "apply.before-result", None, None, None, None),
+)
+"""Mostly kills of the driver and of the broker."""
 
 OWN_DEATHS: Final = (
     "driver.lease-taken",
@@ -93,7 +145,7 @@ class ApplyKill:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """``files`` land before, ``meanwhile`` more files land after each kill; ``by_hand`` is stopped and
-    started again.
+    started again. Of ``blows``, those amid no command come first.
 
     ``maintain``: the point at which a maintenance of all tables is killed, "" for one that is not, None for
     none but a struck one.
@@ -102,7 +154,7 @@ class Round:
     files: int
     meanwhile: int
     kills: tuple[ApplyKill, ...]
-    blow: Blow | None
+    blows: tuple[Blow, ...]
     by_hand: Scenario | None
     maintain: str | None
 
@@ -120,14 +172,24 @@ class Life:
 class Chaos:
     """A seed's decisions: the same for the same seed and scenarios, round by round and life by life."""
 
-    def __init__(self, seed: int, scenarios: Sequence[Scenario] = SCENARIOS, *, mild: bool = False) -> None:
+    def __init__(
+        self,
+        seed: int,
+        scenarios: Sequence[Scenario] = SCENARIOS,
+        *,
+        mild: bool = False,
+        cards: Cards | None = None,
+    ) -> None:
         self._seed, self._scenarios, self._mild = seed, scenarios, mild
+        self._cards = cards = cards or Cards()
+        changed = [item for item in scenarios if item.change is not None]
+        self._edits = _deck(f"{seed}/edits", changed if cards.edits else ())
         self._applies = _deck(
             f"{seed}/applies", [(item, point) for item in scenarios for point in item.apply_points]
         )
         self._held: list[tuple[Scenario, str]] = []
-        self._blows = _deck(f"{seed}/blows", BLOWS)
-        self._maintenance = _deck(f"{seed}/maintain", ("", *MAINTAIN, None))
+        self._blows = _deck(f"{seed}/blows", cards.blows)
+        self._maintenance = _deck(f"{seed}/maintain", cards.maintenance)
         self._deaths = {
             True: _deck(f"{seed}/deaths", OWN_DEATHS),
             False: _deck(f"{seed}/deaths of jobs", self._points()),
@@ -153,7 +215,7 @@ class Chaos:
 
     def _round(self, chance: random.Random, number: int) -> Round:
         picked: dict[str, ApplyKill] = {}
-        drawn, self._held = [*self._held, *islice(self._applies, chance.choice((1, 2, 3)))], []
+        drawn, self._held = [*self._held, *islice(self._applies, chance.choice(self._cards.applies))], []
         for scenario, point in drawn:
             if scenario.name in picked:
                 self._held.append((scenario, point))
@@ -161,16 +223,25 @@ class Chaos:
                 picked[scenario.name] = ApplyKill(
                     scenario=scenario, point=point, times=self._times(chance, point)
                 )
-        blow = next(self._blows) if number and not self._mild else None
-        by_hand = chance.choice(self._scenarios) if chance.random() < 0.4 else None
+        spared = self._mild or number < self._cards.first
+        blows = [] if spared else list(islice(self._blows, self._cards.each))
+        by_hand = chance.choice(self._scenarios) if chance.random() < self._cards.by_hand else None
         return Round(
             files=chance.randint(2, 3),
             meanwhile=chance.randint(0, 2),
             kills=tuple(picked.values()),
-            blow=None if blow is None else replace(blow, after=chance.uniform(0.5, 6)),
+            blows=tuple(self._timed(chance, blow) for blow in blows if blow is not None),
             by_hand=by_hand if number else None,
             maintain=next(self._maintenance) if number else None,
         )
+
+    def _timed(self, chance: random.Random, blow: Blow) -> Blow:
+        edited = next(self._edits, None) if blow.amid is Command.APPLY else None
+        timed = replace(blow, after=chance.uniform(0.5, 6), edited=edited)
+        if blow.strike not in (Strike.BROKER, Strike.BOTH, Strike.DARK, Strike.REGISTRY):
+            return timed
+        long = chance.random() < 0.15
+        return replace(timed, down=chance.uniform(15, 40) if long else chance.uniform(0.5, 8))
 
     def _times(self, chance: random.Random, point: str) -> int:
         """An apply has few operations, and one snapshot."""
@@ -187,10 +258,11 @@ class Chaos:
         """Of each job's points each is reached about as often, so that a job with many is interrupted less at
         each.
         """
-        found = [f"driver.stopping:{times}" for times in _spaced(chance, 3)]
+        apart = self._cards.apart
+        found = [f"driver.stopping:{times}" for times in _spaced(chance, 3 * apart)]
         for item in self._scenarios:
             for point in item.points:
-                found += [f"{point}:{times}" for times in _spaced(chance, len(item.points))]
+                found += [f"{point}:{times}" for times in _spaced(chance, len(item.points) * apart)]
         return ",".join(found)
 
     def _dies(self, chance: random.Random, *, own: bool) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 Row = Mapping[str, Any]
 
@@ -45,7 +45,7 @@ class File:
     rows: Sequence[Row]
 
 
-def file_of(seed: int, number: int, first_id: int) -> File:
+def file_of(seed: int | str, number: int, first_id: int) -> File:
     """The file of this number."""
     chance = random.Random(f"{seed}/file/{number}")
     parts = chance.sample([f"{number % _TURNS}{side}" for side in "ab"], chance.randint(1, 2))
@@ -66,23 +66,70 @@ def file_of(seed: int, number: int, first_id: int) -> File:
     return File(number=number, rows=rows)
 
 
+class Feed(Protocol):
+    """Where rows come from, and what there is to read in the end."""
+
+    @property
+    def declared(self) -> str:
+        """Blocks that a project needs to read it."""
+
+    @property
+    def told(self) -> dict[str, object]:
+        """How much there was, for the report."""
+
+    def land(self, count: int) -> None:
+        """So much more."""
+
+    def resume(self) -> None:
+        """From now on rows may come at any time."""
+
+    def rest(self) -> None:
+        """No more rows come until they are asked for. Raises ``RuntimeError`` where some were lost."""
+
+    def files(self, name: str) -> Sequence[File]:
+        """All that the scenario of this name has to read, at rest."""
+
+    def close(self) -> None:
+        """Ends what runs."""
+
+
 class Landing:
     """A folder that files land in, each at once and whole."""
+
+    declared = ""
 
     def __init__(self, root: Path, seed: int) -> None:
         self.folder, self.scratch, self.seed = root / "landing", root / ".landing", seed
         self.folder.mkdir()
-        self.files: list[File] = []
+        self.landed: list[File] = []
         self.rows = 0
+
+    @property
+    def told(self) -> dict[str, object]:
+        return {"files": len(self.landed), "rows landed": self.rows}
 
     def land(self, count: int) -> None:
         """So many more files."""
         for _ in range(count):
-            file = file_of(self.seed, len(self.files), self.rows)
+            file = file_of(self.seed, len(self.landed), self.rows)
             self.scratch.write_text(
                 "".join(json.dumps({**row, "ts": row["ts"].isoformat()}) + "\n" for row in file.rows)
             )
             self.scratch.replace(self.folder / f"{file.number:05}.json")
-            self.files.append(file)
+            self.landed.append(file)
             self.rows += len(file.rows)
             time.sleep(_APART)
+
+    def resume(self) -> None:
+        """Files land where they are asked for only."""
+
+    def rest(self) -> None:
+        """It always rests."""
+
+    def files(self, name: str) -> Sequence[File]:
+        """All scenarios read the same files."""
+        del name
+        return self.landed
+
+    def close(self) -> None:
+        """Nothing runs."""

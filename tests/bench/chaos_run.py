@@ -10,14 +10,15 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Final
 
-from tests.bench.chaos_lake import PATIENCE, Content, Lake, is_driver, wait_until
+from tests.bench.chaos_lake import PATIENCE, Content, Lake, inherited, is_driver, wait_until
 from tests.bench.chaos_ledger import EVERYTHING, Ledger, Tally
 from tests.bench.chaos_plan import ApplyKill, Blow, Chaos, Command, Round, Strike
-from tests.bench.chaos_rows import Landing
+from tests.bench.chaos_rows import Feed
 from tests.bench.chaos_scenarios import LAKE, Cells, Edits, Scenario, Target, without_job
+from tests.bench.chaos_topics import Topics
 from tests.bench.figure import remark
 from tests.support.command_line import Ended
 
@@ -36,10 +37,19 @@ _UNSEEN: Final = "driver.lease-taken"
 
 
 class Course:
-    """``ledger`` counts by the name of a scenario what is killed and what is found."""
+    """``ledger`` counts by the name of a scenario what is killed and what is found. With ``topics`` the
+    broker is killed too.
+    """
 
-    def __init__(self, root: Path, chaos: Chaos, seed: int, scenarios: Sequence[Scenario]) -> None:
-        self.lake, self.landing = Lake(root), Landing(root, seed)
+    def __init__(
+        self,
+        lake: Lake,
+        chaos: Chaos,
+        scenarios: Sequence[Scenario],
+        feed: Feed,
+        topics: Topics | None = None,
+    ) -> None:
+        self.lake, self.feed, self.topics = lake, feed, topics
         self.scenarios = scenarios
         self.ledger = Ledger(
             tallies={name: Tally() for name in (*(item.name for item in scenarios), EVERYTHING)}
@@ -60,26 +70,30 @@ class Course:
         """Until so many kills are done; then everything is brought to rest and compared once more."""
         try:
             self._set_up()
-            while self.ledger.kills < kills and len(self._broken) < len(self.scenarios):
+            while self._kills() < kills and len(self._broken) < len(self.scenarios):
                 started, plan = time.monotonic(), next(self._rounds)
                 self._round(plan)
                 self.ledger.rounds += 1
-                done = (
-                    f"round {self.ledger.rounds}: {self.ledger.kills} kills, {len(self.landing.files)} files"
-                )
-                remark(f"{done}, {time.monotonic() - started:.0f} s ({plan.blow or 'nothing'})")
-            self.landing.land(1)
+                done = f"round {self.ledger.rounds}: {self._kills()} kills, {self.feed.told}"
+                blows = "; ".join(map(str, plan.blows)) or "nothing"
+                remark(f"{done}, {time.monotonic() - started:.0f} s ({blows})")
+            self.feed.land(1)
             self._converge()
             self._compare()
             self.maintain_in_peace()
             self._compare()
         finally:
             self.lake.close()
+            self.feed.close()
+
+    def _kills(self) -> int:
+        """With topics, those of drivers and brokers alone."""
+        return self.ledger.kills if self.topics is None else self.ledger.victims.total()
 
     # A round
 
     def _set_up(self) -> None:
-        self.lake.write("lake", LAKE)
+        self.lake.write("lake", LAKE + self.feed.declared)
         self._in_peace("init")
         for item in self.scenarios:
             self.lake.write(item.name, without_job(item.declared(Edits())))
@@ -88,7 +102,8 @@ class Course:
             self.lake.lay_branch(target.table)
         for item in self.scenarios:
             self.lake.write(item.name, item.declared(Edits()))
-        self.landing.land(2)
+        self._in_peace("init")  # jobs need jars too
+        self.feed.land(2)
         self._converge()
 
     def _in_peace(self, *words: str) -> None:
@@ -97,23 +112,36 @@ class Course:
             raise RuntimeError(f"{words} ended with {done.code}:\n{done.text[-6000:]}")
 
     def _round(self, plan: Round) -> None:
-        self.landing.land(plan.files)
+        self.feed.resume()
+        self.feed.land(plan.files)
         if plan.by_hand is not None:
             self._by_hand(plan.by_hand)
         for kill in plan.kills:
             self._edit(kill.scenario)
-        blow = plan.blow
-        if blow is not None and blow.amid is None:
-            self._strike(blow.strike, str(blow))
+        self._strike_all([blow for blow in plan.blows if blow.amid is None])
         for kill in plan.kills:
             self._killed_apply(kill)
-            self.landing.land(plan.meanwhile)
-        if blow is not None and blow.amid is not None:
-            self._struck_command(blow, blow.amid)
+            self.feed.land(plan.meanwhile)
+        for blow in plan.blows:
+            if blow.amid is not None:
+                self._struck_command(blow, blow.amid)
         if plan.maintain is not None:
             self._maintain(plan.maintain)
         self._converge()
         self._compare()
+
+    def _strike_all(self, blows: Sequence[Blow]) -> None:
+        """One after the other; where there are several, what died before is brought back first."""
+        for at, blow in enumerate(blows):
+            if at:
+                self._bring_back()
+                time.sleep(blow.after)
+            self._strike(blow, str(blow))
+
+    def _bring_back(self) -> None:
+        """A driver is there, unless it died in this apply too."""
+        if self.lake.driver_pid() is None:
+            self._command(*_APPLY, **self._variables())
 
     def _edit(self, scenario: Scenario) -> None:
         assert scenario.change is not None, "only what can be changed is killed while it is"
@@ -152,12 +180,15 @@ class Course:
     def _by_hand(self, scenario: Scenario) -> None:
         for word in ("stop", "start"):
             self._command(word, scenario.job)
-            self.landing.land(1)
+            self.feed.land(1)
 
     # From outside
 
     def _struck_command(self, blow: Blow, amid: Command) -> None:
         """The driver is struck while a command is at work."""
+        if blow.edited is not None:
+            self._bring_back()
+            self._edit(blow.edited)
         variables, begun = self._variables(), self.lake.maintenance_begun()
         with self.lake.begin(*(_APPLY if amid is Command.APPLY else _MAINTAIN), **variables) as command:
             if amid is Command.MAINTAIN:
@@ -168,18 +199,26 @@ class Course:
                 command.wait(blow.after)
             ended = "" if command.poll() is None else ", which had ended"
             self._collect(variables.get("FLAREIAC_KILL_AT", ""))
-            self._strike(blow.strike, f"{blow}{ended}", variables.get("FLAREIAC_KILL_AT", ""))
+            self._strike(blow, f"{blow}{ended}", variables.get("FLAREIAC_KILL_AT", ""))
             said = command.communicate()[0]
         self._collect(variables.get("FLAREIAC_KILL_AT", ""))
         self._look(Ended(code=command.returncode, out=said, err=""), amid)
 
-    def _strike(self, strike: Strike, shown: str, kill_at: str = "") -> None:
+    def _strike(self, blow: Blow, shown: str, kill_at: str = "") -> None:
         """``kill_at``: with what the command at work starts a driver again, perhaps before this returns."""
+        strike = Strike.DRIVER if blow.strike is Strike.HOST and not _MAY_MOVE else blow.strike
+        if strike in (Strike.BROKER, Strike.REGISTRY):
+            self._outage(blow)
+            self.ledger.strike(shown)
+            self._collect(kill_at)
+            return
         pid, application = self.lake.driver_pid(), self.lake.application()
         if pid is None:
             return
         self._struck = True
-        match Strike.DRIVER if strike is Strike.HOST and not _MAY_MOVE else strike:
+        match strike:
+            case Strike.BOTH | Strike.DARK:
+                self._strike_both(blow, pid)
             case Strike.JVM:
                 jvm = application.get("jvm_pid")
                 if not isinstance(jvm, int):
@@ -202,11 +241,39 @@ class Course:
         self.ledger.strike(shown)
         self._collect(kill_at)
 
+    def _outage(self, blow: Blow) -> None:
+        """The broker, or the registry, is away for a while."""
+        assert self.topics is not None, "there is a broker"
+        if blow.strike is Strike.REGISTRY:
+            with self.topics.registry.outage():
+                time.sleep(blow.down)
+            return
+        self.topics.broker.kill()
+        time.sleep(blow.down)
+        self.topics.broker.start()
+
+    def _strike_both(self, blow: Blow, pid: int) -> None:
+        """At one time; the driver comes back by itself before the broker does, or by the next apply."""
+        assert self.topics is not None, "there is a broker"
+        kept = inherited(pid)
+        self.topics.broker.kill()
+        self._signal(pid, signal.SIGKILL)
+        self._await_end(pid, blow.strike)
+        if blow.strike is Strike.DARK:
+            self._collect()
+            self.lake.serve(kept)
+        time.sleep(blow.down)
+        self.topics.broker.start()
+        if blow.strike is Strike.DARK and not wait_until(
+            lambda: self.lake.driver_pid() not in (pid, None), PATIENCE
+        ):
+            self._complain("a driver that started without a broker does not lead")
+
     def _pause(self, pid: int) -> None:
         """The driver is silent for longer than its heartbeat may be old; nothing may be applied meanwhile."""
         self._signal(pid, signal.SIGSTOP)
         try:
-            self.landing.land(1)
+            self.feed.land(1)
             time.sleep(22)
             self._look(self.lake.run(*_APPLY, **self._variables()), Command.APPLY)
         finally:
@@ -281,9 +348,11 @@ class Course:
 
     def _converge(self) -> None:
         """An apply after which plan has nothing to do. What else ends it than a kill is wrong."""
+        text = ""
         for _ in range(_APPLIES):
             hard = self._hard
             done = self._command(*_APPLY, **self._variables())
+            text = done.text
             if done.code:
                 if self._hard == hard and self.lake.driver_pid() is not None:
                     self._complain(f"apply ended with {done.code}, and no driver died:\n{done.text[-4000:]}")
@@ -293,7 +362,7 @@ class Course:
                 return
             if self._hard == hard and self.lake.driver_pid() is not None:
                 self._complain(f"plan after apply ended with {planned.code}:\n{planned.text[-4000:]}")
-        self.wrong.append(f"{_APPLIES} applies did not converge")
+        self.wrong.append(f"{_APPLIES} applies did not converge; the last one:\n{text[-4000:]}")
         raise RuntimeError("\n".join(self.wrong))
 
     def _complain(self, text: str) -> None:
@@ -346,18 +415,22 @@ class Course:
 
     def _compare(self) -> None:
         """Waits until all is as it must be, or nothing moves any more."""
+        self._look_at_order()
+        self.feed.rest()
         waiting = {
-            target.table: (item, target)
+            target.name: (item, target)
             for item in self.scenarios
             for target in item.targets
-            if target.table not in self._broken
+            if target.name not in self._broken
         }
-        wanted = {table: target.expected(self.landing.files) for table, (_, target) in waiting.items()}
+        wanted = {
+            name: target.expected(self.feed.files(item.name)) for name, (item, target) in waiting.items()
+        }
         known: dict[str, Content] = {}
         moved = began = time.monotonic()
         while waiting and time.monotonic() - moved < _QUIET and time.monotonic() - began < _DEADLINE:
             for table, (_, target) in tuple(waiting.items()):
-                content = self.lake.content(target, known.get(table), wanted[table].total())
+                content = self._content(target, known.get(table), wanted[table].total())
                 if content is not None:
                     known[table] = content
                     if content.rows == wanted[table] and not content.twice:
@@ -373,6 +446,25 @@ class Course:
             time.sleep(0.5)
         self._note(wanted, waiting)
 
+    def _content(self, target: Target, known: Content | None, wanted: int) -> Content | None:
+        """As ``Lake.content``; each record of a topic counts once."""
+        if not target.topic:
+            return self.lake.content(target, known, wanted)
+        assert self.topics is not None, "there is a broker"
+        copies = self.topics.copies(target)
+        self.ledger.copies[target.topic] = copies.total() - len(copies)
+        return Content(snapshot_id=None, rows=Counter(copies.keys()), twice=())
+
+    def _look_at_order(self) -> None:
+        """A topic has no record whose row the table does not have, at any moment."""
+        for target in (target for item in self.scenarios for target in item.targets if target.topic):
+            assert self.topics is not None, "there is a broker"
+            records = self.topics.copies(target)
+            content = self.lake.content(replace(target, topic=""), None, -1)
+            ahead = records.keys() - (content.rows if content is not None else Counter()).keys()
+            if ahead:
+                self._complain(f"{target.name}: {len(ahead)} records have no row: {sorted(ahead)[:10]}")
+
     def _at_work(self, scenarios: Sequence[Scenario]) -> bool:
         """Whether a job of these, or what it reads, has something to do yet."""
         jobs = self.lake.jobs()
@@ -381,12 +473,12 @@ class Course:
 
     def _note(self, wanted: "dict[str, Counter[Cells]]", waiting: dict[str, tuple[Scenario, Target]]) -> None:
         for item in self.scenarios:
-            tables = [target.table for target in item.targets if target.table in wanted]
+            tables = [target.name for target in item.targets if target.name in wanted]
             tally = self.ledger.tallies[item.name]
             if tables:
                 tally.expected = tally.found = sum(wanted[table].total() for table in tables)
         for table, (item, target) in waiting.items():
-            content = self.lake.content(target, None, -1)
+            content = self._content(target, None, -1)
             rows: Counter[Cells] = content.rows if content is not None else Counter()
             missing, surplus = wanted[table] - rows, rows - wanted[table]
             tally = self.ledger.tallies[item.name]

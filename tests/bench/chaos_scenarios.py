@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any, Final
 
 from tests.bench.chaos_rows import COLUMNS, File, Row
@@ -44,8 +45,10 @@ Expected = Callable[[Sequence[File]], "Counter[Cells]"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A table that a scenario writes: ``columns`` are compared, ``expected`` says with which rows.
-    ``aliases``: other names of columns.
+    """A table that a scenario writes, or a ``topic``: ``columns`` are compared, ``expected`` says with which
+    rows. ``aliases``: other names of columns.
+
+    A topic has each row at least once, and none that ``table`` does not have.
     """
 
     table: str
@@ -53,6 +56,11 @@ class Target:
     expected: Expected
     branch: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
+    topic: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"topic {self.topic}" if self.topic else self.table
 
 
 class Change:
@@ -61,6 +69,16 @@ class Change:
     SQL = "changed SQL"
     GENERATION = "new generation"
     TABLE = "changed table"
+    PARTITIONS = "added partition"
+    RATE = "changed rate limit"
+
+
+class Values(StrEnum):
+    """How the rows of a scenario are written into its topic."""
+
+    JSON = "JSON"
+    POISON = "JSON with values that cannot be read"
+    AVRO = "Avro of a registry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +97,7 @@ class Edits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """``points`` are the driver's named points that its job passes, each with the job or output that it
-    counts for.
+    counts for. With ``values`` it reads the topic of its name, else the files that land.
     """
 
     name: str
@@ -89,6 +107,7 @@ class Scenario:
     change: str | None = None
     apply_points: tuple[str, ...] = ()
     with_job: bool = True
+    values: Values | None = None
 
     @property
     def job(self) -> str:
@@ -252,10 +271,10 @@ def named_points(points: Iterable[str], name: str, *outputs: str) -> tuple[str, 
     return tuple(found)
 
 
-def filtered(edits: Edits, sql: str = SELECT) -> str:
+def filtered(edits: Edits, sql: str = SELECT, *, among: str = "id") -> str:
     """The same rows by another query."""
     times = sum(edits.counts.values())
-    return f"{sql} WHERE id >= {-times}" if times else sql
+    return f"{sql} WHERE {among} >= {-times}" if times else sql
 
 
 def _plain(_edits: Edits) -> str:

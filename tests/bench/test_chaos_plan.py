@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.bench.chaos import chaos
+from tests.bench.chaos_kafka_scenarios import KAFKA_SCENARIOS
 from tests.bench.chaos_lake import Lake
 from tests.bench.chaos_ledger import EVERYTHING, Ledger, Tally
-from tests.bench.chaos_plan import BLOWS, MAINTAIN, OWN_DEATHS, Chaos, Strike
+from tests.bench.chaos_plan import BLOWS, KAFKA_CARDS, MAINTAIN, OWN_DEATHS, Blow, Chaos, Command, Strike
+from tests.bench.chaos_rows import Landing
 from tests.bench.chaos_run import Course
-from tests.bench.chaos_scenarios import SCENARIOS
+from tests.bench.chaos_scenarios import SCENARIOS, Change
 from tests.support.command_line import Ended
 
 SEEDS = (1, 3, 2026)
@@ -28,8 +30,41 @@ def test_a_seed_decides_the_same_each_time(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_strike_is_left_out_for_longer_than_the_deck_is(seed: int) -> None:
     rounds = list(islice(Chaos(seed).rounds(), 1 + len(BLOWS)))
-    assert {blow.strike for item in rounds if (blow := item.blow) is not None} == set(Strike)
+    assert {blow.strike for item in rounds for blow in item.blows} == {
+        blow.strike for blow in BLOWS if blow is not None
+    }
     assert {item.maintain for item in rounds} >= {"", *MAINTAIN}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_brokers_and_drivers_die_alone_together_and_around_each_kind_of_edit(seed: int) -> None:
+    chaos = Chaos(seed, KAFKA_SCENARIOS, cards=KAFKA_CARDS)
+    rounds = list(islice(chaos.rounds(), 12))
+    blows = [blow for item in rounds for blow in item.blows]
+    assert {blow.strike for blow in blows} == {blow.strike for blow in KAFKA_CARDS.blows if blow is not None}
+    assert {blow.edited.change for blow in blows if blow.edited is not None} == {
+        Change.PARTITIONS,
+        Change.GENERATION,
+        Change.RATE,
+        Change.SQL,
+    }
+    assert all(blow.down > 0 for blow in blows if blow.strike in (Strike.BROKER, Strike.BOTH, Strike.DARK))
+
+
+def test_deaths_of_drivers_and_brokers_are_counted_apart() -> None:
+    ledger = Ledger(tallies={"keyed": Tally(), EVERYTHING: Tally()})
+    ledger.kill("keyed", "apply.intent, new generation", "apply")
+    ledger.kill("keyed", "driver.after-batch", "attempt of a job")
+    ledger.kill("keyed", "driver.in-merge", "driver")
+    for blow in (
+        Blow(strike=Strike.BROKER, amid=Command.APPLY),
+        Blow(strike=Strike.BOTH),
+        Blow(strike=Strike.DARK),
+        Blow(strike=Strike.DRIVER),
+        Blow(strike=Strike.REGISTRY),
+    ):
+        ledger.strike(str(blow))
+    assert ledger.detail()["driver and broker killed"] == {"both": 2, "broker": 1, "driver": 2}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -51,7 +86,7 @@ def test_every_point_of_an_apply_gets_its_turn(seed: int) -> None:
 
 def test_a_mild_course_strikes_no_driver() -> None:
     mild = Chaos(1, mild=True)
-    assert not any(item.blow for item in islice(mild.rounds(), 40))
+    assert not any(item.blows for item in islice(mild.rounds(), 40))
     assert not any(life.dies for life in islice(mild.lives(), 40))
 
 
@@ -115,7 +150,7 @@ def test_the_last_maintenance_must_come_to_its_end(
     codes: list[int], wrong: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A driver may die of what was planned for it; the next run finishes what is left."""
-    course = Course(tmp_path, Chaos(1), 1, SCENARIOS)
+    course = Course(Lake(tmp_path), Chaos(1), SCENARIOS, Landing(tmp_path, 1))
     ends = iter(codes)
 
     def run(_lake: Lake, *words: str, **_variables: str) -> Ended:
