@@ -19,9 +19,19 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
 from flareiac_spark.observation.job import JobFacts, OutputFacts
+from flareiac_spark.sources.avro.latest import (
+    AskedSubject,
+    SchemaFinding,
+    SchemaRead,
+    SchemaUnknown,
+    compared,
+)
+from flareiac_spark.sources.avro.registry import RegisteredSchema, RegistryAccess, SubjectVersion
 from flareiac_spark.sources.findings import InputReach, Unknown
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.reachable import Ages, BrokerPosition, NotedTopic, NotedTopics, reach_of
+from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.sources.samples import SampleFinding, SampleRead, judged
 
 _Positions = Sequence[int | None]
 _DAY_MS = 86_400_000
@@ -87,6 +97,10 @@ class JobThere:
     given_generation: int | None = None
     reach: Mapping[str, Attributes] = field(default_factory=dict)
     """What brokers answered about an input, by its name, as keywords of ``InputThere``."""
+    values: Mapping[str, Attributes] = field(default_factory=dict)
+    """By input: ``texts`` of the last records of its topic, or ``hex``, their bytes."""
+    subjects: Mapping[str, Attributes] = field(default_factory=dict)
+    """By input, what a registry answered: ``schema``, ``level``, or ``unknown``, why it did not."""
 
     def identity(self, attributes: Attributes) -> Attributes:
         if not self.known:
@@ -102,6 +116,7 @@ class JobThere:
             else self.outputs
         )
         position = None if self.position is None else JobPosition(**self.position)
+        inputs: Mapping[str, Attributes] = attributes["inputs"]
         return JobFacts(
             digest="d-1" if self.known else None,
             state=self.state,
@@ -116,6 +131,8 @@ class JobThere:
             heard_ms=self.heard_ms,
             given_generation=self.given_generation,
             reach={query: self._reach(attributes) for query in names},
+            samples={name: _samples(inputs[name], item) for name, item in self.values.items()},
+            schemas={name: _schemas(inputs[name], item) for name, item in self.subjects.items()},
         )
 
     def _reach(self, attributes: Attributes) -> dict[str, InputReach]:
@@ -140,6 +157,31 @@ class JobThere:
             operators=tuple(self.operators),
             conf={"spark.sql.shuffle.partitions": "200"},
         )
+
+
+def _columns(stream: Attributes) -> tuple[SpecColumn, ...]:
+    written = ((name, kind.removesuffix(" not null"), kind) for name, kind in stream["columns"].items())
+    return tuple(SpecColumn(name=name, type=kind, required=kind != text) for name, kind, text in written)
+
+
+def _samples(stream: Attributes, given: Attributes) -> tuple[SampleFinding, ...]:
+    source = stream["source"]
+    values = [text.encode() for text in given.get("texts", ())]
+    values += [bytes.fromhex(text) for text in given.get("hex", ())]
+    read = SampleRead(format=source["format"], columns=_columns(stream), schema=source.get("schema"))
+    return judged(read, source["topics"][0], values)
+
+
+def _schemas(stream: Attributes, given: Attributes) -> tuple[SchemaFinding, ...]:
+    """Of version 3 of each subject."""
+    access, subjects = RegistryAccess(url="http://registry:8081"), tuple(stream["source"]["subjects"])
+    read = SchemaRead(registry=access, subjects=subjects, columns=_columns(stream))
+    if "unknown" in given:
+        return compared(read, dict.fromkeys(subjects, SchemaUnknown(why=given["unknown"])))
+    schema, level = RegisteredSchema(text=json.dumps(given["schema"])), given.get("level")
+    newest = {name: SubjectVersion(subject=name, version=3, id=7, schema=schema) for name in subjects}
+    answers = {name: AskedSubject(newest=version, level=level) for name, version in newest.items()}
+    return compared(read, answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Final, TypeAlias, TypeVar
 
 from flareiac.kernel.data import digest, is_known
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.brokers import BrokerReader, BrokerView, TopicSelection, reader_of
+from flareiac.sdk.brokers import BrokerReader, BrokerView, TopicOffsets, TopicSelection, reader_of
 from flareiac.sdk.references import Resolved
 from flareiac_spark.sources.findings import BeyondEnd, InputReach, Unknown
 from flareiac_spark.sources.reachable import Ages, BrokerPosition, near, reach_of, unread
@@ -20,6 +22,15 @@ from flareiac_spark.sources.source import TopicRead
 
 _LIMIT_SECONDS: Final = 20.0
 _AT_ONCE: Final = 8
+_SAMPLE_SECONDS: Final = 8.0
+_SAMPLE: Final = 5
+"""Records of a partition that are looked at."""
+_SAMPLED_PARTITIONS: Final = 4
+_MOST_PARTITIONS: Final = 64
+"""Of one connection."""
+_Found = TypeVar("_Found")
+LastValues: TypeAlias = Mapping[tuple[str, str], Sequence[bytes]]
+"""By the address of a connection and a topic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,23 +78,54 @@ class Brokers:
         groups: dict[str, list[Asked]] = {}
         for item in asked:
             groups.setdefault(_key(item.read.connection), []).append(item)
-        if not groups:
-            return Answers()
-        pool = ThreadPoolExecutor(max_workers=min(len(groups), _AT_ONCE), thread_name_prefix="brokers")
+        answered = of_each({key: partial(self._answer, group) for key, group in groups.items()}, self._limit)
+        silent = f"did not answer within {self._limit:.0f} s"
+        return Answers(
+            by_connection={
+                key: answered.get(key, Unknown(why=f"{group[0].read.connection.address} {silent}"))
+                for key, group in groups.items()
+            }
+        )
+
+    def last_values(self, reads: Sequence[TopicRead], answers: Answers) -> LastValues:
+        """A few of the last values of each topic, of connections that have answered; none where they are not
+        read in a few seconds. Raises nothing.
+        """
+        groups: dict[str, list[TopicRead]] = {}
+        for item in reads:
+            groups.setdefault(_key(item.connection), []).append(item)
+        found = of_each(
+            {
+                key: partial(self._values, group, answer)
+                for key, group in groups.items()
+                if isinstance(answer := answers.by_connection.get(key), _Answered)
+            },
+            _SAMPLE_SECONDS,
+        )
+        return {
+            (group[0].connection.address, topic): values
+            for key, group in groups.items()
+            for topic, values in found.get(key, {}).items()
+        }
+
+    def _values(self, group: Sequence[TopicRead], answer: _Answered) -> Mapping[str, Sequence[bytes]]:
+        connection = group[0].connection
+        reader = self._readers(connection.type)
+        if reader is None:
+            return {}
+        topics: dict[str, TopicOffsets] = {}
+        for item in group:
+            view = answer.views.get(item.selection)
+            topics |= view.topics if isinstance(view, BrokerView) else {}
+        found: dict[str, list[bytes]] = {}
         try:
-            waiting = {key: pool.submit(self._answer, group) for key, group in groups.items()}
-            found: dict[str, _Answer] = {}
-            for key, future in waiting.items():
-                try:
-                    found[key] = future.result(timeout=self._limit)
-                except FutureTimeout:
-                    found[key] = Unknown(
-                        why=f"{groups[key][0].read.connection.address} did not answer within "
-                        f"{self._limit:.0f} s"
-                    )
-            return Answers(by_connection=found)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            records = reader.records(connection.attributes, _last_positions(topics), count=_SAMPLE)
+        except Failure:
+            return {}
+        for record in records:
+            if record.value is not None:
+                found.setdefault(record.topic, []).append(record.value)
+        return found
 
     def reach(self, asked: Asked, answers: Answers) -> InputReach:
         """What was found for one input. The answers are older than its position, which a running query has
@@ -117,6 +159,35 @@ class Brokers:
             return replace(answered, ages=replace(answered.ages, written_ms=old))
         except Failure as failure:
             return _unknown(connection, failure)
+
+
+def of_each(calls: Mapping[str, Callable[[], _Found]], limit: float) -> dict[str, _Found]:
+    """What calls give that are made at the same time; those that take longer than ``limit`` seconds are left
+    out. Raises what a call raises.
+    """
+    if not calls:
+        return {}
+    pool = ThreadPoolExecutor(max_workers=min(len(calls), _AT_ONCE), thread_name_prefix="asking")
+    try:
+        waiting = {key: pool.submit(call) for key, call in calls.items()}
+        found: dict[str, _Found] = {}
+        for key, future in waiting.items():
+            with suppress(FutureTimeout):
+                found[key] = future.result(timeout=limit)
+        return found
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _last_positions(topics: Mapping[str, TopicOffsets]) -> dict[tuple[str, int], int]:
+    """Where the last records begin, of a few partitions of each topic."""
+    found: dict[tuple[str, int], int] = {}
+    for name, topic in sorted(topics.items()):
+        filled = [number for number, item in sorted(topic.partitions.items()) if item.end > item.first]
+        for number in filled[:_SAMPLED_PARTITIONS]:
+            there = topic.partitions[number]
+            found[name, number] = max(there.first, there.end - _SAMPLE)
+    return dict(list(found.items())[:_MOST_PARTITIONS])
 
 
 def _unknown(connection: Resolved, failure: Failure) -> Unknown:

@@ -37,8 +37,9 @@ from flareiac_spark.job.perform import perform
 from flareiac_spark.job.preflight import preflight
 from flareiac_spark.job.put_back import put_back
 from flareiac_spark.job.reach import ReachReader
-from flareiac_spark.job.read import read_job
+from flareiac_spark.job.read import Readers, read_job
 from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.job.target import Target, target_of
 from flareiac_spark.observation.job import observed_facts
 from flareiac_spark.sources.findings import InputReach
@@ -50,13 +51,14 @@ class JobDriver:
     def __init__(self, applications: Applications) -> None:
         self._applications, self._running = applications, RunningJobs(applications)
         self._reach = ReachReader(applications.project)
+        self._readers = Readers(reach=self._reach, schemas=SchemaReader())
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
-        """Asks the brokers of all these jobs once."""
-        self._reach.prefetch(requests)
+        """Asks the brokers and the schema registries of all these jobs once."""
+        self._readers.prefetch(requests)
 
     def read(self, request: ReadRequest) -> Observation:
-        return read_job(request, self._applications, self._reach)
+        return read_job(request, self._applications, self._readers)
 
     def preflight(self, requests: Sequence[ChangeRequest]) -> tuple[Diagnostic, ...]:
         """Has Spark analyse every new or changed definition on empty frames."""

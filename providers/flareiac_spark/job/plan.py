@@ -24,7 +24,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
-from flareiac_spark.job import health, schemas
+from flareiac_spark.job import health, samples, schemas
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
@@ -116,7 +116,12 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         planned=desired.attributes,
         changes=_visible(classify(desired.attributes, None, None)),
         steps=(_start(request, desired, facts), *_quarantines(desired, None), *begun),
-        reasons=(*drift, *_left_null(request, desired, None), *_at_least_once(desired, None)),
+        reasons=(
+            *drift,
+            *_left_null(request, desired, None),
+            *_at_least_once(desired, None),
+            *schemas.later_versions(facts),
+        ),
         blockers=tuple(blockers),
         drift=drift,
         diagnostics=(*_absent_folders(request, facts), *_of_brokers(request, desired, facts, blockers)),
@@ -235,6 +240,7 @@ def _of_brokers(
     """
     blocked = any(blocker.code == codes.AVRO_COLUMN_DIFFERS.id for blocker in blockers)
     yield from schemas.warnings(request, facts, blocked=blocked)
+    yield from samples.warnings(request, facts)
     if any(blocker.code in (*_NO_POSITION, *_NOT_KNOWN) for blocker in blockers):
         return
     yield from broker_positions.warnings(request, desired, facts)
@@ -363,6 +369,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
             *_reasons(found, drift, request, desired),
             *_left_null(request, desired, recorded),
             *_at_least_once(desired, recorded),
+            *schemas.later_versions(facts),
         ),
         blockers=tuple(blockers),
         drift=drift,

@@ -18,6 +18,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.job.brokers import Answers, Asked, Brokers
 from flareiac_spark.job.query_folders import query_folders
+from flareiac_spark.job.samples import Samples, looked_at
 from flareiac_spark.sources.findings import InputReach, Partition, Unknown
 from flareiac_spark.sources.reachable import BrokerPosition, NotedTopics
 from flareiac_spark.sources.source import Source
@@ -33,6 +34,7 @@ class ReachReader:
         self._project, self._brokers = project, brokers or Brokers()
         self._guard = threading.Lock()
         self._answers, self._waiting = Answers(), set[str]()
+        self._samples: dict[str, Samples] = {}
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
         """Asks each broker once; the answers serve one ``read`` of each of these jobs."""
@@ -45,13 +47,22 @@ class ReachReader:
             except (Failure, Damaged, Mismatch):
                 continue  # reading that job reports it
         answers = self._brokers.ask(asked)
+        samples = looked_at(requests, self._brokers, answers)
         with self._guard:
             self._answers, self._waiting = answers, {request.address for request in requests}
+            self._samples = samples
 
     def read(self, request: ReadRequest) -> Reach:
         """What was found for each input whose records brokers hold. Raises ``Failure`` and ``Damaged``."""
         asked = list(_asked_of(request, self._project))
         return self._reach(asked, self._prefetched(request.address)) if asked else {}
+
+    def samples(self, address: str) -> Samples:
+        """What the last records of topics say of the columns of a job's streams, once after ``prefetch``. A
+        stream that several jobs read is there for one of them.
+        """
+        with self._guard:
+            return self._samples.pop(address, {})
 
     def of_recorded(self, job: JobDefinition, references: References) -> Reach:
         """The same for a recorded job, asked now. Raises ``Failure`` and ``Damaged``."""

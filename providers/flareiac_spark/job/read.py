@@ -2,7 +2,7 @@
 files, by reading only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,12 +40,25 @@ from flareiac_spark.engine.application import Applications, read_desired, read_s
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.reach import ReachReader
-from flareiac_spark.job.schemas import read_schemas
+from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk, reach_complaints
 from flareiac_spark.sources.source import kinds
 
 
-def read_job(request: ReadRequest, applications: Applications, reach: ReachReader) -> Observation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readers:
+    """What asks others about jobs."""
+
+    reach: ReachReader
+    schemas: SchemaReader
+
+    def prefetch(self, requests: Sequence[ReadRequest]) -> None:
+        """Asks each broker and each registry once for all of them."""
+        self.reach.prefetch(requests)
+        self.schemas.prefetch(requests)
+
+
+def read_job(request: ReadRequest, applications: Applications, readers: Readers) -> Observation:
     """Present when it is among what should run; ``attributes`` are the recorded ones, but for what was
     stopped by hand.
     """
@@ -53,7 +66,7 @@ def read_job(request: ReadRequest, applications: Applications, reach: ReachReade
     assert attributes is not None, "a question is about something declared or recorded"
     try:
         job = JobDefinition.of(attributes)
-        seen = _seen(request, job, applications, reach)
+        seen = _seen(request, job, applications, readers)
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -85,7 +98,7 @@ class _Seen:
     unread: tuple[str, ...]
 
 
-def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, reach: ReachReader) -> _Seen:
+def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, readers: Readers) -> _Seen:
     """What should run, what does, and what is on disk. Raises ``Failure`` and ``Damaged``."""
     project, declared = applications.project, _declared(request)
     control = applications.control(job.runs_in)
@@ -100,8 +113,9 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         checkpoints={name: of_disk(found) for name, found in on_disk.items() if found is not None},
         stands={name: found for name, found in positions.items() if found is not None},
         absent=_absent(declared, project),
-        reach=reach.read(request),
-        schemas=read_schemas(declared, request.references),
+        reach=readers.reach.read(request),
+        schemas=readers.schemas.read(request),
+        samples=readers.reach.samples(request.address),
     )
     if request.recorded is not None:
         _refuse_lost_logs(job, facts.checkpoints)

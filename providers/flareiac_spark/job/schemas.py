@@ -1,27 +1,98 @@
 """What a plan says of the newest schemas that the registry has for the streams of a job. Pure, but for
-``read_schemas``, which asks the registry.
+``SchemaReader``, which asks the registries.
 """
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final
 
+from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.records import Mismatch, encode
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.references import References
-from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.job.brokers import of_each
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sources.avro.differences import Difference, NewField, blocks
-from flareiac_spark.sources.avro.latest import LatestSchema, SchemaFinding, SchemaUnknown, compared
-from flareiac_spark.sources.avro.texts import clause, column_block
+from flareiac_spark.sources.avro.latest import (
+    LatestSchema,
+    SchemaFinding,
+    SchemaRead,
+    SchemaUnknown,
+    SubjectAnswer,
+    asked,
+    compared,
+)
+from flareiac_spark.sources.avro.registry import RegistryAccess
+from flareiac_spark.sources.avro.texts import clause, way_to_read
 from flareiac_spark.stream.stream_definition import StreamDefinition
 
+_LIMIT_SECONDS: Final = 20.0
 
-def read_schemas(
-    job: JobDefinition | None, references: References
-) -> Mapping[str, tuple[SchemaFinding, ...]]:
-    """By input, for those whose values name schemas of a registry."""
-    found: dict[str, tuple[SchemaFinding, ...]] = {}
+
+class SchemaReader:
+    """Asks about many jobs at once, each registry once, or about one job."""
+
+    def __init__(self, *, limit: float = _LIMIT_SECONDS) -> None:
+        self._limit, self._guard = limit, threading.Lock()
+        self._answers: Mapping[str, Mapping[str, SubjectAnswer]] = {}
+        self._waiting = set[str]()
+
+    def prefetch(self, requests: Sequence[ReadRequest]) -> None:
+        """Asks the registries; the answers serve one ``read`` of each of these jobs."""
+        reads: list[SchemaRead] = []
+        for request in requests:
+            try:
+                reads += _reads(_declared(request), request.references).values()
+            except Mismatch:
+                continue  # reading that job reports it
+        answers = self._ask(reads)
+        with self._guard:
+            self._answers, self._waiting = answers, {request.address for request in requests}
+
+    def read(self, request: ReadRequest) -> Mapping[str, tuple[SchemaFinding, ...]]:
+        """By input, for those whose values name schemas of a registry."""
+        reads = _reads(_declared(request), request.references)
+        with self._guard:
+            answers = self._answers if request.address in self._waiting else {}
+            self._waiting.discard(request.address)
+        if not all(_key(read.registry) in answers for read in reads.values()):
+            answers = self._ask(list(reads.values()))
+        return {name: compared(read, answers[_key(read.registry)]) for name, read in reads.items()}
+
+    def _ask(self, reads: Sequence[SchemaRead]) -> dict[str, Mapping[str, SubjectAnswer]]:
+        registries = {_key(read.registry): read.registry for read in reads}
+        subjects = {
+            key: sorted({name for read in reads if _key(read.registry) == key for name in read.subjects})
+            for key in registries
+        }
+        calls = {key: partial(asked, access, subjects[key]) for key, access in registries.items()}
+        found = of_each(calls, self._limit)
+        return {
+            key: found.get(key) or dict.fromkeys(subjects[key], _silent(access, self._limit))
+            for key, access in registries.items()
+        }
+
+
+def _silent(access: RegistryAccess, limit: float) -> SchemaUnknown:
+    return SchemaUnknown(why=f"the schema registry {access.url} did not answer within {limit:.0f} s")
+
+
+def _key(access: RegistryAccess) -> str:
+    return digest(encode(access))
+
+
+def _declared(request: ReadRequest) -> JobDefinition | None:
+    return JobDefinition.of(request.desired) if request.desired is not None else None
+
+
+def _reads(job: JobDefinition | None, references: References) -> dict[str, SchemaRead]:
+    """By input."""
+    found: dict[str, SchemaRead] = {}
     for name, item in (job.streams if job is not None else {}).items():
         declared = references.get(item.stream.address)
         if declared is None:
@@ -29,8 +100,19 @@ def read_schemas(
         # A job knows the columns that its steps read, which are not all that are declared
         read = item.source.schema_read(StreamDefinition.of(declared.attributes).columns)
         if read is not None:
-            found[name] = compared(read)
+            found[name] = read
     return found
+
+
+def later_versions(facts: JobFacts) -> Iterator[str]:
+    """What the registry lets later versions of subjects do to the columns, a line for each subject."""
+    said = (
+        f"input {name}: the subject {item.subject} has compatibility {item.level}: {item.tolerated}"
+        for name, findings in facts.schemas.items()
+        for item in findings
+        if isinstance(item, LatestSchema) and item.tolerated is not None
+    )
+    yield from dict.fromkeys(said)
 
 
 def blockers(request: PlanRequest, facts: JobFacts) -> list[Blocker]:
@@ -62,9 +144,8 @@ def warnings(request: PlanRequest, facts: JobFacts, *, blocked: bool) -> Iterato
             continue
         text = f"Input {name}: {_text(item, difference)}."
         if isinstance(difference, NewField):
-            paste = column_block(difference)
-            hint = "" if paste is None else f" To read it, write in the stream: {paste}"
-            yield warning(codes.SCHEMA_FIELD_NEW, f"{text}{hint}", address=request.address)
+            said = " ".join(filter(None, (text, way_to_read(difference))))
+            yield warning(codes.SCHEMA_FIELD_NEW, said, address=request.address)
         else:
             yield warning(codes.AVRO_COLUMN_DIFFERS, text, address=request.address)
 

@@ -12,6 +12,7 @@ from flareiac_spark.control import JobSpec
 from flareiac_spark.sources.avro.latest import SchemaFinding
 from flareiac_spark.sources.findings import InputReach
 from flareiac_spark.sources.findings_text import complaint
+from flareiac_spark.sources.samples import SampleFinding
 
 ENDED: Final = ("stopped", "completed", "failed")
 """Phases in which nothing of a job runs."""
@@ -66,6 +67,8 @@ class JobFacts:
     reach: Mapping[str, Mapping[str, InputReach]] = field(default_factory=dict)
     schemas: Mapping[str, tuple[SchemaFinding, ...]] = field(default_factory=dict)
     """What was found of the newest schemas that values name, by input."""
+    samples: Mapping[str, tuple[SampleFinding, ...]] = field(default_factory=dict)
+    """What the last records of topics say of the columns, by input."""
 
     @property
     def committed(self) -> bool:

@@ -23,6 +23,7 @@ from flareiac_spark.sources.avro.latest import SchemaRead
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.offsets import Offsets
 from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
+from flareiac_spark.sources.samples import SampleRead
 
 UNKNOWN: Final = "unknown"
 """The kind of a source that is not declared, or whose offset no kind knows."""
@@ -140,6 +141,13 @@ class Source(ABC):
     def schema_read(self, columns: Sequence[Column]) -> SchemaRead | None:
         """What is asked of the schema registry that its values name; None where they name none, or where
         that is not known yet. ``columns``: all of the stream.
+        """
+        del columns
+        return None
+
+    def sample_read(self, columns: Sequence[Column]) -> SampleRead | None:
+        """How a plan looks at the last records of its topics; None where it does not. ``columns``: all that
+        the stream declares.
         """
         del columns
         return None

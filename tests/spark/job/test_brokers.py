@@ -71,7 +71,7 @@ class _Cluster:
                 offset=offset,
                 timestamp_ms=_NOW * 1000 - self.age_ms,
                 key=None,
-                value=None,
+                value=b"{}",
             )
             for (topic, number), offset in positions.items()
         ]
@@ -176,3 +176,22 @@ def test_a_query_that_moved_on_since_is_not_beyond_the_end(brokers: Callable[[_C
     assert session.reach(_asked("orders", 25), answers).lost == (
         BeyondEnd(topic="orders", partitions={0: (25, 20)}),
     )
+
+
+def test_the_last_records_of_a_topic_are_read_once(brokers: Callable[[_Cluster], Brokers]) -> None:
+    cluster = _Cluster({"orders": (0, 100), "new": (7, 9), "empty": (5, 5)})
+    asking, asked = brokers(cluster), [_asked(name, 0) for name in cluster.topics]
+    answers = asking.ask(asked)
+    cluster.fetched.clear()
+    found = asking.last_values([item.read for item in (*asked, *asked)], answers)
+    assert cluster.fetched == [{("new", 0): 7, ("orders", 0): 95}]
+    assert found == {("kafka.main", "orders"): [b"{}"], ("kafka.main", "new"): [b"{}"]}
+
+
+def test_brokers_that_did_not_answer_are_not_asked_for_records(
+    brokers: Callable[[_Cluster], Brokers],
+) -> None:
+    cluster = _Cluster({"orders": (0, 10)}, down=True)
+    asking = brokers(cluster)
+    assert asking.last_values([_asked("orders", 0).read], asking.ask([_asked("orders", 0)])) == {}
+    assert cluster.fetched == []

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from flareiac_spark.sources.avro.declared import quoted_name
 from flareiac_spark.sources.avro.types import (
     NULL,
     Array,
@@ -103,7 +104,8 @@ def _struct(record: Record) -> str:
         raise NoColumn("has a record without fields")
     if (pair := same_but_for_case(record)) is not None:
         raise NoColumn(f"has fields that differ in upper and lower case alone ({pair[0]}, {pair[1]})")
-    return f"struct<{', '.join(f'{item.name}: {natural_type(item.type)}' for item in record.fields)}>"
+    members = (f"{quoted_name(item.name)}: {natural_type(item.type)}" for item in record.fields)
+    return f"struct<{', '.join(members)}>"
 
 
 def same_but_for_case(record: Record) -> tuple[str, str] | None:

@@ -83,11 +83,12 @@ def nullable_text(kind: Declared) -> str:
         case MapOf(key=key, value=value):
             return f"map<{nullable_text(key)}, {nullable_text(value)}>"
         case StructOf(members=members):
-            parts = [f"{_quoted(item.name)}: {nullable_text(item.type)}" for item in members]
+            parts = [f"{quoted_name(item.name)}: {nullable_text(item.type)}" for item in members]
             return f"struct<{', '.join(parts)}>"
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
+    """A name as the text of a type has it."""
     return name if _NAME.match(name) else f"`{name.replace('`', '``')}`"
 
 

@@ -5,7 +5,7 @@ silently (``long`` as ``double``, bytes as text) does not fit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
@@ -46,16 +46,20 @@ _DIGITS: Final[Mapping[str, int]] = {"int": 10, "long": 19}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewField:
     """A field that no column takes. ``type``: of the column that would; None where no column can, for
-    ``why``. ``path`` of a field in a struct: ``address.zip``.
+    ``why``. ``path`` of a field in a struct, which is ``within``: ``address.zip``. ``similar``: the column,
+    or the part of one, that is called so but for upper and lower case.
     """
 
     path: str
     type: str | None
     why: str = ""
+    similar: str | None = None
+    within: str = ""
 
     @property
-    def is_nested(self) -> bool:
-        return "." in self.path
+    def name(self) -> str:
+        """The last part of its path."""
+        return self.path.removeprefix(f"{self.within}.") if self.within else self.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,13 +173,20 @@ def _takes(read: AvroType, written: str, kind: Declared) -> bool:
 
 
 def _new_fields(record: Record, known: set[str], prefix: str) -> Iterator[Difference]:
+    by_case = {name.lower(): name for name in known}
     for field in record.fields:
         if field.name in known:
             continue
+        found = NewField(
+            path=f"{prefix}{field.name}",
+            type=None,
+            similar=by_case.get(field.name.lower()),
+            within=prefix.removesuffix("."),
+        )
         try:
-            yield NewField(path=f"{prefix}{field.name}", type=natural_type(field.type))
+            yield replace(found, type=natural_type(field.type))
         except NoColumn as reason:
-            yield NewField(path=f"{prefix}{field.name}", type=None, why=str(reason))
+            yield replace(found, why=str(reason))
 
 
 def _similar(record: Record, name: str) -> str | None:

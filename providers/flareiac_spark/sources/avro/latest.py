@@ -1,10 +1,11 @@
 """Compares declared columns with the newest schemas of a registry, for a plan. Touches the registry."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.sources.avro.compatibility import tolerated
 from flareiac_spark.sources.avro.differences import Difference, differences
 from flareiac_spark.sources.avro.registry import (
     NotFound,
@@ -30,11 +31,15 @@ class SchemaRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatestSchema:
-    """The newest version of a subject, and where the columns part from it."""
+    """The newest version of a subject, and where the columns part from it. ``tolerated``: what a later
+    version may do to the columns by the ``level`` of compatibility, None where they do not mind.
+    """
 
     subject: str
     version: int
     differences: tuple[Difference, ...]
+    level: str = ""
+    tolerated: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,26 +52,56 @@ class SchemaUnknown:
 SchemaFinding: TypeAlias = LatestSchema | SchemaUnknown
 
 
-def compared(read: SchemaRead) -> tuple[SchemaFinding, ...]:
-    """One for each subject that there is; raises nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedSubject:
+    """What a registry answered of a subject. ``level``: which changes it takes of a later version, None where
+    it does not say.
+    """
+
+    newest: SubjectVersion
+    level: str | None
+
+
+SubjectAnswer: TypeAlias = AskedSubject | SchemaUnknown
+
+
+def asked(access: RegistryAccess, subjects: Iterable[str]) -> dict[str, SubjectAnswer]:
+    """What a registry says of each subject; where it gives no answer, it is asked for no other one. Raises
+    nothing.
+    """
+    found: dict[str, SubjectAnswer] = {}
     try:
-        return tuple(_compared(Registry(read.registry, timeout_s=TIMEOUT_S), read))
+        registry = Registry(access, timeout_s=TIMEOUT_S)
+        for subject in subjects:
+            found[subject] = _asked(registry, subject)
     except (RegistryProblem, Failure) as trouble:
         why = trouble.diagnostics[0].line if isinstance(trouble, Failure) else str(trouble)
-        return (SchemaUnknown(why=why.rstrip(".")),)
+        silent = SchemaUnknown(why=why.rstrip("."))
+        return {subject: found.get(subject, silent) for subject in subjects}
+    return found
 
 
-def _compared(registry: Registry, read: SchemaRead) -> Iterator[SchemaFinding]:
-    for subject in read.subjects:
-        try:
-            found = registry.latest(subject)
-        except NotFound as answer:
-            yield SchemaUnknown(why=f"the schema registry has no subject {subject} ({answer})")
-            continue
-        yield _of_version(found, read.columns)
+def _asked(registry: Registry, subject: str) -> SubjectAnswer:
+    try:
+        newest = registry.latest(subject)
+    except NotFound as answer:
+        return SchemaUnknown(why=f"the schema registry has no subject {subject} ({answer})")
+    try:
+        return AskedSubject(newest=newest, level=registry.compatibility(subject))
+    except (NotFound, RegistryProblem):
+        return AskedSubject(newest=newest, level=None)
 
 
-def _of_version(found: SubjectVersion, columns: Sequence[SpecColumn]) -> SchemaFinding:
+def compared(read: SchemaRead, answers: Mapping[str, SubjectAnswer]) -> tuple[SchemaFinding, ...]:
+    """One for each subject; what keeps it from being known is said once."""
+    found = (_compared(answers[subject], read.columns) for subject in read.subjects)
+    return tuple(dict.fromkeys(found))
+
+
+def _compared(answer: SubjectAnswer, columns: Sequence[SpecColumn]) -> SchemaFinding:
+    if isinstance(answer, SchemaUnknown):
+        return answer
+    found = answer.newest
     name = f"version {found.version} of the subject {found.subject}"
     if found.schema.kind != "AVRO":
         return SchemaUnknown(why=f"{name} is a schema of kind {found.schema.kind}, not of Avro")
@@ -75,5 +110,9 @@ def _of_version(found: SubjectVersion, columns: Sequence[SpecColumn]) -> SchemaF
     except NotAvro as trouble:
         return SchemaUnknown(why=f"{name} cannot be read: {trouble}")
     return LatestSchema(
-        subject=found.subject, version=found.version, differences=tuple(differences(tree, columns))
+        subject=found.subject,
+        version=found.version,
+        differences=tuple(differences(tree, columns)),
+        level=answer.level or "",
+        tolerated=tolerated(answer.level, tree, columns) if answer.level is not None else None,
     )

@@ -2,6 +2,9 @@
 driver.
 """
 
+import json
+
+from flareiac_spark.sources.avro.declared import quoted_name
 from flareiac_spark.sources.avro.differences import (
     Difference,
     MissingField,
@@ -16,7 +19,7 @@ def clause(difference: Difference) -> str:
     """One difference in words, without a full stop."""
     match difference:
         case NewField(path=path, type=None, why=why):
-            return f"the field {path} is new, and no column can hold it: it {why}"
+            return f"the field {path} has no column, and does not tell the type of one: it {why}"
         case NewField(path=path, type=kind):
             return f"the field {path} ({kind}) has no column"
         case MissingField(path=path, required=required, similar=similar):
@@ -33,6 +36,22 @@ def clause(difference: Difference) -> str:
 
 def column_block(field: NewField) -> str | None:
     """The block that takes a new field, to paste into the stream; None where there is none."""
-    if field.type is None or field.is_nested:
+    if field.type is None or field.within or field.similar is not None:
         return None
-    return f'column "{field.path}" {{ type = "{field.type}" }}'
+    label = json.dumps(field.path, ensure_ascii=False).replace("${", "$${").replace("%{", "%%{")
+    kind = json.dumps(field.type, ensure_ascii=False).replace("${", "$${").replace("%{", "%%{")
+    return f"column {label} {{ type = {kind} }}"
+
+
+def way_to_read(field: NewField) -> str:
+    """What to write so that a new field is read, as a sentence; empty where nothing is known."""
+    if field.similar is not None:
+        return (
+            f"{field.similar} differs from it in upper and lower case: write the name as the records have it."
+        )
+    if field.type is None:
+        return ""
+    if field.within:
+        part = f"{quoted_name(field.name)}: {field.type}"
+        return f"To read it, add {part} to the type of {field.within}."
+    return f"To read it, write in the stream: {column_block(field)}"

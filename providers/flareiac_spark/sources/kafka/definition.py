@@ -36,6 +36,7 @@ from flareiac_spark.sources.kafka.schema import BLOCK
 from flareiac_spark.sources.kafka.starting import EARLIEST, NotAStart, starting_of
 from flareiac_spark.sources.kafka_client import SERVERS
 from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.sources.samples import SampleRead
 from flareiac_spark.sources.source import Places, Source, Surroundings, TopicRead
 
 _FIRST_START: Final = ("starting_offsets",)
@@ -139,12 +140,16 @@ class KafkaSource(Source):
     def schema_read(self, columns: Sequence[Column]) -> SchemaRead | None:
         if self.registry is None or not is_known(list(self.subjects)):
             return None
-        of_value = tuple(
-            SpecColumn(name=column.name, type=column.type, required=column.required)
-            for column in columns
-            if column.name not in BESIDE_VALUE
-        )
-        return SchemaRead(registry=self.registry, subjects=self.subjects, columns=of_value)
+        return SchemaRead(registry=self.registry, subjects=self.subjects, columns=_of_value(columns))
+
+    def sample_read(self, columns: Sequence[Column]) -> SampleRead | None:
+        match self.format:
+            case "json":
+                return SampleRead(format="json", columns=_of_value(columns))
+            case "avro" if self.registry is not None or self.schema is not None:
+                return SampleRead(format="avro", columns=_of_value(columns), schema=self.schema)
+            case _:
+                return None
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -211,6 +216,15 @@ class KafkaSource(Source):
     @property
     def tells_columns_by_place(self) -> bool:
         return self.format in _POSITIONAL
+
+
+def _of_value(columns: Sequence[Column]) -> tuple[SpecColumn, ...]:
+    """Those of the value."""
+    return tuple(
+        SpecColumn(name=column.name, type=column.type, required=column.required)
+        for column in columns
+        if column.name not in BESIDE_VALUE
+    )
 
 
 def _servers(client: Mapping[str, str]) -> set[str]:

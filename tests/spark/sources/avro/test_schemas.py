@@ -20,7 +20,7 @@ from flareiac_spark.sources.avro.differences import (
     differences,
 )
 from flareiac_spark.sources.avro.spelling import spelled
-from flareiac_spark.sources.avro.texts import clause, column_block
+from flareiac_spark.sources.avro.texts import clause, way_to_read
 from flareiac_spark.sources.avro.types import NotAvro, Record, parse
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support.avro_values import schemas
@@ -201,9 +201,9 @@ def test_each_difference_is_named_with_its_path() -> None:
         MissingField(path="orderid", required=False, similar="orderId"),
         MissingField(path="gone", required=True),
         MissingField(path="place.code", required=True),
-        NewField(path="place.more", type="int"),
+        NewField(path="place.more", type="int", within="place"),
         NotReadable(path="next", why="contains itself (R)"),
-        NewField(path="orderId", type="string"),
+        NewField(path="orderId", type="string", similar="orderid"),
     ]
     assert [blocks(item) for item in found] == [False, True, True, False, True, False]
     assert clause(found[0]) == (
@@ -211,7 +211,9 @@ def test_each_difference_is_named_with_its_path() -> None:
     )
     new = found[-1]
     assert isinstance(new, NewField)
-    assert column_block(new) == 'column "orderId" { type = "string" }'
+    assert way_to_read(new) == (
+        "orderid differs from it in upper and lower case: write the name as the records have it."
+    )
 
 
 def test_values_that_are_no_records_have_no_columns() -> None:

@@ -1,0 +1,104 @@
+"""Which fields records in JSON have, and of which types, as a few of them show. Pure. Keeps no value."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flareiac_spark.sources.avro.types import NULL, Array, AvroType, Field, Primitive, Record
+
+_LONG: Final = 2**63
+_TEXT: Final = Primitive(name="string")
+"""Also of what is of several types: a column of texts takes any JSON."""
+_NUMBERS: Final = frozenset({Primitive(name="long"), Primitive(name="double")})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonShape:
+    """Of the records that are one object each. ``tree``: their fields; ``paths``: those of each record, with
+    dots between the names, and ``element`` for those of a list.
+    """
+
+    tree: Record
+    paths: Sequence[AbstractSet[str]]
+
+
+def shape_of(values: Sequence[bytes]) -> JsonShape:
+    """What is common to values; those that are no JSON object are left out."""
+    objects = [found for value in values if (found := _object(value)) is not None]
+    tree: AvroType = Record(name="", fields=())
+    for item in objects:
+        tree = _joined(tree, _type(item))
+    assert isinstance(tree, Record), "objects joined are an object"
+    return JsonShape(tree=tree, paths=[frozenset(_paths(item, "")) for item in objects])
+
+
+def _object(value: bytes) -> Mapping[str, Any] | None:
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _type(value: Any) -> AvroType:
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return Primitive(name="boolean")
+        case int() if -_LONG <= value < _LONG:
+            return Primitive(name="long")
+        case float():
+            return Primitive(name="double")
+        case dict():
+            return Record(
+                name="", fields=tuple(Field(name=name, type=_type(item)) for name, item in value.items())
+            )
+        case list():
+            items: AvroType = NULL
+            for item in value:
+                items = _joined(items, _type(item))
+            return Array(items=items)
+        case _:
+            return _TEXT
+
+
+def _joined(one: AvroType, other: AvroType) -> AvroType:
+    """The type of values of both."""
+    match one, other:
+        case _ if one == other or other == NULL:
+            return one
+        case _ if one == NULL:
+            return other
+        case Record(), Record():
+            names = dict.fromkeys(field.name for field in (*one.fields, *other.fields))
+            fields = (Field(name=name, type=_of_both(one.field(name), other.field(name))) for name in names)
+            return Record(name="", fields=tuple(fields))
+        case Array(items=items), Array(items=others):
+            return Array(items=_joined(items, others))
+        case Primitive(), Primitive() if {one, other} == _NUMBERS:
+            return Primitive(name="double")
+        case _:
+            return _TEXT
+
+
+def _of_both(one: Field | None, other: Field | None) -> AvroType:
+    if one is None or other is None:
+        found = one or other
+        return found.type if found is not None else NULL
+    return _joined(one.type, other.type)
+
+
+def _paths(value: Any, prefix: str) -> Iterator[str]:
+    match value:
+        case dict():
+            for name, item in value.items():
+                yield f"{prefix}{name}"
+                yield from _paths(item, f"{prefix}{name}.")
+        case list():
+            for item in value:
+                yield from _paths(item, f"{prefix}element.")
+        case _:
+            pass
