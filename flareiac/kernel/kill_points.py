@@ -12,6 +12,8 @@ output (or job) alone. The points of a micro-batch in the Spark driver, in their
     driver.after-output-write      Iceberg has the commit, Spark's log of commits does not
     driver.between-outputs         as before, and another output of the same batch is still to be written
     driver.before-commit-log       every output is written, Spark's log of commits does not say so
+
+A merge with tombstones passes those of ``tombstones.NAME`` before those of its output ``NAME``.
 """
 
 import os

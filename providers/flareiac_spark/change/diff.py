@@ -514,7 +514,12 @@ class _Comparison:
     def _outputs(self) -> Iterator[JobChange]:
         old, new = self._old.outputs, self._new.outputs
         gone, added = [name for name in old if name not in new], [name for name in new if name not in old]
-        renamed = [(a, b) for a in gone for b in added if _written(old[a]) == _written(new[b])]
+        renamed = [
+            (a, b)
+            for a in gone
+            for b in added
+            if _written(old[a]) == _written(new[b]) and not old[a].tombstones_of
+        ]
         if renamed and self._facts.started:
             before, after = renamed[0]
             if self._new.foreach_batch:
@@ -563,12 +568,16 @@ class _Comparison:
 
     def _removed_output(self, name: str, output: Output) -> JobChange:
         text, why = f"the output {name}", "it is no longer written"
+        if output.tombstones_of:
+            return self._tombstones(name, output.tombstones_of, old=output.place)
         if output.bad_records:
             text, why = f"where bad records of {output.source} go", f"{output.place} gets no more of them"
         return Restarted(path=("outputs", name), text=text, why=why)
 
     def _added_output(self, name: str) -> JobChange:
         path, text = ("outputs", name), f"the output {name}"
+        if of := self._new.outputs[name].tombstones_of:
+            return self._tombstones(name, of, new=self._new.outputs[name].place)
         if self._new.outputs[name].bad_records:
             return Restarted(
                 path=path,
@@ -587,8 +596,46 @@ class _Comparison:
             path=path, text=text, why="it joins the query that feeds all outputs", warning=warning
         )
 
+    def _tombstones(self, name: str, of: str, *, old: str = "", new: str = "") -> JobChange:
+        """Where the deletes of an output are kept, empty for nowhere. They come with each batch, and state
+        has no part in them.
+        """
+        said = []
+        if old and of in self._new.outputs:
+            said.append(
+                f"deletes that {old} keeps no longer count: an older row of such a key that arrives late "
+                "brings it back"
+            )
+        if new and of in self._old.outputs:
+            said.append(
+                f"{new} gets the deletes from now on: of keys that were deleted before it has none, and an "
+                "older row of one that arrives late brings it back"
+            )
+        return Restarted(
+            path=("outputs", name),
+            text=f"the tombstones of output {of}",
+            why="each batch keeps its deletes before it is merged"
+            if new
+            else "each batch is merged without them",
+            warning="; ".join(said) if self._facts.committed else "",
+        )
+
+    def _kept_deletes(self, name: str, old: TableOutput, new: TableOutput) -> Iterator[JobChange]:
+        """What a table of tombstones shares with the output whose deletes it keeps is said of that one."""
+        if (old.table, old.branch) != (new.table, new.branch):
+            yield self._tombstones(name, new.tombstones_of, old=old.place, new=new.place)
+        elif old.columns != new.columns:
+            yield Restarted(
+                path=("outputs", name, "columns"),
+                text=f"the columns of the tombstones of output {new.tombstones_of}",
+                why="a tombstone takes what its delete gives",
+            )
+
     def _output(self, name: str, old: Output, new: Output) -> Iterator[JobChange]:
         path = ("outputs", name)
+        if isinstance(old, TableOutput) and isinstance(new, TableOutput) and new.tombstones_of:
+            yield from self._kept_deletes(name, old, new)
+            return
         if old.source != new.source:
             # What comes out is compared with the steps; this only shows where the change is.
             yield Noted(path=(*path, "from"), text=f"output {name} takes its rows from {new.source}")

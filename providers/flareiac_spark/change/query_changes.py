@@ -354,7 +354,7 @@ class _Steps:
 
         if state and _columns(self._old) != _columns(self._new):
             yield from self._captured()
-        for name in (name for name in self._new.outputs if name in self._old.outputs):
+        for name in (name for name in self._new.declared_outputs if name in self._old.outputs):
             was, now = (side.outputs[name].source for side in (self._old, self._new))
             if was != now:
                 yield self._python(

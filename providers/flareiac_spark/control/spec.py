@@ -100,7 +100,8 @@ class TableOutput:
     None for batch.
 
     With ``foreach_batch`` of its job all outputs share one checkpoint. ``branch`` None means main.
-    ``bad_records``: it writes those of the input ``source``, in a query of its own.
+    ``bad_records``: it writes those of the input ``source``, in a query of its own. ``tombstones_of``: it
+    keeps the deletes of the output of this name, in the query of that one.
     """
 
     kind: Literal["table"] = field(default="table", metadata=IMPLIED)
@@ -115,6 +116,7 @@ class TableOutput:
     branch: str | None = None
     merge: Merge | None = None
     bad_records: bool = field(default=False, metadata=SPARSE)
+    tombstones_of: str = field(default="", metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +137,7 @@ class KafkaOutput:
     """
 
     bad_records: ClassVar = False
+    tombstones_of: ClassVar = ""
 
     kind: Literal["kafka"] = "kafka"
     name: str
@@ -197,8 +200,16 @@ class JobSpec:
 
     def query_of(self, output: str) -> str:
         """The name of the query that feeds an output."""
-        alone = any(item.bad_records and item.name == output for item in self.outputs)
-        return ALL if self.foreach_batch and not alone else output
+        written = next((item for item in self.outputs if item.name == output), None)
+        if written is not None and written.bad_records:
+            return output
+        if self.foreach_batch:
+            return ALL
+        return (written.tombstones_of if written is not None else "") or output
+
+    def tombstones(self, output: str) -> TableOutput | None:
+        """What keeps the deletes of an output, if anything does."""
+        return next((item for item in self.table_outputs if item.tombstones_of == output), None)
 
     @property
     def table_outputs(self) -> tuple[TableOutput, ...]:

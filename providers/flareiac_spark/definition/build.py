@@ -102,10 +102,12 @@ def _as_filled(output: Output, job: JobDefinition) -> Output:
 
 def query_digest(spec: JobSpec) -> str:
     """Of what a job computes, and so of what its state means: steps, watermarks, and what each output takes
-    of them. No place, no limit.
+    of them. No place, no limit, and no tombstones: they take the rows of their output.
     """
     data = job_spec_to_json(spec)
-    outputs = [[output.name, output.source, output.mode] for output in spec.outputs]
+    outputs = [
+        [output.name, output.source, output.mode] for output in spec.outputs if not output.tombstones_of
+    ]
     return digest(
         [data["steps"], [[item["name"], item.get("watermark")] for item in data["inputs"]], outputs]
     )
@@ -173,9 +175,8 @@ class _Build:
             why = (
                 f"This version writes tables whose columns are declared. Add column blocks to {output.table}."
             )
-            self.problems.append(
-                error(codes.OUTPUT_COLUMNS_UNKNOWN, why, attribute=("output", name, "table"))
-            )
+            at = ("output", output.tombstones_of or name, "merge" if output.tombstones_of else "table")
+            self.problems.append(error(codes.OUTPUT_COLUMNS_UNKNOWN, why, attribute=at))
         return TableOutput(
             name=name,
             source=output.source,
@@ -188,6 +189,7 @@ class _Build:
             branch=output.branch,
             merge=_merge(output.merge),
             bad_records=output.bad_records,
+            tombstones_of=output.tombstones_of,
         )
 
     def _kafka_output(self, name: str, output: definition.KafkaOutput) -> KafkaOutput:

@@ -38,6 +38,7 @@ from flareiac_spark.definition.job_definition import (
 )
 from flareiac_spark.definition.outputs import OutputSources, outputs_of
 from flareiac_spark.definition.queries import folder_of
+from flareiac_spark.definition.tombstones import tombstone_outputs
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sources.bad_records import FIELDS, output_name
@@ -62,8 +63,11 @@ def canonical(
         default=next(reversed(list(steps)), next(iter(inputs), "")),
         columns=_columns_given(steps, inputs, references),
     )
+    written = wanted.get("output") or {}
+    declared = outputs_of(written, sources, references, diagnostics)
     outputs = {
-        **outputs_of(wanted.get("output") or {}, sources, references, diagnostics),
+        **declared,
+        **tombstone_outputs(written, declared, sources, references, diagnostics),
         **_quarantines(inputs, references),
     }
     engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")

@@ -122,7 +122,8 @@ class TableOutput:
     """``source`` names the step or input whose rows are written; ``columns`` are those of the table that it
     fills. ``branch`` None means main. ``rebuild`` (``keep``, ``truncate``): what a new generation does with
     rows that are there. ``bad_records``: it writes those of the input ``source`` that cannot be read, in a
-    query of its own.
+    query of its own. ``tombstones_of`` names the output whose deletes it keeps, in that output's query; empty
+    for every other.
     """
 
     kind: Literal["table"] = field(default="table", metadata=IMPLIED)
@@ -135,6 +136,7 @@ class TableOutput:
     options: Mapping[str, Text]
     columns: Mapping[str, str]
     bad_records: bool = field(default=False, metadata=SPARSE)
+    tombstones_of: Text = field(default="", metadata=SPARSE)
 
     @property
     def place(self) -> str:
@@ -152,6 +154,7 @@ class KafkaOutput:
     """
 
     bad_records: ClassVar = False
+    tombstones_of: ClassVar = ""
 
     kind: Literal["kafka"] = "kafka"
     topic: Text
@@ -301,18 +304,26 @@ class JobDefinition:
         declared = {self.query_of(name) for name in self.declared_outputs}
         return [
             *sorted(declared),
-            *sorted(name for name in self.outputs if name not in self.declared_outputs),
+            *sorted(name for name, output in self.outputs.items() if output.bad_records),
         ]
 
     def query_of(self, output: str) -> str:
         """The name of the query that feeds an output."""
-        alone = output in self.outputs and self.outputs[output].bad_records
-        return ALL if self.foreach_batch and not alone else output
+        written = self.outputs.get(output)
+        if written is not None and written.bad_records:
+            return output
+        if self.foreach_batch:
+            return ALL
+        return (written.tombstones_of if written is not None else "") or output
 
     @property
     def declared_outputs(self) -> dict[str, Output]:
-        """The outputs without those of bad records."""
-        return {name: output for name, output in self.outputs.items() if not output.bad_records}
+        """The outputs that are written down: without those of bad records and of tombstones."""
+        return {
+            name: output
+            for name, output in self.outputs.items()
+            if not output.bad_records and not output.tombstones_of
+        }
 
     @property
     def table_outputs(self) -> dict[str, TableOutput]:

@@ -22,8 +22,14 @@ _DEDUP: Final = ObjectType(
 )
 _STATEFUL: Final = ObjectType({"state_version": NUMBER, "ttl": STRING}, frozenset({"state_version", "ttl"}))
 _MERGE: Final = ObjectType(
-    {"on": ListType(STRING), "latest_by": STRING, "update_if": STRING, "delete_if": STRING},
-    frozenset({"latest_by", "update_if", "delete_if"}),
+    {
+        "on": ListType(STRING),
+        "latest_by": STRING,
+        "update_if": STRING,
+        "delete_if": STRING,
+        "tombstones": RefType(("table",)),
+    },
+    frozenset({"latest_by", "update_if", "delete_if", "tombstones"}),
 )
 _WATERMARK: Final = ObjectType({"column": STRING, "delay": STRING})
 
@@ -182,7 +188,8 @@ OUTPUT: Final = Block(
             type=_MERGE,
             description='For mode = "merge": { on = ["id"], latest_by = "ts" }. update_if and delete_if '
             "are conditions on s "
-            "(the new row) and t (the row of the table).",
+            "(the new row) and t (the row of the table). tombstones = table.NAME keeps the deleted keys, so "
+            "that an older row which arrives later does not bring one back.",
             effect="restart",
         ),
         "branch": Attribute(

@@ -61,10 +61,12 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
             subject=output.table.address,
             holder=address,
             relation=Relation.WRITES,
-            reason=f"bad records of input {output.source}" if output.bad_records else f"output {name}",
+            reason=_reason(name, output),
             completes=job.is_finite and job.run != "manual" and not job.stopped,
             tolerates=("added columns",) if _takes_added_columns(job, output) else (),
-            columns=tuple(output.columns) if output.bad_records else given.get(output.source.lower()),
+            columns=tuple(output.columns)
+            if output.bad_records or output.tombstones_of
+            else given.get(output.source.lower()),
             part=output.branch,
             sharing=_SHARING.get(output.mode, Sharing.ADDS),
             mode=output.mode,
@@ -95,6 +97,12 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
             )
         )
     return tuple(found)
+
+
+def _reason(name: str, output: TableOutput) -> str:
+    if output.bad_records:
+        return f"bad records of input {output.source}"
+    return f"tombstones of output {output.tombstones_of}" if output.tombstones_of else f"output {name}"
 
 
 def queries_recorded(job: JobDefinition, identity: JobIdentity) -> tuple[str, ...] | None:

@@ -155,7 +155,7 @@ def _names_are_known(job: JobDefinition, diagnostics: Diagnostics) -> None:
                     attribute=("step", name, "sql"),
                 )
         known.append(name)
-    for name, output in job.outputs.items():
+    for name, output in job.declared_outputs.items():
         if output.source.lower() not in {item.lower() for item in everything}:
             why = (
                 f'There is no step "{output.source}". There are '
@@ -201,7 +201,7 @@ def _modes_fit(job: JobDefinition, diagnostics: Diagnostics) -> None:
     aggregates = {
         item.step.lower() for item in _state(job) if item.kind in (Stateful.AGGREGATION, Stateful.UNKNOWN)
     }
-    for name, output in job.outputs.items():
+    for name, output in job.declared_outputs.items():
         at = ("output", name, "mode")
         merge = output.merge if isinstance(output, TableOutput) else None
         match job.mode, output.mode:

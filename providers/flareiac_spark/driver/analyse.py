@@ -75,9 +75,12 @@ def _analyse_job(session: "SparkSession", spec: JobSpec) -> Iterator[Finding]:
 
 
 def _analyse_output(session: "SparkSession", spec: JobSpec, output: Output) -> None:
-    frame = micro_batch.shaped(session, _given(session, spec, output), output)
+    fed = next(item for item in spec.outputs if item.name == (output.tombstones_of or output.name))
+    frame = micro_batch.shaped(session, _given(session, spec, fed), fed, spec)
     if isinstance(output, TableOutput) and output.mode == "merge":
         batch_write.check_merge(session, frame, output)
+    if output.tombstones_of:
+        return
     if spec.mode == "stream" and (output.bad_records or not spec.foreach_batch):
         sinks.check(session, frame, sinks.output_mode(session, [output], [frame]))
 

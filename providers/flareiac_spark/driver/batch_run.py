@@ -18,7 +18,7 @@ RUN_ID = "flareiac.run-id"
 
 def run_batch(session: "SparkSession", spec: JobSpec, log: Logger) -> RunResult:
     """Writes the outputs that this run has not written yet. Raises ``Refusal``."""
-    outputs = spec.table_outputs
+    outputs = tuple(sorted(spec.table_outputs, key=lambda output: not output.tombstones_of))
     if len(outputs) < len(spec.outputs):
         # What a run has written to a topic cannot be found there
         raise Refusal("OUTPUT_IN_BATCH", "A batch job writes tables only.")
@@ -29,7 +29,7 @@ def run_batch(session: "SparkSession", spec: JobSpec, log: Logger) -> RunResult:
     if not found:
         temp_views.define_all(session, spec, partial(open_input, starts={}))
     results = {output.name: done[output.name] or _write(session, spec, output, log) for output in outputs}
-    first = next(iter(results.values()))
+    first = next(results[output.name] for output in outputs if not output.tombstones_of)
     return RunResult(
         run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=found
     )
@@ -47,9 +47,11 @@ def _found(session: "SparkSession", spec: JobSpec, output: TableOutput) -> Outpu
 
 
 def _write(session: "SparkSession", spec: JobSpec, output: TableOutput, log: Logger) -> OutputResult:
-    rows = micro_batch.shaped(session, temp_views.view(session, output.source), output)
+    fed = next(item for item in spec.outputs if item.name == (output.tombstones_of or output.name))
+    rows = micro_batch.shaped(session, temp_views.view(session, fed.source), fed, spec)
     kill_points.reach("driver.before-batch-write", output.name)
-    batch_write.write(rows, output, {} if spec.run_id is None else {RUN_ID: spec.run_id})
+    carry = {} if spec.run_id is None else {RUN_ID: spec.run_id}
+    batch_write.write(rows, output, carry, spec.tombstones(output.name))
     kill_points.reach("driver.after-batch-write", output.name)
     # An overwrite is the newest snapshot, and may not be the first of its run id
     find = spec.run_id is not None and output.mode == "append"

@@ -16,16 +16,24 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def write(frame: "DataFrame", output: TableOutput, carry: Mapping[str, str]) -> None:
-    """Writes a frame that has the output's shape. ``carry`` goes into the snapshot's summary.
+def write(
+    frame: "DataFrame", output: TableOutput, carry: Mapping[str, str], tombstones: TableOutput | None = None
+) -> None:
+    """Writes a frame that has the output's shape. ``carry`` goes into the snapshot's summary. ``tombstones``
+    keeps the output's deletes, and has those of this frame already.
 
     Raises what Spark raises, and ``Refusal`` for what no second try can change.
     """
     with commit_marks.carried(frame.sparkSession, carry):
-        _write(frame, output)
+        _write(frame, output, tombstones)
 
 
-def _write(frame: "DataFrame", output: TableOutput) -> None:
+def has_deletes(frame: "DataFrame", output: TableOutput) -> bool:
+    """Whether some row of a merge is a delete, which its tombstones are to keep."""
+    return not frame.alias("s").where(merge_rows.deletes(frame.sparkSession, output)).isEmpty()
+
+
+def _write(frame: "DataFrame", output: TableOutput, tombstones: TableOutput | None) -> None:
     from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
 
     writer = frame.writeTo(tables.quoted_target(output)).options(**write_options(output))
@@ -37,14 +45,18 @@ def _write(frame: "DataFrame", output: TableOutput) -> None:
         case "overwrite_partitions":
             writer.overwritePartitions()
         case "merge":
-            _merge(frame, output)
+            _merge(frame, output, tombstones)
 
 
-def _merge(frame: "DataFrame", output: TableOutput) -> None:
+def _merge(frame: "DataFrame", output: TableOutput, tombstones: TableOutput | None) -> None:
     session, view = frame.sparkSession, f"__flareiac_{output.name}"
     frame.createOrReplaceTempView(quote(view))
     try:
-        statement = merge_rows.statement(session, output, _rows(frame, view))
+        rows = _rows(frame, view)
+        if output.tombstones_of:
+            statement = merge_rows.tombstones_statement(session, output, rows)
+        else:
+            statement = merge_rows.statement(session, output, rows, tombstones)
         kill_points.reach("driver.in-merge", output.name)
         session.sql(statement)
     except Exception as failure:
@@ -62,6 +74,10 @@ def check_merge(session: "SparkSession", frame: "DataFrame", output: TableOutput
     from pyspark.sql.types import StructType
 
     merge = merge_rows.rule(output)
+    if output.tombstones_of:
+        merge_rows.tombstones_statement(session, output, _rows(frame, ""))
+        frame.alias("s").where(merge_rows.deletes(session, output))
+        return
     merge_rows.statement(session, output, _rows(frame, ""))
     row = cast("StructType", StructType.fromDDL(spark_columns(output.columns)))
     there = session.createDataFrame([], row).alias("t")

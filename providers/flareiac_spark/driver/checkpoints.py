@@ -21,13 +21,15 @@ class Checkpoints:
 
     @contextmanager
     def used_by(self, spec: JobSpec) -> Iterator[None]:
-        """Raises ``Refusal`` (worth another try: a stopping query frees its own). One query for all outputs
-        has one checkpoint.
+        """Raises ``Refusal`` (worth another try: a stopping query frees its own). The outputs of one query
+        have one checkpoint.
         """
-        paths = [
-            str(Path(output.checkpoint).resolve()) for output in spec.outputs if output.checkpoint is not None
-        ]
-        paths = list(dict.fromkeys(paths)) if spec.foreach_batch else paths
+        queries = dict.fromkeys(
+            (spec.query_of(output.name), str(Path(output.checkpoint).resolve()))
+            for output in spec.outputs
+            if output.checkpoint is not None
+        )
+        paths = [path for _query, path in queries]
         with self._lock:
             for path in paths:
                 user = self._users.get(path)

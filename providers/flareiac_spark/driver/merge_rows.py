@@ -1,10 +1,16 @@
-"""Builds the one MERGE statement that brings the rows of a batch into a table; touches no table.
+"""Builds the one MERGE statement that brings the rows of a batch into a table, and the one that keeps their
+deletes; touches no table.
 
 The new rows are called ``s`` and the table's ``t``, as the job's conditions call them. Rows meet by their
 keys, where null equals null. Of rows with equal keys the one with the greatest ``latest_by`` counts; one that
-the table has by a greater value is left alone, so that a row which arrives late changes nothing. (A row that
-was deleted leaves nothing to compare with: an older one brings it back.) Columns that the query does not give
-keep their values in rows that are there already.
+the table has by a greater value is left alone, so that a row which arrives late changes nothing. Columns that
+the query does not give keep their values in rows that are there already.
+
+A row that was deleted leaves nothing to compare with: an older one brings it back, unless the merge has
+tombstones. Then the keys that a batch deletes are merged into a table of their own first, and a row whose key
+was deleted at its ``latest_by`` or later is left out. With tombstones no result depends on how changes are
+cut into batches: of equal ``latest_by`` a delete counts, then the row with the greatest columns, whether they
+meet in a batch or in the table. (``update_if`` may ask what the table has, and then it does depend.)
 """
 # ruff: noqa: S608 - names are quoted, and the conditions are the job's own SQL
 
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
 NOT_UNIQUE: Final = "MERGE_CARDINALITY"
 """Begins the message of the error that the statement itself raises."""
 _RANK: Final = "__flareiac_rank"
-_UNMATCHED_DELETE: Final = "__flareiac_deleted"
+_DELETED: Final = "__flareiac_deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +53,56 @@ def used_columns(session: "SparkSession", output: TableOutput) -> frozenset[str]
     return frozenset(named)
 
 
-def statement(session: "SparkSession", output: TableOutput, rows: NewRows) -> str:
-    """The MERGE. Raises ``Refusal`` for keys and an order that are not there."""
+def deletes(session: "SparkSession", output: TableOutput) -> str:
+    """The condition of a delete on a new row. Raises ``Refusal`` where the merge has none, or one that asks
+    for the table's row.
+    """
+    merge = rule(output)
+    _refuse_dependent(session, output)
+    if merge.delete_if is None or merge.latest_by is None:
+        raise Refusal(
+            "TOMBSTONES_INCOMPLETE",
+            f"The output {output.tombstones_of or output.name!r} keeps tombstones, and has no latest_by or "
+            "no delete_if.",
+        )
+    return f"coalesce(({merge.delete_if}), false)"
+
+
+def tombstones_statement(session: "SparkSession", output: TableOutput, rows: NewRows) -> str:
+    """The MERGE that keeps deletes: of each key whose latest new row is one, what that row gives. A newer
+    delete replaces an older one. ``rows`` are those of the merge itself. Raises ``Refusal``.
+    """
+    merge, target = rule(output), {column.name.lower(): column for column in output.columns}
+    given = [name for name in rows.columns if name.lower() in target]
+    _refuse_missing(output, merge, given, rows)
+    order = target.get((merge.latest_by or "").lower())
+    if order is None:
+        why = (
+            f"The table {'.'.join(output.identifier)} keeps tombstones and has no column {merge.latest_by}, "
+            "which tells how late a delete is."
+        )
+        raise Refusal("MERGE_ORDER_MISSING", why)
+    keys = [_key(number, target[key.lower()]) for number, key in enumerate(merge.on)]
+    made = ", ".join([*map(quote, given), *(item for key in keys for item in key.made)])
+    ranked = _ranked(merge, rows, keys, deletes(session, output))
+    deleted = f"SELECT {made} FROM ({ranked}) WHERE {_RANK} = 1 AND {_DELETED}"
+    meets, column = " AND ".join(key.meets for key in keys), quote(order.name)
+    assignments = ", ".join(f"t.{quote(name)} = s.{quote(name)}" for name in given)
+    names, values = ", ".join(map(quote, given)), ", ".join(f"s.{quote(name)}" for name in given)
+    newer = f"(t.{column} IS NULL AND s.{column} IS NOT NULL OR s.{column} > t.{column})"
+    return (
+        f"MERGE INTO {tables.quoted_target(output)} t USING ({deleted}) s ON {meets} "
+        f"WHEN MATCHED AND {newer} THEN UPDATE SET {assignments} "
+        f"WHEN NOT MATCHED THEN INSERT ({names}) VALUES ({values})"
+    )
+
+
+def statement(
+    session: "SparkSession", output: TableOutput, rows: NewRows, tombstones: TableOutput | None = None
+) -> str:
+    """The MERGE. ``tombstones``: what keeps the deletes. Raises ``Refusal`` for keys and an order that are
+    not there.
+    """
     merge, target = rule(output), {column.name.lower(): column for column in output.columns}
     given = [name for name in rows.columns if name.lower() in target]
     _refuse_missing(output, merge, given, rows)
@@ -59,16 +113,25 @@ def statement(session: "SparkSession", output: TableOutput, rows: NewRows) -> st
     inserted = ", ".join(quote(name) for name in given)
     values = ", ".join(f"s.{quote(name)}" for name in given)
     newer, clauses = _newer(merge, target), []
-    if merge.delete_if is not None:
-        clauses.append(f"WHEN MATCHED{newer} AND ({merge.delete_if}) THEN DELETE")
+    deleting = None if merge.delete_if is None else f"({merge.delete_if})"
+    if tombstones is not None:
+        deleting = f"s.{_DELETED}"
+    if deleting is not None:
+        clauses.append(f"WHEN MATCHED{newer} AND {deleting} THEN DELETE")
     if set_columns:
         condition = f" AND ({merge.update_if})" if merge.update_if is not None else ""
         assignments = ", ".join(f"t.{quote(name)} = s.{quote(name)}" for name in set_columns)
+        if tombstones is not None:
+            newer = _newer_or_greater(merge, rows, set_columns)
         clauses.append(f"WHEN MATCHED{newer}{condition} THEN UPDATE SET {assignments}")
-    # A key that is computed would be shuffled once more, so another column carries the check where there is
-    # one.
-    checked = quote((set_columns or given)[0])
-    guard, rows_sql = _unmatched(session, output, merge, _reduced(merge, rows, meeting, checked))
+    if tombstones is not None:
+        guard = f" AND NOT s.{_DELETED}"
+        rows_sql = _not_deleted(merge, rows, meeting, deletes(session, output), tombstones)
+    else:
+        # A key that is computed would be shuffled once more, so another column carries the check where there
+        # is one.
+        checked = quote((set_columns or given)[0])
+        guard, rows_sql = _unmatched(session, output, merge, _reduced(merge, rows, meeting, checked))
     clauses.append(f"WHEN NOT MATCHED{guard} THEN INSERT ({inserted}) VALUES ({values})")
     return f"MERGE INTO {tables.quoted_target(output)} t USING ({rows_sql}) s ON {meets} {' '.join(clauses)}"
 
@@ -145,18 +208,61 @@ def _reduced(merge: Merge, rows: NewRows, keys: Sequence[_Key], checked: str) ->
     made = [item for key in keys for item in key.made]
     if merge.latest_by is None:
         return _refusing_equal(merge, rows, keys, made, checked)
-    first = [merge.latest_by, *merge.on]
-    rest = [name for name in rows.orderable if name.lower() not in {each.lower() for each in first}]
-    order = ", ".join(f"{quote(name)} DESC NULLS LAST" for name in (merge.latest_by, *rest))
     # By the keys themselves, and what they meet by is made of the few rows that are left: Spark drops the
     # others before any shuffle, and sorting all of them by twice as many columns took twice as long
     # (measured).
-    names = ", ".join(key.name for key in keys)
-    ranked = (
-        f"SELECT *, row_number() OVER (PARTITION BY {names} ORDER BY {order}) AS {_RANK} FROM "
-        f"{quote(rows.view)}"
+    columns = ", ".join([*map(quote, rows.columns), *made])
+    return f"SELECT {columns} FROM ({_ranked(merge, rows, keys)}) WHERE {_RANK} = 1"
+
+
+def _ranked(merge: Merge, rows: NewRows, keys: Sequence[_Key], deleting: str | None = None) -> str:
+    """The new rows, the one that counts of each key first. ``deleting``: the condition by which a row is a
+    delete; each says of itself whether it is one, and deletes come before rows of the same order.
+    """
+    names, source = ", ".join(key.name for key in keys), quote(rows.view)
+    order = [f"{quote(name)} DESC NULLS LAST" for name in _by_order(merge, rows)]
+    if deleting is not None:
+        source = f"(SELECT s.*, {deleting} AS {_DELETED} FROM {source} s)"
+        order.insert(1, f"{_DELETED} DESC")
+    window = f"PARTITION BY {names} ORDER BY {', '.join(order)}"
+    return f"SELECT *, row_number() OVER ({window}) AS {_RANK} FROM {source}"
+
+
+def _by_order(merge: Merge, rows: NewRows) -> list[str]:
+    """``latest_by``, and the columns that decide between rows of which it is equal."""
+    first = [merge.latest_by or "", *merge.on]
+    return [
+        first[0],
+        *(name for name in rows.orderable if name.lower() not in {each.lower() for each in first}),
+    ]
+
+
+def _newer_or_greater(merge: Merge, rows: NewRows, set_columns: Sequence[str]) -> str:
+    """A row meets the table's by the same order as the rows of a batch meet each other. In a struct null is
+    the least value, as it is there.
+    """
+    known = {name.lower() for name in set_columns}
+    names = [quote(name) for name in _by_order(merge, rows) if name.lower() in known]
+    if not names:
+        return ""
+    new, old = (", ".join(f"{side}.{name}" for name in names) for side in "st")
+    return f" AND struct({new}) >= struct({old})"
+
+
+def _not_deleted(
+    merge: Merge, rows: NewRows, keys: Sequence[_Key], deleting: str, tombstones: TableOutput
+) -> str:
+    """The new rows, each key once, with whether each is a delete, and without those whose key was deleted at
+    their order or later. A delete stays: its own tombstone is there already.
+    """
+    made = [item for key in keys for item in key.made]
+    columns = ", ".join([*map(quote, rows.columns), *made, _DELETED])
+    latest = f"SELECT {columns} FROM ({_ranked(merge, rows, keys, deleting)}) WHERE {_RANK} = 1"
+    meets, order = " AND ".join(key.meets for key in keys), quote(merge.latest_by or "")
+    return (
+        f"SELECT s.* FROM ({latest}) s LEFT ANTI JOIN {tables.quoted_target(tombstones)} t ON {meets} "
+        f"AND NOT s.{_DELETED} AND (s.{order} IS NULL OR s.{order} <= t.{order})"
     )
-    return f"SELECT {', '.join([*map(quote, rows.columns), *made])} FROM ({ranked}) WHERE {_RANK} = 1"
 
 
 def _refusing_equal(
@@ -188,10 +294,21 @@ def _unmatched(session: "SparkSession", output: TableOutput, merge: Merge, rows_
         f"CAST(NULL AS {spark_type(column.type)}) AS {quote(column.name)}" for column in output.columns
     )
     judged = (
-        f"SELECT s.*, coalesce(({merge.delete_if}), false) AS {_UNMATCHED_DELETE} FROM ({rows_sql}) s "
+        f"SELECT s.*, coalesce(({merge.delete_if}), false) AS {_DELETED} FROM ({rows_sql}) s "
         f"CROSS JOIN (SELECT {nothing}) t"
     )
-    return f" AND NOT s.{_UNMATCHED_DELETE}", judged
+    return f" AND NOT s.{_DELETED}", judged
+
+
+def _refuse_dependent(session: "SparkSession", output: TableOutput) -> None:
+    """Tombstones are written before the table is asked for its rows."""
+    for parts in _attributes(session, rule(output).delete_if):
+        if len(parts) > 1 and parts[0].lower() == "t":
+            why = (
+                f"delete_if of the output {output.tombstones_of or output.name!r} reads {'.'.join(parts)}, a "
+                "column of the table's row. With tombstones it is a condition on s alone."
+            )
+            raise Refusal("TOMBSTONES_INCOMPLETE", why)
 
 
 def _refuse_missing(output: TableOutput, merge: Merge, given: Sequence[str], rows: NewRows) -> None:

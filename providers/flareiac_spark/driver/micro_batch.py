@@ -1,5 +1,6 @@
 """Writes one micro-batch: each table gets it once, in the order of the spec, however often Spark begins the
-batch again; then each topic gets it, at least once.
+batch again; then each topic gets it, at least once. Tables of tombstones come first: a table is merged with
+the deletes of the batch known.
 
 Spark replays a batch that is not in its log of commits, with the same number and the same rows. So each
 commit carries the query, the output and the number, and what carries them already is not written again. A
@@ -64,12 +65,17 @@ class Flow:
     holds_state: bool
     repeats: bool
 
+    def tombstones(self, output: str) -> TableOutput | None:
+        """What keeps the deletes of an output, if anything does."""
+        return next((item for item in tables_among(self.outputs) if item.tombstones_of == output), None)
+
 
 def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     """The query that feeds these outputs. The session has a view of each input and step. Raises ``Refusal``
     and ``AnalysisException``.
     """
-    frames = [shaped(session, temp_views.view(session, output.source), output) for output in outputs]
+    kept, outputs = _apart(outputs)
+    frames = [shaped(session, temp_views.view(session, output.source), output, spec) for output in outputs]
     mode = sinks.output_mode(session, outputs, frames)
     for frame in frames:
         sinks.check(session, frame, mode)
@@ -86,7 +92,11 @@ def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -
     return Flow(
         frame=frame,
         mode=mode,
-        outputs=(*tables_among(outputs), *(item for item in outputs if not isinstance(item, TableOutput))),
+        outputs=(
+            *kept,
+            *tables_among(outputs),
+            *(item for item in outputs if not isinstance(item, TableOutput)),
+        ),
         shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), common),
         holds_state=any(logical_plan.holds_state(node) or logical_plan.is_watermark(node) for node in nodes),
         repeats=bool(plan.deterministic())
@@ -95,11 +105,22 @@ def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -
     )
 
 
-def shaped(session: "SparkSession", frame: "DataFrame", output: Output) -> Any:
-    """The frame with the columns that the output takes."""
+def _apart(outputs: Sequence[Output]) -> tuple[tuple[TableOutput, ...], tuple[Output, ...]]:
+    """The tables of tombstones, and the outputs that the query itself feeds."""
+    return (
+        tuple(output for output in tables_among(outputs) if output.tombstones_of),
+        tuple(output for output in outputs if not output.tombstones_of),
+    )
+
+
+def shaped(session: "SparkSession", frame: "DataFrame", output: Output, spec: JobSpec) -> Any:
+    """The frame with the columns that the output takes, and its tombstones after it."""
     match output:
         case TableOutput():
-            used = merge_rows.used_columns(session, output) if output.mode == "merge" else ()
+            used = merge_rows.used_columns(session, output) if output.mode == "merge" else frozenset()
+            tombstones = spec.tombstones(output.name)
+            if tombstones is not None:
+                used |= {column.name.lower() for column in tombstones.columns}
             return shape(frame, output, used)
         case KafkaOutput():
             return kafka_sink.shape(frame, output)
@@ -123,7 +144,7 @@ class _Shapes:
         for step in self.common.steps:
             temp_views.define_step(session, step, self.spec)
         return {
-            output.name: shaped(session, temp_views.view(session, output.source), output)
+            output.name: shaped(session, temp_views.view(session, output.source), output, self.spec)
             for output in self.outputs
         }
 
@@ -211,7 +232,7 @@ class MicroBatch:
                         ):
                             continue
                         again = kept is not None or self.flow.repeats
-                        self._write(rows[output.name], output, carry, again=again)
+                        self._write(rows[output.tombstones_of or output.name], output, carry, again=again)
                     case KafkaOutput():
                         kafka_sink.write(rows[output.name], self._opened(frame.sparkSession, output))
                     case _:
@@ -231,9 +252,12 @@ class MicroBatch:
             # A batch without rows says nothing of those that are there; Spark runs one now and then to move
             # the watermark.
             return
+        if output.tombstones_of and not batch_write.has_deletes(rows, output):
+            return
+        tombstones = self.flow.tombstones(output.name)
         for left in range(_CONFLICTS if again else 0, -1, -1):
             try:
-                batch_write.write(rows, output, carry)
+                batch_write.write(rows, output, carry, tombstones)
             except Exception as failure:
                 if not left or not is_refused(failure):
                     raise

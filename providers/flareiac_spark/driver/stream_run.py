@@ -89,7 +89,8 @@ def make_ready(session: "SparkSession", spec: JobSpec, log: Logger) -> Ready:
     outputs = tuple(output for output in spec.outputs if not output.bad_records)
     if spec.foreach_batch:
         return Ready(session, (_micro_batches(session, spec, outputs, ALL, log), *quarantines))
-    return Ready(session, (*(_query(session, spec, output, log) for output in outputs), *quarantines))
+    queries = (_query(session, spec, output, log) for output in outputs if not output.tombstones_of)
+    return Ready(session, (*queries, *quarantines))
 
 
 def run_stream(
@@ -134,7 +135,9 @@ def _query(session: "SparkSession", spec: JobSpec, output: Output, log: Logger) 
         case TableOutput() if sinks.by_epoch(spec, output):
             return _table_sink(session, spec, output)
         case TableOutput():
-            return _micro_batches(session, spec, (output,), output.name, log)
+            tombstones = spec.tombstones(output.name)
+            written = (output,) if tombstones is None else (output, tombstones)
+            return _micro_batches(session, spec, written, output.name, log)
         case KafkaOutput():
             return _kafka_sink(session, spec, output)
         case _:

@@ -101,7 +101,9 @@ def find_mark(session: "SparkSession", output: TableOutput, key: str, value: str
     """
     for snapshot in commit_marks.commits(load(session, output.identifier, None), output.branch):
         if snapshot.summary.get(key) == value:
-            return Marked(snapshot_id=snapshot.id, rows=int(snapshot.summary.get("added-records", "0")))
+            # A commit that only deletes adds none, and Java's map says None where it has no such key
+            rows = int(snapshot.summary.get("added-records") or 0)
+            return Marked(snapshot_id=snapshot.id, rows=rows)
     return None
 
 

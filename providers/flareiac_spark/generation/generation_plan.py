@@ -80,7 +80,7 @@ def lines(job: JobDefinition, start: str, *, rebuild: bool) -> str:
     outputs = [
         name
         for name, output in job.table_outputs.items()
-        if rebuild and not output.bad_records and output.mode not in _REWRITES
+        if rebuild and name in job.declared_outputs and output.mode not in _REWRITES
     ]
     return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 
@@ -118,7 +118,10 @@ def blockers(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> l
             usages = [usage for usage in request.usages if usage.subject == output.table.address]
             emptying = readable.emptying(request, desired, name)
             emptying = emptying or broker_positions.emptying(desired, facts, name)
-            found.extend([emptying] if emptying is not None else _in_the_way(name, output, usages, request))
+            if emptying is None:
+                found.extend(_in_the_way(name, output, usages, request))
+            elif not output.tombstones_of:  # said of the output whose deletes it keeps
+                found.append(emptying)
     return found
 
 
@@ -233,7 +236,7 @@ def _in_the_way(
     name: str, output: TableOutput, usages: Sequence[Usage], request: PlanRequest
 ) -> Iterator[Blocker]:
     table = output.table
-    keep = f'keep the rows, in output "{name}":\n  rebuild = "keep"'
+    keep = f'keep the rows, in output "{output.tombstones_of or name}":\n  rebuild = "keep"'
     for usage in usages:
         if usage.relation is Relation.WRITES:
             yield blocker(
@@ -271,7 +274,7 @@ def _foreign(
             codes.EMPTIED_TABLE_HAS_FOREIGN_WRITER,
             why=f"{strange[0]}. Rows that this job does not write would be lost.",
             ways_out=(
-                f'keep the rows, in output "{name}":\n  rebuild = "keep"',
+                f'keep the rows, in output "{output.tombstones_of or name}":\n  rebuild = "keep"',
                 "stop what writes there, and apply once to record it",
             ),
         )

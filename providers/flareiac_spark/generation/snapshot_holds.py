@@ -109,7 +109,11 @@ def _unknown(address: str, job: JobDefinition) -> Iterator[Hold]:
 
 def _tables(job: JobDefinition, query: str) -> list[str]:
     """The tables that a query writes."""
-    return [output.table.address for name, output in job.table_outputs.items() if query in (ALL, name)]
+    return [
+        output.table.address
+        for name, output in job.table_outputs.items()
+        if query == ALL or query == job.query_of(name)
+    ]
 
 
 # Readers
@@ -117,7 +121,7 @@ def _tables(job: JobDefinition, query: str) -> list[str]:
 
 def _read(address: str, job: JobDefinition, query: str, facts: JobFacts) -> Iterator[Hold]:
     stand = facts.stands.get(query) or QueryPositions()
-    whose = "" if query == ALL or len(job.outputs) == 1 else f"output {query}: "
+    whose = "" if query == ALL or len(job.query_names) == 1 else f"output {query}: "
     moved = facts.heard_ms if facts.alive and facts.phase == "idle" else stand.moved_ms
     for item, position in positions(job, query, stand):
         hold = Hold(subject=item.table, holder=address, reason=whose, moved_ms=moved)

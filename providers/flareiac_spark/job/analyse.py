@@ -77,6 +77,8 @@ def _finding(finding: Finding, definition: JobDefinition) -> Diagnostic:
 
 def _attribute(step: str, definition: JobDefinition) -> Path:
     kind, dot, name = step.partition(".")
+    if kind == "outputs" and name in definition.outputs:
+        name = definition.outputs[name].tombstones_of or name
     if dot and kind in ("inputs", "outputs"):
         return (kind.removesuffix("s"), name)
     written = "python" if step in definition.python_steps else "sql"
