@@ -95,26 +95,24 @@ class Cards:
 
 KAFKA_CARDS: Final = Cards(
     blows=(
-        *(Blow(strike=Strike.BROKER) for _ in range(5)),
-        *(Blow(strike=Strike.BROKER, amid=Command.APPLY) for _ in range(4)),
-        Blow(strike=Strike.BROKER, amid=Command.MAINTAIN),
+        *(Blow(strike=Strike.BROKER) for _ in range(9)),
+        *(Blow(strike=Strike.BROKER, amid=Command.APPLY) for _ in range(3)),
         *(
             Blow(strike=strike, amid=amid)
             for strike in (Strike.DRIVER, Strike.BOTH)
-            for amid in (None, Command.APPLY, Command.APPLY)
+            for amid in (None, None, None, Command.APPLY)
         ),
-        Blow(strike=Strike.DARK),
         Blow(strike=Strike.DARK),
         Blow(strike=Strike.JVM),
         Blow(strike=Strike.REGISTRY),
     ),
-    each=5,
+    each=9,
     first=0,
     edits=True,
     applies=(0, 1),
     apart=4,
     by_hand=0.15,
-    maintenance=("", "apply.before-result", None, None, None, None),
+    maintenance=("", *(None for _ in range(8))),
 )
 """Mostly kills of the driver and of the broker."""
 

@@ -55,6 +55,7 @@ class Course:
             tallies={name: Tally() for name in (*(item.name for item in scenarios), EVERYTHING)}
         )
         self.wrong: list[str] = []
+        self._begun = time.monotonic()
         self._rounds, self._lives = chaos.rounds(), chaos.lives()
         self._edits = {item.name: Edits() for item in scenarios}
         self._broken: set[str] = set()
@@ -63,6 +64,7 @@ class Course:
         self._up = False
         self._dies = ""
         self._struck = False
+        self._kept: dict[str, str] = {}
         self._hard = 0
         self._of = {point.partition("@")[2]: item.name for item in scenarios for point in item.points}
 
@@ -134,9 +136,22 @@ class Course:
         """One after the other; where there are several, what died before is brought back first."""
         for at, blow in enumerate(blows):
             if at:
-                self._bring_back()
+                self._serve_again()
                 time.sleep(blow.after)
             self._strike(blow, str(blow))
+
+    def _serve_again(self) -> None:
+        """A driver that died is started with what it had, as a service manager does."""
+        if self.lake.driver_pid() is not None:
+            return
+        if not self._kept:
+            self._bring_back()
+            return
+        self._collect()
+        self.lake.serve(self._kept)
+        if not wait_until(lambda: self.lake.driver_pid() is not None, PATIENCE):
+            self._complain("a driver that was started again does not lead")
+        self._collect()
 
     def _bring_back(self) -> None:
         """A driver is there, unless it died in this apply too."""
@@ -207,6 +222,7 @@ class Course:
     def _strike(self, blow: Blow, shown: str, kill_at: str = "") -> None:
         """``kill_at``: with what the command at work starts a driver again, perhaps before this returns."""
         strike = Strike.DRIVER if blow.strike is Strike.HOST and not _MAY_MOVE else blow.strike
+        self._tell(f"{shown}, for {blow.down:.1f} s" if blow.down else shown)
         if strike in (Strike.BROKER, Strike.REGISTRY):
             self._outage(blow)
             self.ledger.strike(shown)
@@ -216,6 +232,8 @@ class Course:
         if pid is None:
             return
         self._struck = True
+        with contextlib.suppress(OSError):  # it may be dying by itself
+            self._kept = inherited(pid)
         match strike:
             case Strike.BOTH | Strike.DARK:
                 self._strike_both(blow, pid)
@@ -255,13 +273,12 @@ class Course:
     def _strike_both(self, blow: Blow, pid: int) -> None:
         """At one time; the driver comes back by itself before the broker does, or by the next apply."""
         assert self.topics is not None, "there is a broker"
-        kept = inherited(pid)
         self.topics.broker.kill()
         self._signal(pid, signal.SIGKILL)
         self._await_end(pid, blow.strike)
         if blow.strike is Strike.DARK:
             self._collect()
-            self.lake.serve(kept)
+            self.lake.serve(self._kept)
         time.sleep(blow.down)
         self.topics.broker.start()
         if blow.strike is Strike.DARK and not wait_until(
@@ -343,6 +360,7 @@ class Course:
 
     def _look(self, done: Ended, word: str) -> None:
         self.ledger.command(word, done)
+        self._tell(f"{word} ended with {done.code}")
         if "Traceback" in done.text:
             self._complain(f"{word} ended with a traceback:\n{done.text[-3000:]}")
 
@@ -364,6 +382,9 @@ class Course:
                 self._complain(f"plan after apply ended with {planned.code}:\n{planned.text[-4000:]}")
         self.wrong.append(f"{_APPLIES} applies did not converge; the last one:\n{text[-4000:]}")
         raise RuntimeError("\n".join(self.wrong))
+
+    def _tell(self, text: str) -> None:
+        remark(f"{time.monotonic() - self._begun:.0f} s: {text}")
 
     def _complain(self, text: str) -> None:
         self.wrong.append(text)

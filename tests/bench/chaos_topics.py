@@ -26,7 +26,7 @@ from tests.support.kafka_broker import Broker
 from tests.support.kafka_topics import Record
 from tests.support.schema_registry import SchemaRegistry
 
-_PACE: Final = 0.7
+_PACE: Final = 1.0
 """Seconds between what is sent to each topic."""
 _GIVEN_UP: Final = 9_000
 """Milliseconds after which the producer gives a record up: less than some outages last."""
@@ -41,6 +41,7 @@ _UNREADABLE: Final[tuple[Callable[[bytes], bytes], ...]] = (
     lambda text: text[: len(text) // 2],
     lambda text: b"[" + text + b"]",
     lambda text: text + b" and more",
+    lambda text: text + b'}, {"id": 1',
     lambda text: _with(text, n="many"),
     lambda text: _with(text, ts="soon"),
     lambda text: text.replace(b'"city": "', b'"city": "\xff\xfe'),
