@@ -211,11 +211,16 @@ def _decoder(kind: Any, complete: bool) -> Callable[[Any], Any]:
         return partial(_decode_literal, parts)
     if origin is tuple:
         return partial(_decode_items, _decoder(parts[0], complete))
-    if origin is not None and issubclass(origin, Mapping):
+    if _is_map(kind):
         return partial(_decode_values, _decoder(parts[1], complete))
     if dataclasses.is_dataclass(kind):
         return partial(_decode_record, kind, complete)
     return partial(_decode_enum, kind) if issubclass(kind, Enum) else _leaf_decoder((kind,))
+
+
+def _is_map(kind: Any) -> bool:
+    origin = get_origin(kind)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 def _as_it_is(data: object) -> Any:
@@ -230,6 +235,9 @@ def _union_decoder(parts: tuple[Any, ...], complete: bool) -> Callable[[Any], An
         kinds = {name: member for member in rest for name in get_args(_fields(member)["kind"].kind)}
         implied = next((name for name, member in kinds.items() if _fields(member)["kind"].implied), None)
         inner = partial(_decode_member, kinds.get, complete, implied=implied)
+    elif maps := [member for member in rest if _is_map(member)]:
+        leaves = tuple(member for member in rest if not _is_map(member))
+        inner = partial(_decode_map_or_leaf, _decoder(maps[0], complete), _leaf_decoder(leaves))
     else:
         inner = _leaf_decoder(rest)
     return inner if len(rest) == len(parts) else partial(_encode_optional, inner)
@@ -323,6 +331,10 @@ def _decode_leaf(accepted: tuple[type, ...], with_bool: bool, what: str, data: o
     if not isinstance(data, accepted) or (isinstance(data, bool) and not with_bool):
         raise _misfit(what, data)
     return data
+
+
+def _decode_map_or_leaf(of_map: Callable[[Any], Any], of_leaf: Callable[[Any], Any], data: object) -> Any:
+    return of_map(data) if isinstance(data, dict) else of_leaf(data)
 
 
 def _object(data: object) -> dict[str, Any]:

@@ -147,3 +147,25 @@ def test_the_member_of_a_union_that_was_there_first_is_written_without_its_kind(
     assert decode(_Shelf, data, complete=True) == shelf
     with pytest.raises(Mismatch, match=r"parts\[0\]\.kind is 'cone'"):
         decode(_Shelf, {"parts": [{"kind": "cone", "size": 1}]})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Beginning:
+    at: str | Mapping[str, Mapping[str, int]] | None = None
+
+
+@pytest.mark.parametrize("at", [None, "earliest", {}, {"orders": {"0": 1}}])
+def test_a_text_or_a_map_is_either(at: str | Mapping[str, Mapping[str, int]] | None) -> None:
+    assert decode(_Beginning, encode(_Beginning(at=at))) == _Beginning(at=at)
+
+
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [
+        (3, "at is 3, expected a value of type str"),
+        ({"orders": {"0": "1"}}, r"at\.orders\.0 is '1', expected"),
+    ],
+)
+def test_neither_a_text_nor_a_map_of_the_right_values_is_a_mismatch(at: object, says: str) -> None:
+    with pytest.raises(Mismatch, match=says):
+        decode(_Beginning, {"at": at})
