@@ -29,7 +29,7 @@ from flareiac_spark.sources.bad_records import FAIL, NULL, lets_same_rows_out
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.file_formats import POSITIONAL, READING
 from flareiac_spark.sources.source import source_class
-from flareiac_spark.sql.relations import streams_in_order
+from flareiac_spark.sql.relations import columns_read, streams_in_order
 from flareiac_spark.stream.stream_definition import Watermark
 
 _NOTED: Final = {
@@ -407,9 +407,11 @@ class _Comparison:
     def _columns(
         self, name: str, old: Mapping[str, str], new: Mapping[str, str], *, judged: Sequence[str]
     ) -> Iterator[JobChange]:
-        changed = [column for column in old if column in new and old[column] != new[column]]
+        other = [column for column in old if column in new and old[column] != new[column]]
         gone = [column for column in old if column not in new]
         added = [column for column in new if column not in old]
+        by = self._judged_by(name, [*other, *gone, *added])
+        changed = [item for item in other if item not in by or self._reads(name, item, [*old, *new])]
         path = ("inputs", name, "columns")
         what = f"{_named(changed or gone or added)} of {name}"
         if self._stateful and changed:
@@ -422,9 +424,9 @@ class _Comparison:
                 else "the columns that the steps read changed"
             )
             yield Restarted(path=path, text=what, why=why)
-        elif (gone or added) and any(judged):
-            if len(set(judged)) == 1:  # else the change of the action says it
-                yield self._judged_columns(path, what)
+        elif by:
+            if judged[0] == judged[1]:  # else the change of the action says it
+                yield self._judged_columns(path, f"{_named(by)} of {name}", judged[1] or FAIL)
         elif gone or added:
             yield Noted(
                 path=path,
@@ -434,9 +436,27 @@ class _Comparison:
                 ),
             )
 
-    def _judged_columns(self, path: tuple[str, ...], what: str) -> JobChange:
-        """Columns by which records are judged, though no step reads them."""
-        if not self._stateful:
+    def _reads(self, name: str, column: str, among: Sequence[str]) -> bool:
+        """Whether a step or the watermark may read a column of an input, before or after."""
+        if self._runs_code():
+            return True
+        for side in (self._old, self._new):
+            mark = _watermark_of(side.inputs[name]) if name in side.inputs else None
+            read = columns_read(list(side.queries.values()), name, among)
+            if column.lower() in read or (mark is not None and mark.column.lower() == column.lower()):
+                return True
+        return False
+
+    def _judged_by(self, name: str, columns: Sequence[str]) -> list[str]:
+        """Those of an input's columns by which its records are judged, though no step reads them."""
+        item = self._new.inputs[name]
+        if not isinstance(item, StreamInput) or not (item.bad_records or item.source.always_judges):
+            return []
+        return [column for column in columns if column.lower() not in item.source.beside]
+
+    def _judged_columns(self, path: tuple[str, ...], what: str, action: str) -> JobChange:
+        """Columns by which records are judged. Where a bad one fails the job, none is left out."""
+        if not self._stateful or action == FAIL:
             return Restarted(path=path, text=what, why="records are judged by all declared columns")
         why = (
             "Records are judged by all declared columns: other ones may be bad from now on than in the state."

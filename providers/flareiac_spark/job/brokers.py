@@ -2,6 +2,7 @@
 readers of their connections' types; safe to use from several threads.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -142,7 +143,9 @@ class Brokers:
         if not isinstance(answer, _Answered) or not isinstance(found, BrokerView):
             missing = Unknown(why=f"{asked.read.connection.address} was not asked")
             return InputReach(findings=(found if isinstance(found, Unknown) else missing,))
-        read = None if asked.read.selection.pattern is not None else asked.read.selection.names
+        pattern, read = asked.read.selection.pattern, asked.read.selection.names
+        if pattern is not None:
+            read = (*found.topics, *(topic for topic in asked.position.topics if _matches(pattern, topic)))
         return reach_of(asked.position, found, answer.ages, read=read, expected=asked.read.expected)
 
     def _answer(self, group: Sequence[Asked]) -> _Answer:
@@ -188,6 +191,13 @@ def _last_positions(topics: Mapping[str, TopicOffsets]) -> dict[tuple[str, int],
             there = topic.partitions[number]
             found[name, number] = max(there.first, there.end - _SAMPLE)
     return dict(list(found.items())[:_MOST_PARTITIONS])
+
+
+def _matches(pattern: str, topic: str) -> bool:
+    try:
+        return re.fullmatch(pattern, topic) is not None
+    except re.error:  # it is one of Java
+        return True
 
 
 def _unknown(connection: Resolved, failure: Failure) -> Unknown:

@@ -91,7 +91,8 @@ class Source(ABC):
     """Whether brokers hold its records, and delete them by themselves."""
     always_judges: ClassVar[bool] = False
     """Whether records are judged by all declared columns also where a bad one fails the job."""
-
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Columns that a record has whatever is in it: none makes it bad."""
     widened: ClassVar[str | None] = None
     """The rule of Spark for a source of this kind that reads more than the one which goes on in it."""
 

@@ -12,7 +12,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.brokers import BrokerRecord, BrokerView, PartitionOffsets, TopicOffsets, TopicSelection
 from flareiac.sdk.references import Resolved
 from flareiac_spark.job.brokers import Asked, Brokers
-from flareiac_spark.sources.findings import BeyondEnd, InputReach, Lag, NearDeletion
+from flareiac_spark.sources.findings import BeyondEnd, InputReach, Lag, NearDeletion, TopicGone
 from flareiac_spark.sources.reachable import BrokerPosition
 from flareiac_spark.sources.source import TopicRead
 
@@ -130,6 +130,19 @@ def test_brokers_that_are_down_leave_everything_unknown(brokers: Callable[[_Clus
     assert found.unknown is not None
     assert "127.0.0.1:9 refuses connections" in found.unknown.why
     assert found.topics is None
+
+
+def test_a_narrower_pattern_loses_only_what_it_matches(brokers: Callable[[_Cluster], Brokers]) -> None:
+    position = BrokerPosition(next={(topic, 0): 4 for topic in ("orders", "orders-old", "returns")})
+    for pattern, lost in (
+        ("orders|returns", ["returns"]),
+        ("orders", []),
+        ("orders.*|returns", ["orders-old", "returns"]),
+        ("(?<_java>orders)", ["orders-old", "returns"]),
+    ):
+        read = TopicRead(connection=_connection(), selection=TopicSelection(names=(), pattern=pattern))
+        (found,) = _reach(brokers(_Cluster({"orders": (0, 10)})), Asked(read=read, position=position))
+        assert [item.topic for item in found.findings if isinstance(item, TopicGone)] == lost
 
 
 def test_a_topic_that_may_not_be_read_does_not_hide_the_others(

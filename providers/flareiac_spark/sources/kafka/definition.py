@@ -82,6 +82,7 @@ class KafkaSource(Source):
     names: ClassVar = _NAMES
     held_by_brokers: ClassVar = True
     always_judges: ClassVar = True
+    beside: ClassVar = BESIDE_VALUE
     elsewhere: ClassVar = "kafka.topic-removed"
     widened: ClassVar = "kafka.topic-added"
 
