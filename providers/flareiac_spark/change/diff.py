@@ -361,7 +361,7 @@ class _Comparison:
                 text = (
                     f"{part} names the same source"
                     if part in _names(new)
-                    else f"{part} takes effect with the next generation"
+                    else f"{part} {_first_start_again(new)}"
                 )
                 yield Noted(path=(*path, "source", part), text=text)
         elif _stream_of(old) != _stream_of(new):
@@ -953,6 +953,11 @@ def _values(item: Input, meaning: Meaning) -> list[Data]:
 def _names(item: Input) -> tuple[str, ...]:
     """What of an input only says how it is called."""
     return item.source.names if isinstance(item, StreamInput) else ()
+
+
+def _first_start_again(item: Input) -> str:
+    """When a change of what only a first start looks at is seen."""
+    return item.source.first_start_again if isinstance(item, StreamInput) else ""
 
 
 def _origin(item: Input) -> object:

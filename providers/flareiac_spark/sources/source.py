@@ -83,6 +83,8 @@ class Source(ABC):
     """Its attributes that leave every value as it is."""
     first_start: ClassVar[tuple[str, ...]] = ()
     """Its attributes that only a first start looks at."""
+    first_start_again: ClassVar[str] = "takes effect with the next generation"
+    """When a change of these is seen on a checkpoint that has begun."""
     names: ClassVar[tuple[str, ...]] = ()
     """Its attributes that only say what the same thing is called in the configuration."""
     elsewhere: ClassVar[str | None] = None

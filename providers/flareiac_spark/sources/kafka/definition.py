@@ -79,6 +79,7 @@ class KafkaSource(Source):
     meaning: ClassVar = _READING
     harmless: ClassVar = _HARMLESS
     first_start: ClassVar = _FIRST_START
+    first_start_again: ClassVar = "is of no effect on a checkpoint that has begun"
     names: ClassVar = _NAMES
     held_by_brokers: ClassVar = True
     always_judges: ClassVar = True

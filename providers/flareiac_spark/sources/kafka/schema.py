@@ -43,7 +43,7 @@ BLOCK: Final = Block(
             'timestamp is not earlier), or an offset for each partition: { "0" = 12, "1" = 7 } for one '
             'topic, { orders = { "0" = 12 } } for several.',
             default="earliest",
-            effect="takes effect with the next generation",
+            effect="only the first start of a checkpoint takes it; a later generation follows start_from",
         ),
         "fail_on_data_loss": Attribute(
             type=BOOL,
