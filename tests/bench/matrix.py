@@ -5,13 +5,16 @@ in each combination.
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from tests.bench.figure import Figure
+from tests.bench.matrix_bad_changes import bad_changes
 from tests.bench.matrix_cells import Cell
 from tests.bench.matrix_change import Change
 from tests.bench.matrix_changes import all_changes
+from tests.bench.matrix_kafka_changes import kafka_changes
 from tests.bench.matrix_model import Stateless, Steady
 from tests.bench.matrix_run import run
 
@@ -35,7 +38,7 @@ def cells(only: str = "", store: str = "") -> list[Cell]:
     """
     found = [
         Cell(change=_kept_in(change, STORES[store]))
-        for change in all_changes()
+        for change in chain(all_changes(), kafka_changes(), bad_changes())
         if not store or _has_state(change)
     ]
     words = only.split(",")

@@ -1,14 +1,26 @@
 """One cell of the matrix: a change in one job, what must come of it, and what did."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.bench.matrix_change import Change, Start, Verdict, Way
+from tests.bench.matrix_change import Change, Happening, Start, Verdict, Way
 from tests.bench.matrix_jobs import Job, Output
 from tests.bench.matrix_model import Measured, Memory, Steady, emitted, written
-from tests.bench.matrix_rows import EACH_ONCE, LANDED, Event, Row, event, text
+from tests.bench.matrix_rows import (
+    EACH_ONCE,
+    LANDED,
+    POISON,
+    RECREATED,
+    Event,
+    Row,
+    bad_text,
+    event,
+    is_bad,
+    text,
+)
 
 RUNS_ON, RESTARTED, NEW_QUERY, STOPPED, STARTED = "runs on", "restarted", "new query", "stopped", "started"
 LAID: Final = event("z", "z", 0, 0)
@@ -57,6 +69,8 @@ class Cell:
     @property
     def right_outcome(self) -> str:
         """What apply must do with the job."""
+        if self.change.paused:
+            return STARTED
         return _OUTCOMES.get(self.change.verdict) or _AFTER[self.change.way]
 
     @property
@@ -74,7 +88,10 @@ class Cell:
 
 
 def _told(tables: Mapping[str, list[Row] | str]) -> dict[str, str]:
-    return {name: rows if isinstance(rows, str) else text(rows) for name, rows in tables.items()}
+    return {
+        name: rows if isinstance(rows, str) else (bad_text if name.endswith("!") else text)(rows)
+        for name, rows in tables.items()
+    }
 
 
 class _History:
@@ -96,6 +113,7 @@ class _History:
                 self._lay(before)
         if "stopped = true" not in before.lines:
             self._play(before, before.outputs, _read(before, 0))
+            self._keep(before, _read(before, 0))
         return self.tables
 
     def last(self) -> Mapping[str, list[Row] | str]:
@@ -109,6 +127,7 @@ class _History:
                 self.first()
         if way is Way.UNDO:
             self._play(before, before.outputs, _read(before, 1))
+            self._keep(before, _read(before, 1))
             return self.tables
         self._lay(after)
         if "stopped = true" in after.lines:
@@ -117,15 +136,26 @@ class _History:
         if 0 not in numbers and not after.together:
             # An output that is new begins with what is there.
             self._play(after, after.outputs[len(before.outputs) :], _read(after, 0))
-        if 0 not in numbers and after.more and not before.more:
-            self._play(after, after.outputs, LANDED["more"][0])
+        for added in sorted(set(_beside(after)) - set(_beside(before))):
+            if 0 not in numbers:
+                self._play(after, after.outputs, LANDED[added][0])
+        if after.quarantine and after.quarantine != before.quarantine and not before.quarantine:
+            # Its query is new, and begins with what is there.
+            self._keep(after, _read(after, 0) if 0 not in numbers else ())
+        extra = {Happening.POISONED: POISON, Happening.RECREATED: RECREATED}.get(self.change.event, ())
+        self._play(after, after.outputs, extra)
+        self._keep(after, extra)
         for number in numbers:
             self._play(after, after.outputs, _read(after, number))
+            self._keep(after, _read(after, number))
         return self.tables
 
     def _begin(self, before: Job, after: Job) -> tuple[int, ...]:
         """The batches that the changed job reads. Forgets what a new generation leaves behind."""
         match self.change.start or self.change.way:
+            case Way.EARLIEST if self.change.loses:
+                self.memories.clear()
+                return (1,)
             case Way.EARLIEST | Start.TRUNCATE:
                 self.memories.clear()
                 for output in after.outputs:
@@ -149,18 +179,56 @@ class _History:
 
     def _play(self, job: Job, outputs: Sequence[Output], batch: Sequence[Event]) -> None:
         assert not isinstance(job.query, Measured | Steady), "its rows are given"
+        batch = _seen(job, batch)
         for output in outputs:
             memory = self.memories.setdefault(output.label, Memory())
             rows = emitted(job.query, memory, batch, output.mode)
-            place = _place(output)
-            self.tables[place] = written(self.tables[place], rows, output.mode, output.keys, output.updates)
+            place, mode = _place(output), output.mode
+            if output.topic:
+                rows, mode = [_record(output, row) for row in rows], "append"
+            self.tables[place] = written(self.tables[place], rows, mode, output.keys, output.updates)
+
+    def _keep(self, job: Job, batch: Sequence[Event]) -> None:
+        """The bad records of a batch, for quarantine."""
+        if not job.quarantine:
+            return
+        kept = self.tables.setdefault(bad_place(job.quarantine), [])
+        kept += [{"raw": json.dumps({"m": row["m"]}), "input": "events"} for row in batch if is_bad(row)]
+
+
+def bad_place(table: str) -> str:
+    """A quarantine table, among the tables of a cell."""
+    return f"{table}!"
 
 
 def _read(job: Job, number: int) -> Sequence[Event]:
-    return (*LANDED[job.place][number], *(LANDED["more"][number] if job.more else ()))
+    return [row for place in (job.place, *_beside(job)) for row in LANDED[place][number]]
+
+
+def _beside(job: Job) -> tuple[str, ...]:
+    """The places that it reads beside its own, in a stream of their own or in the same."""
+    return (*(("more",) if job.more else ()), *(job.kafka.also if job.source == "kafka" else ()))
+
+
+def _seen(job: Job, batch: Sequence[Event]) -> Sequence[Event]:
+    """The rows that come out of the source."""
+    if job.bad == "null":
+        return [dict.fromkeys(row) if is_bad(row) else row for row in batch]
+    return [row for row in batch if not is_bad(row)]
+
+
+def _record(output: Output, row: Row) -> Row:
+    """A row as a record; a column that a header has is not in the value."""
+    told = [row[output.key]] if output.key else []
+    if any("headers" in line for line in output.writing):
+        told.append(f"h={row['m']}")
+        row = {name: value for name, value in row.items() if name != "m"}
+    return {**row, "key": " ".join(told) or None}
 
 
 def _place(output: Output) -> str:
+    if output.topic:
+        return f"{output.topic}~"
     return f"{output.table}@" if output.branch else output.table
 
 

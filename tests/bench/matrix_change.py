@@ -51,10 +51,21 @@ class Start(StrEnum):
     ONWARDS = "onwards"
 
 
+class Happening(StrEnum):
+    """What happens to a job's topic or checkpoint between the first rows and the change."""
+
+    NONE = ""
+    PARTITION = "a partition is added, and has the second rows"
+    RECREATED = "its topic is deleted and created again, with other rows"
+    TRIMMED = "records that it has not read are deleted"
+    IN_FLIGHT = "its last batch is written and not committed"
+    POISONED = "a bad record, on which it fails"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """``edit`` makes the job after of the job before; ``given`` is done to both. ``start`` is where a
-    generation in ``edit`` begins.
+    generation in ``edit`` begins. ``paused``: the job is stopped before ``event``, and the change starts it.
     """
 
     name: str
@@ -64,6 +75,14 @@ class Change:
     verdict: Verdict
     way: Way = Way.APPLY
     start: Start | None = None
+    event: Happening = Happening.NONE
+    paused: bool = False
+
+    @property
+    def loses(self) -> bool:
+        """Whether what it has read cannot be read again."""
+        moved = self.after.kafka.cluster == "other" != self.before.kafka.cluster
+        return moved or self.event in (Happening.RECREATED, Happening.TRIMMED)
 
     @property
     def output(self) -> str:
@@ -106,6 +125,14 @@ FAMILIES: Final[Mapping[str, tuple[Query, Mapping[str, tuple[Output, ...]]]]] = 
         },
     ),
     "join": (q.PLAIN, {"append": (Output(mode="append"),)}),
+    "told": (
+        q.PLAIN,
+        {
+            "topic": (Output(mode="append", topic="out"),),
+            "beside": (Output(mode="append"), Output(mode="append", label="told", topic="told")),
+        },
+    ),
+    "counted": (q.SUM, {"topic": (Output(mode="update", topic="out"),)}),
     "rate": (q.RATE, {"append": (Output(mode="append"),)}),
     "unique": (
         q.unique("k"),
@@ -117,19 +144,21 @@ FAMILIES: Final[Mapping[str, tuple[Query, Mapping[str, tuple[Output, ...]]]]] = 
 def job(family: str, source: str, output: str) -> Job:
     """A job of a family, as it is before a change."""
     own, outputs = FAMILIES[family]
-    reading = "rows_per_second = 2" if source == "rate" else "max_files_per_trigger = 1"
+    reading = {"rate": ["rows_per_second = 2"], "kafka": []}.get(source, ["max_files_per_trigger = 1"])
     return Job(
         query=own,
         source=source,
         outputs=outputs[output],
-        together=output == "foreach_batch",
-        reading=(reading,),
+        together=output in ("foreach_batch", "beside"),
+        reading=tuple(reading),
     )
 
 
 def kind_of(found: Job) -> str:
     """The name of a job's output in the matrix."""
     first = found.outputs[0]
+    if any(output.topic for output in found.outputs):
+        return "topic" if first.topic else "beside"
     return "foreach_batch" if found.together else "branch" if first.branch else first.mode
 
 
@@ -156,6 +185,17 @@ def line(line: str) -> Edit:
 def reading(line: str) -> Edit:
     """Another line in the source."""
     return lambda found: replace(found, reading=(line,))
+
+
+def topics(**parts: Any) -> Edit:
+    """Other topics, or the same ones written otherwise."""
+    return lambda found: replace(found, kafka=replace(found.kafka, **parts))
+
+
+def bad_records(action: str) -> Edit:
+    """Another action for bad records; quarantine as the name of a table."""
+    own = action in ("", "fail", "null", "drop")
+    return with_(bad=action if own else "", quarantine="" if own else action)
 
 
 def checkpoint(*lines: str) -> Edit:
@@ -188,6 +228,8 @@ def each(
     *,
     given: Edit = lambda found: found,
     start: Start | None = None,
+    event: Happening = Happening.NONE,
+    paused: bool = False,
 ) -> Iterator[Change]:
     """A change in each place of ``where``: a source, a colon and outputs with commas between, or ``*`` for
     all.
@@ -205,4 +247,6 @@ def each(
                     verdict=verdict,
                     way=way,
                     start=start,
+                    event=event,
+                    paused=paused,
                 )

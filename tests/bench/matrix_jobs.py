@@ -1,11 +1,12 @@
 """One job of the matrix as data, and the lines that declare it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
+from tests.bench.matrix_kafka import Kafka, topic_name
 from tests.bench.matrix_model import Query, Unique
-from tests.bench.matrix_rows import EVENT, OUT, Row
+from tests.bench.matrix_rows import BAD, EVENT, OUT, TABLES, Row
 
 LAKE: Final = """
 catalog "lake" {
@@ -34,10 +35,16 @@ BRANCH: Final = "side"
 class Output:
     """``label`` is also what its table is called after the cell's name. ``updates`` is what ``update_if``
     means, of new and old row.
+
+    With a ``topic`` it writes a topic of that name after the cell's, and no table; ``writing`` are more lines
+    of its ``kafka`` block, ``key`` the column of the keys.
     """
 
     mode: str
     label: str = "out"
+    topic: str = ""
+    key: str = ""
+    writing: tuple[str, ...] = ()
     table: str = "out"
     keys: tuple[str, ...] = ()
     branch: bool = False
@@ -51,7 +58,9 @@ class Job:
     """``lines`` are more lines of the job's block, ``reading`` of the stream's source, ``checkpoint`` of the
     checkpoint's block, which also has ``state_store``.
 
-    ``more``: it reads the place ``more`` too. ``undeclared``: columns that a stream of files leaves out.
+    ``more``: it reads the place ``more`` too. ``undeclared``: columns that a stream of files or topics leaves
+    out, ``types`` those that it declares otherwise. ``kafka``: how a stream of topics is written. ``bad``:
+    the action for bad records; ``quarantine`` the table that gets them, after the cell's name.
     ``code``: a Python step of this text stands between the stream and the SQL.
     """
 
@@ -61,6 +70,10 @@ class Job:
     place: str = "events"
     more: bool = False
     undeclared: tuple[str, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    kafka: Kafka = field(default_factory=Kafka)
+    bad: str = ""
+    quarantine: str = ""
     step: str = "made"
     lines: tuple[str, ...] = ()
     reading: tuple[str, ...]
@@ -75,8 +88,9 @@ class Job:
 def declared(job: Job, name: str) -> str:
     """The blocks of a job and of all that is its own."""
     blocks = [
-        *(_table(output, name) for output in _tables(job)),
+        *_all_tables(job, name),
         *(_stream(job, place, name) for place in _places(job)),
+        *(job.kafka.blocks(name, job.place) if job.source == "kafka" else []),
         _block(
             f'checkpoint "{name}"',
             [*job.checkpoint, *([f"state_store = {job.state_store}"] if job.state_store else [])],
@@ -88,7 +102,7 @@ def declared(job: Job, name: str) -> str:
 
 def tables_alone(job: Job, name: str) -> str:
     """The tables, before there is a job: to lay rows and branches into them."""
-    return "\n".join(_table(output, name) for output in _tables(job))
+    return "\n".join(_all_tables(job, name))
 
 
 def table_name(output: Output, name: str) -> str:
@@ -96,16 +110,31 @@ def table_name(output: Output, name: str) -> str:
     return f"{name}_{output.table}"
 
 
+def _all_tables(job: Job, name: str) -> list[str]:
+    found = [_table(output, name) for output in _tables(job)]
+    if job.quarantine:
+        lines = ["catalog = catalog.lake", 'namespace = "demo"', *_columns(BAD)]
+        found.append(_block(f'table "{name}_{job.quarantine}"', lines))
+    return found
+
+
+def places_read(job: Job) -> tuple[str, ...]:
+    """The places whose topics a job reads."""
+    if job.source != "kafka":
+        return ()
+    return (job.place, *job.kafka.also, *(("more",) if job.more else ()))
+
+
 def source_tables() -> str:
     """The tables that cells with the source ``table`` stream from."""
     return "\n".join(
         _block(f'table "{place}"', ["catalog = catalog.lake", 'namespace = "demo"', *_columns(EVENT)])
-        for place in ("events", "more", "elsewhere")
+        for place in TABLES
     )
 
 
 def _tables(job: Job) -> Sequence[Output]:
-    return list({output.table: output for output in job.outputs}.values())
+    return list({output.table: output for output in job.outputs if not output.topic}.values())
 
 
 def _table(output: Output, name: str) -> str:
@@ -127,18 +156,27 @@ def _stream(job: Job, place: str, name: str) -> str:
         if delay is not None
         else []
     )
+    if job.quarantine:
+        lines.append(f"bad_records = {{ quarantine = table.{name}_{job.quarantine} }}")
+    elif job.bad:
+        lines.append(f'bad_records = {{ action = "{job.bad}" }}')
     match job.source:
         case "files":
             source = _block("files", [f'path = "landing/{place}"', 'format = "json"', *job.reading])
-            lines += [
-                source,
-                *_columns({name: kind for name, kind in EVENT.items() if name not in job.undeclared}),
-            ]
+            lines += [source, *_declared(job)]
+        case "kafka":
+            lines.append(_block("kafka", [*job.kafka.lines(name, place), *job.reading]))
+            lines += _declared(job) if job.kafka.format in ("json", "csv", "avro") else []
         case "table":
             lines.append(_block("table", [f"table = table.{place}", *job.reading]))
         case _:
             lines.append(_block("rate", job.reading))
     return _block(f'stream "{_stream_name(place, job, name)}"', lines)
+
+
+def _declared(job: Job) -> list[str]:
+    kept = {name: kind for name, kind in EVENT.items() if name not in job.undeclared}
+    return _columns({**kept, **job.types})
 
 
 def _stream_name(place: str, job: Job, name: str) -> str:
@@ -180,6 +218,11 @@ def _output(output: Output, name: str) -> str:
         f"on = {_listed(output.keys)}",
         *([f'update_if = "{output.update_if}"'] if output.update_if else []),
     ]
+    if output.topic:
+        key = [f'key = "{output.key}"'] if output.key else []
+        written = [f'topic = "{topic_name(name, output.topic)}"', "connection = kafka.main", *key]
+        topic = _block("kafka", [*written, *output.writing])
+        return _block(f'output "{output.label}"', [topic, f'mode = "{output.mode}"'])
     lines = [
         f"table = table.{table_name(output, name)}",
         f'mode = "{output.mode}"',

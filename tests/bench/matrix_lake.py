@@ -10,16 +10,17 @@ from typing import Any
 
 from tests.bench.matrix_cells import LAID
 from tests.bench.matrix_jobs import BRANCH, LAKE, source_tables
-from tests.bench.matrix_rows import LANDED, Event, Row, text
+from tests.bench.matrix_kafka import Cluster
+from tests.bench.matrix_rows import LANDED, TABLES, Event, Row, text
 from tests.support.command_line import Ended, flareiac
 
 _GONE = 120.0
 
 
 class Lake:
-    """A directory with a project, and one Spark application."""
+    """A directory with a project, one Spark application and, where cells read or write topics, a broker."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, brokers: int = 0) -> None:
         from pyiceberg.catalog.sql import SqlCatalog
 
         self.root = root
@@ -27,11 +28,23 @@ class Lake:
             (root / "landing" / place).mkdir(parents=True)
         (root / "lake").mkdir()
         self.write("lake", LAKE + source_tables())
+        self.cluster = Cluster(root, two=brokers > 1) if brokers else None
         self.catalog = SqlCatalog(
             "lake",
             uri=f"sqlite:///{root}/lake/catalog.db?timeout=60",
             warehouse=f"file://{root}/lake/warehouse",
         )
+
+    def open(self) -> None:
+        """Starts what has to run before the project's application."""
+        if self.cluster is not None:
+            self.write("kafka", self.cluster.open())
+
+    @property
+    def brokers(self) -> Cluster:
+        """The broker of the topics. Raises ``AssertionError`` where the lake has none."""
+        assert self.cluster is not None, "the lake was made without brokers"
+        return self.cluster
 
     def write(self, name: str, content: str) -> None:
         (self.root / f"{name}.flare.hcl").write_text(content)
@@ -62,7 +75,12 @@ class Lake:
         """The first (0) or the second (1) rows, everywhere."""
         for place, batches in LANDED.items():
             self._land_file(place, f"{number}.json", batches[number])
-            self._append(place, batches[number])
+            if place in TABLES:
+                self._append(place, batches[number])
+
+    def land_file(self, place: str, name: str, rows: Iterable[Event]) -> None:
+        """A file of further rows."""
+        self._land_file(place, name, rows)
 
     def lay(self, table: str) -> None:
         """A row in an output's table, and a branch that begins with it."""
@@ -102,6 +120,14 @@ class Lake:
         found = self.catalog.load_table(("demo", place))
         found.append(pa.Table.from_pylist([dict(row) for row in rows], schema=found.schema().as_arrow()))
 
+    def take_back_commits(self, job: str) -> None:
+        """The last batch of each query of a stopped job looks as if the driver had died before its commit."""
+        for commits in (self.root / ".flareiac").rglob("commits"):
+            numbers = [int(item.name) for item in commits.iterdir() if item.name.isdigit()]
+            if job in commits.parts and numbers:
+                (commits / f"{max(numbers)}").unlink()
+                (commits / f".{max(numbers)}.crc").unlink(missing_ok=True)
+
     # What runs
 
     def jobs(self) -> dict[str, Mapping[str, Any]]:
@@ -121,7 +147,14 @@ class Lake:
         return True
 
     def close(self) -> None:
-        """Ends the application that this project started."""
+        """Ends what this project started."""
+        try:
+            self._end_application()
+        finally:
+            if self.cluster is not None:
+                self.cluster.close()
+
+    def _end_application(self) -> None:
         try:
             application = json.loads((self.root / "runtime" / "status.json").read_text())["application"]
             pid = int(application["pid"])

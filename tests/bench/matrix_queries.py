@@ -24,7 +24,7 @@ def plain(
 
 def added(column: str, times: int = 1) -> Fold:
     """sum"""
-    return lambda old, e: (old or 0) + e[column] * times
+    return lambda old, e: old if e[column] is None else (old or 0) + e[column] * times
 
 
 def greatest(column: str) -> Fold:

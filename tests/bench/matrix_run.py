@@ -11,13 +11,17 @@ from typing import Any, Final
 
 from tests.bench.figure import remark
 from tests.bench.matrix_cells import NEW_QUERY, RESTARTED, RUNS_ON, STARTED, STOPPED, Cell
-from tests.bench.matrix_change import Verdict, Way
-from tests.bench.matrix_jobs import Job, declared, table_name, tables_alone
+from tests.bench.matrix_change import Verdict, Way, line
+from tests.bench.matrix_happenings import fails, happen
+from tests.bench.matrix_jobs import Job, declared, places_read, table_name, tables_alone
+from tests.bench.matrix_kafka import topic_name
 from tests.bench.matrix_lake import Lake
 from tests.bench.matrix_model import Steady
-from tests.bench.matrix_rows import counted, text
+from tests.bench.matrix_rows import LANDED, bad_text, counted, text
 
 _SETTLES: Final = 900.0
+_FAILS: Final = 120.0
+"""Seconds until a job has failed on what it cannot go on with."""
 _QUIET: Final = 15.0
 """Seconds in which all jobs were idle: what was not read by then never will be."""
 _RESTS: Final = ("idle", "stopped", "completed", "failed")
@@ -27,10 +31,11 @@ def run(root: Path, cells: Sequence[Cell]) -> None:
     """Fills in what is found of each cell. Raises ``RuntimeError`` with what a command said that ended
     otherwise than it must.
     """
-    lake = Lake(root)
-    if not (root / ".flareiac.lock.hcl").is_file():
-        lake.run("init")
+    lake = Lake(root, brokers=max(map(_clusters, cells), default=0))
     try:
+        lake.open()
+        if not (root / ".flareiac.lock.hcl").is_file():
+            lake.run("init")
         _Course(lake, cells).run()
     finally:
         lake.close()
@@ -43,6 +48,7 @@ class _Course:
 
     def run(self) -> None:
         self._timed(f"{len(self.cells)} jobs as they are before", self._before)
+        self._timed("what happens in between", self._between)
         self._timed("plans of the changes", self._verdicts)
         self._timed("a plan that is blocked changes nothing", self._blocked)
         self._timed("the ways out", self._ways_out)
@@ -63,11 +69,29 @@ class _Course:
                 if output.branch:
                     lake.lay(table_name(output, cell.name))
         lake.land(0)
+        self._land_topics(0)
         for cell in self.cells:
             self._write(cell, cell.change.before)
         lake.run("apply", "-auto-approve")
         self._compare({cell.name: cell.rows_first() for cell in self.cells}, "before the change")
+
+    def _between(self) -> None:
+        paused = [cell for cell in self.cells if cell.change.paused]
+        for cell in paused:
+            self._write(cell, line("stopped = true")(cell.change.before))
+        if paused:
+            self.lake.run("apply", "-auto-approve")
+        for cell in self.cells:
+            happen(cell, self.lake)
+        failing = [cell for cell in self.cells if fails(cell)]
+        self.lake.await_all(lambda: all(map(self._has_failed, failing)), _FAILS)
+        for cell in failing:
+            if not self._has_failed(cell):
+                cell.wrong.append("it did not fail on what happened")
         self.runs = {cell.address: self._ids(cell) for cell in self.cells}
+
+    def _has_failed(self, cell: Cell) -> bool:
+        return bool(self.lake.jobs()[cell.address]["phase"] == "failed")
 
     def _verdicts(self) -> None:
         for cell in self.cells:
@@ -133,7 +157,7 @@ class _Course:
         status = self.lake.jobs()[cell.address]
         if status["phase"] == "stopped":
             cell.outcome = STOPPED
-        elif not runs_before:
+        elif not runs_before or cell.change.paused:
             cell.outcome = STARTED
         elif runs == runs_before:
             cell.outcome = RUNS_ON
@@ -144,6 +168,7 @@ class _Course:
 
     def _second(self) -> None:
         self.lake.land(1)
+        self._land_topics(1)
         self._compare({cell.name: cell.rows_last() for cell in self.cells}, "at the end")
         _code, planned = self.lake.plan()
         for cell in self.cells:
@@ -157,6 +182,22 @@ class _Course:
             cell.failures = jobs[cell.address].get("failures") or 0
 
     # Parts
+
+    def _land_topics(self, number: int) -> None:
+        """The rows of the topics that a cell reads; the second ones in the form that it reads in the end."""
+        for cell in filter(_has_topics, self.cells):
+            jobs = (cell.change.before, cell.change.after)
+            if number == 0:
+                for topic in dict.fromkeys(output.topic for job in jobs for output in job.outputs):
+                    if topic:
+                        self.lake.brokers.create(topic_name(cell.name, topic))
+            read = jobs[0] if number == 0 else cell.last
+            for place in dict.fromkeys(place for job in jobs for place in places_read(job)):
+                topic, cluster = topic_name(cell.name, place), read.kafka.cluster
+                if number == 0:
+                    self.lake.brokers.create(topic)
+                landed = LANDED[place][number]
+                self.lake.brokers.land(topic, landed, read.kafka.format, cluster)
 
     def _write(self, cell: Cell, job: Job) -> None:
         self.lake.write(cell.name, declared(job, cell.name))
@@ -193,13 +234,13 @@ class _Course:
             ]
 
     def _found(self, cell: Cell, wanted: Mapping[str, str]) -> dict[str, str]:
-        told = counted if _is_steady(cell) else text
-        return {
-            table: self.lake.rows(
-                f"{cell.name}_{table.removesuffix('@')}", branch=table.endswith("@"), told=told
-            )
-            for table in wanted
-        }
+        return {table: self._told(cell, table) for table in wanted}
+
+    def _told(self, cell: Cell, table: str) -> str:
+        if table.endswith("~"):
+            return text(self.lake.brokers.rows(topic_name(cell.name, table[:-1])))
+        told = counted if _is_steady(cell) else bad_text if table.endswith("!") else text
+        return self.lake.rows(f"{cell.name}_{table.rstrip('@!')}", branch=table.endswith("@"), told=told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +258,18 @@ def _stands(cell: Cell, job: Mapping[str, Any]) -> _Stands:
 
 def _is_steady(cell: Cell) -> bool:
     return isinstance(cell.change.before.query, Steady)
+
+
+def _clusters(cell: Cell) -> int:
+    """How many clusters of Kafka a cell needs."""
+    jobs = (cell.change.before, cell.change.after)
+    if any(job.kafka.cluster == "other" for job in jobs):
+        return 2
+    return int(any(job.source == "kafka" or any(output.topic for output in job.outputs) for job in jobs))
+
+
+def _has_topics(cell: Cell) -> bool:
+    return _clusters(cell) > 0
 
 
 def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) -> str:
