@@ -4,7 +4,9 @@ files, by reading only.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.project import Project
@@ -37,12 +39,16 @@ from flareiac_spark.control import (
 from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.job.brokers import of_each
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk, reach_complaints
 from flareiac_spark.sources.source import kinds
+
+_LIMIT_SECONDS: Final = 45.0
+"""More than brokers and registries are given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +59,14 @@ class Readers:
     schemas: SchemaReader
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
-        """Asks each broker and each registry once for all of them."""
-        self.reach.prefetch(requests)
-        self.schemas.prefetch(requests)
+        """Asks each broker and each registry once for all of them, both at the same time."""
+        of_each(
+            {
+                "brokers": partial(self.reach.prefetch, requests),
+                "registries": partial(self.schemas.prefetch, requests),
+            },
+            _LIMIT_SECONDS,
+        )
 
 
 def read_job(request: ReadRequest, applications: Applications, readers: Readers) -> Observation:
