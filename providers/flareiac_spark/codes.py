@@ -158,6 +158,11 @@ TOPIC_IN_BATCH: Final = Code("FIK325", "A batch job cannot write a topic")
 UPDATE_SHARES_BATCH: Final = Code("FIK326", "An output in update mode shares its query with another mode")
 TOPIC_IS_READ: Final = Code("FIK328", "The job writes a topic that it reads")
 RECORD_COLUMN_MISSING: Final = Code("FIK329", "A record takes a column that the step does not give")
+INVALID_CHANGE_OPTION: Final = Code("FIK330", "Invalid setting of change events")
+UNCLEAR_VALUES: Final = Code("FIK331", "The meaning of values is not certain")
+CHANGES_WITHOUT_ORDER: Final = Code("FIK332", "Changes are merged without an order")
+ORDER_OF_PARTITIONS: Final = Code("FIK333", "The order of changes depends on the partitions of the topic")
+DELETES_ARE_WRITTEN: Final = Code("FIK334", "Deletes of the source do not delete")
 
 # Running jobs
 START_CANCELLED: Final = Code("FIK070", "The start of the job was cancelled")

@@ -18,6 +18,7 @@ from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, NotAType, normal_type, table_columns
 from flareiac_spark.definition import foreign_tables, validation
+from flareiac_spark.definition.change_order import check_change_order
 from flareiac_spark.definition.checkpoint_conf import conf_of
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import declared_code, python_call
@@ -101,6 +102,7 @@ def canonical(
     validation.check(job, diagnostics)
     columns = {name: _certain_columns(item, references) for name, item in inputs.items()}
     validation.check_columns(job, columns, diagnostics)
+    check_change_order(job, sources.columns, diagnostics)
     foreign_tables.warn_of_expiry(decoded.name, job, project, diagnostics)
     return job.attributes
 

@@ -70,6 +70,14 @@ class Places(Protocol):
         """The identifier of a table, and its uuid where that is known."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeColumns:
+    """Names of columns of a change: what it does to its row, and its place in the order of changes."""
+
+    operation: str
+    position: str
+
+
 class Source(ABC):
     """A source. What is a class variable is true of its whole kind."""
 
@@ -134,6 +142,11 @@ class Source(ABC):
     @property
     def folder(self) -> str | None:
         """The path or pattern of the files that it reads, as it is recorded."""
+        return None
+
+    @property
+    def change_columns(self) -> ChangeColumns | None:
+        """Where its rows are changes of other rows: the columns that say so."""
         return None
 
     @property

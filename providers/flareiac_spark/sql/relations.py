@@ -58,6 +58,16 @@ def name_of(table: exp.Table) -> str:
     return ".".join(part.name for part in table.parts)
 
 
+def row_by_row(sql: str) -> bool:
+    """Whether each row that a query gives certainly is made of one row of the only relation that it reads."""
+    tree = parsed(sql)
+    if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Table))) != 1:
+        return False
+    return (
+        tree.find(exp.Join, exp.Group, exp.Distinct, exp.AggFunc, exp.Window, exp.Lateral, exp.UDTF) is None
+    )
+
+
 def columns_read(steps: Sequence[str], relation: str, known: Sequence[str]) -> frozenset[str]:
     """Those of the known columns of a relation that some step may read, lower case. All of them where that
     cannot be determined, or none is.

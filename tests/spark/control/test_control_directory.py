@@ -393,7 +393,10 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
                 *("avro.differences", "avro.known", "avro.notes", "avro.reading", "avro.registry"),
                 *("avro.spelling", "avro.texts", "avro.types", "kafka.avro_values", "kafka.cluster"),
                 *("kafka.decoders", "kafka.formats", "kafka.positions", "kafka.start_check"),
-                *("kafka.starting", "kafka.topic_notes"),
+                *("kafka.starting", "kafka.topic_notes", "debezium", "debezium.avro_kinds"),
+                *("debezium.avro_rows", "debezium.decode_avro", "debezium.decode_json"),
+                *("debezium.envelope", "debezium.json_kinds", "debezium.leaves", "debezium.meanings"),
+                *("debezium.names", "debezium.positions", "debezium.unchanged"),
             )
         ),
         *(f"flareiac_spark.sources.{kind}{part}" for kind in KINDS for part in ("", ".resolved")),

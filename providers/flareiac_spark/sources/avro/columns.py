@@ -86,7 +86,7 @@ def _single(schema: AvroType) -> str:
         case Primitive() if schema == NULL:
             raise NoColumn("is always null")
         case Primitive():
-            return _PLAIN[schema]
+            return _PLAIN[Primitive(name=schema.name, logical=schema.logical)]
         case Decimal(precision=precision, scale=scale):
             return f"decimal({precision},{scale})"
         case Fixed():

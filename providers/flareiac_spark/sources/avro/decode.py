@@ -46,6 +46,29 @@ class Framed:
 Writers: TypeAlias = Plain | Framed
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branches:
+    """How values are read. ``struct``: the type that all branches give, with the field ``MARK``; ``misfit``:
+    why values of a schema cannot be read, None where they can; ``branch``: the expression that reads those of
+    a schema, of that of their bytes.
+    """
+
+    struct: str
+    misfit: Callable[[AvroType], str | None]
+    branch: Callable[[Record, str], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Expressions: ``decoded`` is of the branches' type; ``errors`` are conditions, each with why a value
+    cannot be read; ``unread`` says so of bytes for which ``MARK`` is null.
+    """
+
+    decoded: str
+    errors: Sequence[tuple[str, str]]
+    unread: str
+
+
 def decode_avro(frame: Any, value: str, writers: Writers, columns: tuple[SpecColumn, ...], ddl: Ddl) -> Any:
     """The frame with ``columns``, decoded from its column ``value`` of bytes, and with ``ERROR``: why the
     record is bad, null where it is good. A null value gives nulls and is good.
@@ -57,13 +80,60 @@ def decode_avro(frame: Any, value: str, writers: Writers, columns: tuple[SpecCol
     required = frame.sparkSession.createDataFrame([], ddl(columns)).schema if columns else None
     missing = tuple(missing_values(columns, required, f"{_DECODED}.")) if columns else ()
     sql = _Sql(value=quote(value), struct=struct, columns=columns, missing=missing)
-    decoded, error = sql.framed(writers) if isinstance(writers, Framed) else sql.plain(writers.schema)
+    found = written(writers, sql.value, Branches(struct=struct, misfit=sql.misfit, branch=sql.branch))
     fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
     return (
-        frame.selectExpr("*", f"{decoded} AS {_DECODED}")
-        .selectExpr("*", *fields, f"{error} AS {ERROR}")
+        frame.selectExpr("*", f"{found.decoded} AS {_DECODED}")
+        .selectExpr("*", *fields, f"{sql.error(found)} AS {ERROR}")
         .drop(_DECODED)
     )
+
+
+def written(writers: Writers, value: str, branches: Branches) -> Written:
+    """How values of these writers are read. ``value``: the expression of the bytes."""
+    match writers:
+        case Plain(schema=schema):
+            return _plain(schema, value, branches)
+        case Framed():
+            return _framed(writers, value, branches)
+
+
+def _plain(schema: AvroType, value: str, branches: Branches) -> Written:
+    unread = _literal("the bytes are not a value of the schema")
+    why = branches.misfit(schema)
+    if why is not None or not isinstance(schema, Record):
+        errors = [(f"{value} IS NOT NULL", _literal(why or ""))]
+        return Written(decoded=f"CAST(NULL AS {branches.struct})", errors=errors, unread=unread)
+    decoded = _case([(f"{value} IS NOT NULL", branches.branch(schema, value))])
+    return Written(decoded=decoded, errors=(), unread=unread)
+
+
+def _framed(writers: Framed, value: str, branches: Branches) -> Written:
+    null, number = f"CAST(NULL AS {branches.struct})", f"conv(hex(substring({value}, 2, 4)), 16, 10)"
+    bare = f"length({value}) < {HEADER_BYTES} OR substring({value}, 1, 1) <> X'00'"
+    payload = f"substring({value}, {HEADER_BYTES + 1})"
+    cases = [(f"{value} IS NULL OR {bare}", null)]
+    errors = [(bare, _literal(_NOT_FRAMED))]
+    for known, text in sorted(writers.noted.schemas.items(), key=lambda item: -int(item[0])):
+        schema = parse(text)
+        why = branches.misfit(schema)
+        if why is None and isinstance(schema, Record):
+            cases.append((_has(value, known), branches.branch(schema, payload)))
+        else:
+            cases.append((_has(value, known), null))
+            errors.append((_has(value, known), _literal(f"the record has the schema {known}: {why}")))
+    for known, why in sorted(writers.noted.missing.items()):
+        cases.append((_has(value, known), null))
+        errors.append((_has(value, known), _literal(f"the record has the schema {known}: {why}")))
+    before, after = new_id_text(writers.url)
+    text = f"concat({_literal(before)}, {number}, {_literal(after)})"
+    unknown = f"CAST(raise_error({text}) AS {branches.struct})"
+    unread = f"concat({_literal('the bytes are not a value of the schema ')}, {number})"
+    return Written(decoded=_case(cases, otherwise=unknown), errors=errors, unread=unread)
+
+
+def _has(value: str, number: str) -> str:
+    return f"substring({value}, 2, 4) = X'{int(number) & 0xFFFFFFFF:08x}'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,61 +143,17 @@ class _Sql:
     columns: tuple[SpecColumn, ...]
     missing: tuple[tuple[str, str], ...]
 
-    def plain(self, schema: AvroType) -> tuple[str, str]:
-        """The expressions of the struct and of the error."""
-        why = self._misfit(schema)
-        if why is not None or not isinstance(schema, Record):
-            cases = [(f"{self.value} IS NOT NULL", _literal(why or ""))]
-            return self._null, _case(cases)
-        decoded = _case([(f"{self.value} IS NOT NULL", self._branch(schema, self.value))])
-        unread = _literal("the bytes are not a value of the schema")
-        return decoded, self._error([], unread)
-
-    def framed(self, writers: Framed) -> tuple[str, str]:
-        """The same."""
-        bare = f"length({self.value}) < {HEADER_BYTES} OR substring({self.value}, 1, 1) <> X'00'"
-        payload = f"substring({self.value}, {HEADER_BYTES + 1})"
-        branches = [(f"{self.value} IS NULL OR {bare}", self._null)]
-        errors = [(bare, _literal(_NOT_FRAMED))]
-        for number, text in sorted(writers.noted.schemas.items(), key=lambda item: -int(item[0])):
-            schema = parse(text)
-            why = self._misfit(schema)
-            if why is None and isinstance(schema, Record):
-                branches.append((self._has(number), self._branch(schema, payload)))
-            else:
-                branches.append((self._has(number), self._null))
-                errors.append((self._has(number), _literal(f"the record has the schema {number}: {why}")))
-        for number, why in sorted(writers.noted.missing.items()):
-            branches.append((self._has(number), self._null))
-            errors.append((self._has(number), _literal(f"the record has the schema {number}: {why}")))
-        before, after = new_id_text(writers.url)
-        text = f"concat({_literal(before)}, {self._number}, {_literal(after)})"
-        unknown = f"CAST(raise_error({text}) AS {self.struct})"
-        unread = f"concat({_literal('the bytes are not a value of the schema ')}, {self._number})"
-        return _case(branches, otherwise=unknown), self._error(errors, unread)
-
-    @property
-    def _null(self) -> str:
-        return f"CAST(NULL AS {self.struct})"
-
-    @property
-    def _number(self) -> str:
-        return f"conv(hex(substring({self.value}, 2, 4)), 16, 10)"
-
-    def _has(self, number: str) -> str:
-        return f"substring({self.value}, 2, 4) = X'{int(number) & 0xFFFFFFFF:08x}'"
-
-    def _branch(self, schema: Record, payload: str) -> str:
+    def branch(self, schema: Record, payload: str) -> str:
         return f"CAST({reading(schema, payload, self.columns)} AS {self.struct})"
 
-    def _misfit(self, schema: AvroType) -> str | None:
+    def misfit(self, schema: AvroType) -> str | None:
         """Why no record of this schema fits the columns."""
         found = [item for item in differences(schema, self.columns) if blocks(item)]
         return "; ".join(map(clause, found[:3])) if found else None
 
-    def _error(self, before: Sequence[tuple[str, str]], unread: str) -> str:
-        cases = [(f"{self.value} IS NULL", "CAST(NULL AS STRING)"), *before]
-        cases.append((f"{_DECODED}.`{MARK}` IS NULL", unread))
+    def error(self, found: Written) -> str:
+        cases = [(f"{self.value} IS NULL", "CAST(NULL AS STRING)"), *found.errors]
+        cases.append((f"{_DECODED}.`{MARK}` IS NULL", found.unread))
         texts = [f"{_DECODED}.{quote(column.name)}" for column in self.columns if column.type == "string"]
         if texts:
             invalid = " OR ".join(f"NOT is_valid_utf8({text})" for text in texts)

@@ -1,6 +1,6 @@
 """Compares declared columns with the newest schemas of a registry, for a plan. Touches the registry."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -14,7 +14,7 @@ from flareiac_spark.sources.avro.registry import (
     RegistryProblem,
     SubjectVersion,
 )
-from flareiac_spark.sources.avro.types import NotAvro, parse
+from flareiac_spark.sources.avro.types import AvroType, NotAvro, parse
 from flareiac_spark.sources.resolved import SpecColumn
 
 TIMEOUT_S: Final = 5.0
@@ -22,11 +22,15 @@ TIMEOUT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaRead:
-    """What a stream asks a registry for: the subjects of its values. ``columns`` are those of the value."""
+    """What a stream asks a registry for: the subjects of its values. ``columns`` are those of the value.
+    ``row`` gives the record that they are read from, None for a schema that has none; by itself that is the
+    whole value.
+    """
 
     registry: RegistryAccess
     subjects: tuple[str, ...]
     columns: tuple[SpecColumn, ...]
+    row: Callable[[AvroType], AvroType | None] = lambda schema: schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +98,11 @@ def _asked(registry: Registry, subject: str) -> SubjectAnswer:
 
 def compared(read: SchemaRead, answers: Mapping[str, SubjectAnswer]) -> tuple[SchemaFinding, ...]:
     """One for each subject; what keeps it from being known is said once."""
-    found = (_compared(answers[subject], read.columns) for subject in read.subjects)
+    found = (_compared(answers[subject], read) for subject in read.subjects)
     return tuple(dict.fromkeys(found))
 
 
-def _compared(answer: SubjectAnswer, columns: Sequence[SpecColumn]) -> SchemaFinding:
+def _compared(answer: SubjectAnswer, read: SchemaRead) -> SchemaFinding:
     if isinstance(answer, SchemaUnknown):
         return answer
     found = answer.newest
@@ -109,10 +113,12 @@ def _compared(answer: SubjectAnswer, columns: Sequence[SpecColumn]) -> SchemaFin
         tree = parse(found.schema.text, found.schema.references)
     except NotAvro as trouble:
         return SchemaUnknown(why=f"{name} cannot be read: {trouble}")
+    if (row := read.row(tree)) is None:
+        return SchemaUnknown(why=f"{name} is not a schema of values of the format")
     return LatestSchema(
         subject=found.subject,
         version=found.version,
-        differences=tuple(differences(tree, columns)),
+        differences=tuple(differences(row, read.columns)),
         level=answer.level or "",
-        tolerated=tolerated(answer.level, tree, columns) if answer.level is not None else None,
+        tolerated=tolerated(answer.level, row, read.columns) if answer.level is not None else None,
     )

@@ -53,8 +53,8 @@ class _Spelling:
 
     def type(self, schema: AvroType) -> Any:
         match schema:
-            case Primitive(name=name, logical=logical):
-                return name if logical is None else {"type": name, "logicalType": logical}
+            case Primitive():
+                return _primitive(schema)
             case Decimal():
                 return self._decimal(schema)
             case Recursive(name=name):
@@ -90,6 +90,14 @@ class _Spelling:
 
     def _field(self, item: Field) -> dict[str, Any]:
         return {"name": item.name, "type": self.type(item.type)}
+
+
+def _primitive(schema: Primitive) -> Any:
+    numbers = {"scale": schema.scale, "connect.decimal.precision": schema.precision}
+    parameters = {name: str(number) for name, number in numbers.items() if number is not None}
+    given = {"logicalType": schema.logical, "connect.name": schema.connect, "connect.parameters": parameters}
+    found = {name: value for name, value in given.items() if value}
+    return {"type": schema.name, **found} if found else schema.name
 
 
 def _unmistakable(name: str) -> str:

@@ -6,7 +6,7 @@ What Spark and a reader do not need is left out: documentation, aliases, default
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
@@ -25,6 +25,8 @@ _LOGICAL: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Those that change what Spark reads, or what a reader wants to know; another one is left out."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_CONNECT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.$]*\Z")
+_WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,6}\Z")
 _DEEPEST: Final = 60
 
 
@@ -34,10 +36,15 @@ class NotAvro(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Primitive:
-    """A type without a name of its own. ``logical``: what its values mean, where that is known."""
+    """A type without a name of its own. ``logical``: what its values mean, where that is known. ``connect``:
+    what Kafka Connect calls them; ``scale`` and ``precision`` of those that are its decimals.
+    """
 
     name: str
     logical: str | None = None
+    connect: str | None = None
+    scale: int | None = None
+    precision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,9 +207,9 @@ class _Reading:
             case "map":
                 return Map(values=self.type(_part(node, "values", "a map"), namespace))
             case "bytes":
-                return _decimal(node, None) or Primitive(name="bytes")
+                return _decimal(node, None) or _primitive("bytes", node)
             case _ if kind in PRIMITIVES:
-                return Primitive(name=kind, logical=_logical(kind, node))
+                return _primitive(kind, node)
             case _:
                 return self._by_name(kind, namespace)
 
@@ -300,6 +307,32 @@ def _decimal(node: Mapping[str, Any], stored: Fixed | None) -> Decimal | None:
     if not 0 < precision <= MOST_DIGITS or not 0 <= scale <= precision:
         return None
     return Decimal(precision=precision, scale=scale, stored=stored)
+
+
+def _primitive(kind: str, node: Mapping[str, Any]) -> Primitive:
+    found = Primitive(name=kind, logical=_logical(kind, node), connect=_connect(node))
+    if found.connect is None or kind != "bytes":
+        return found
+    match node:
+        case {"connect.parameters": {"scale": scale, "connect.decimal.precision": precision}}:
+            return replace(found, scale=_number(scale), precision=_number(precision))
+        case {"connect.parameters": {"scale": scale}}:
+            return replace(found, scale=_number(scale))
+        case _:
+            return found
+
+
+def _connect(node: Mapping[str, Any]) -> str | None:
+    """The name of Kafka Connect. One that is not such a name is left out: it stands in texts of SQL."""
+    match node:
+        case {"connect.name": str(name)} if _CONNECT_NAME.match(name):
+            return name
+        case _:
+            return None
+
+
+def _number(text: Any) -> int | None:
+    return int(text) if isinstance(text, str) and _WHOLE_NUMBER.match(text) else None
 
 
 def _logical(kind: str, node: Mapping[str, Any]) -> str | None:

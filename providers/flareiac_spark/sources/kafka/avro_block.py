@@ -1,6 +1,6 @@
 """What a ``kafka`` block says of Avro values: their schema, or the registry that holds it. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,19 +16,23 @@ from flareiac_spark.sources.avro.differences import blocks, differences
 from flareiac_spark.sources.avro.registry import RegistryAccess
 from flareiac_spark.sources.avro.texts import clause
 from flareiac_spark.sources.avro.types import NotAvro, Record, parse
-from flareiac_spark.sources.kafka.formats import AVRO
+from flareiac_spark.sources.debezium.avro_rows import NOT_ENVELOPES, effective, row_of, unreadable
+from flareiac_spark.sources.kafka.formats import DEBEZIUM_AVRO, OF_AVRO
 from flareiac_spark.sources.resolved import SpecColumn
 
 SPARK_AVRO: Final = "org.apache.spark:spark-avro_2.13:4.1.1"
 _OF_VALUES: Final = "-value"
 
 
-def derived_columns(schema: Data) -> list[Column]:
+def derived_columns(schema: Data, format: str) -> list[Column]:  # noqa: A002 - the word of the attribute
     """The columns that hold what a schema says; none for a text that is none, which is reported."""
     try:
         tree = parse(schema) if schema is not UNKNOWN else None
     except NotAvro:
         return []
+    if format == DEBEZIUM_AVRO and tree is not None:
+        row = row_of(tree)
+        tree = effective(row, (), {}) if row is not None else None
     return (
         [Column(name=name, type=kind) for name, kind in columns_of(tree)] if isinstance(tree, Record) else []
     )
@@ -48,6 +52,7 @@ class AvroBlock:
     format: str
     schema: Data
     subject: Data
+    options: Mapping[str, str]
     declared: Sequence[Column]
     diagnostics: Diagnostics
 
@@ -56,7 +61,7 @@ class AvroBlock:
         schema, subject = self.schema, self.subject
         given = {"schema": schema, "subject": subject}
         written = [name for name, value in given.items() if value is not None]
-        if self.format != AVRO or len(written) > 1:
+        if self.format not in OF_AVRO or len(written) > 1:
             if written:
                 text = (
                     "schema and subject exclude each other."
@@ -101,6 +106,14 @@ class AvroBlock:
             SpecColumn(name=column.name, type=column.type, required=column.required)
             for column in self.declared
         ]
+        if self.format == DEBEZIUM_AVRO:
+            row = row_of(tree)
+            if row is None:
+                self._error(codes.INVALID_AVRO_SCHEMA, f"{NOT_ENVELOPES}.", "schema")
+                return
+            for why in unreadable(row, columns, self.options):
+                self._error(codes.AVRO_COLUMN_DIFFERS, f"{why[0].upper()}{why[1:]}.", "schema")
+            tree = effective(row, columns, self.options)
         for item in differences(tree, columns):
             if blocks(item):
                 text = clause(item)

@@ -8,11 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from flareiac_spark.sources.avro.decode import Framed, Plain, decode_avro
+from flareiac_spark.sources.avro.decode import Framed, Plain, Writers, decode_avro
 from flareiac_spark.sources.avro.notes import known_schemas
 from flareiac_spark.sources.avro.types import parse
+from flareiac_spark.sources.debezium.decode_avro import Decoding as Envelopes
+from flareiac_spark.sources.debezium.decode_avro import decode_envelopes
+from flareiac_spark.sources.debezium.decode_json import decode_json
 from flareiac_spark.sources.decoding import ERROR, decode_text
 from flareiac_spark.sources.kafka.avro_values import AvroValues
+from flareiac_spark.sources.kafka.formats import DEBEZIUM_AVRO, DEBEZIUM_JSON
 from flareiac_spark.sources.resolved import Opening, SpecColumn
 
 VALUE_BYTES: Final = "__flareiac_value"
@@ -45,14 +49,25 @@ def _texts(kind: Literal["json", "csv"]) -> Decode:
 
 
 def _avro(frame: Any, decoding: Decoding) -> Any:
+    return decode_avro(frame, VALUE_BYTES, _writers(decoding), decoding.columns, decoding.opening.schema)
+
+
+def _writers(decoding: Decoding) -> Writers:
     avro, opening = decoding.avro, decoding.opening
     assert avro is not None, "the format comes with its schema, or with a registry"
     if avro.registry is None:
-        writers: Framed | Plain = Plain(schema=parse(avro.schema or ""))
-    else:
-        known = known_schemas(opening.checkpoints, avro.registry, avro.subjects)
-        writers = Framed(url=avro.registry.url, noted=known)
-    return decode_avro(frame, VALUE_BYTES, writers, decoding.columns, opening.schema)
+        return Plain(schema=parse(avro.schema or ""))
+    known = known_schemas(opening.checkpoints, avro.registry, avro.subjects)
+    return Framed(url=avro.registry.url, noted=known)
+
+
+def _debezium_json(frame: Any, decoding: Decoding) -> Any:
+    return decode_json(frame, VALUE_BYTES, decoding.columns, decoding.options, decoding.opening.schema)
+
+
+def _debezium_avro(frame: Any, decoding: Decoding) -> Any:
+    how = Envelopes(options=decoding.options, ddl=decoding.opening.schema)
+    return decode_envelopes(frame, VALUE_BYTES, _writers(decoding), decoding.columns, how)
 
 
 def _whole(expression: str) -> Decode:
@@ -67,6 +82,8 @@ DECODERS: Final[Mapping[str, Decode]] = {
     "json": _texts("json"),
     "csv": _texts("csv"),
     "avro": _avro,
+    DEBEZIUM_JSON: _debezium_json,
+    DEBEZIUM_AVRO: _debezium_avro,
     "text": _whole(f"CAST({VALUE_BYTES} AS STRING)"),
     "raw": _whole(VALUE_BYTES),
 }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
 from flareiac.kernel.codes import Code
@@ -18,15 +18,19 @@ from flareiac_spark.settings import BATCH_SIZE, PARALLELISM, all_of
 from flareiac_spark.sources.avro.latest import SchemaRead
 from flareiac_spark.sources.avro.registry import RegistryAccess
 from flareiac_spark.sources.changes import Meaning
+from flareiac_spark.sources.debezium.avro_rows import row_read
+from flareiac_spark.sources.debezium.names import CHANGE, OP, POSITION
 from flareiac_spark.sources.kafka.avro_block import SPARK_AVRO, AvroBlock, derived_columns
 from flareiac_spark.sources.kafka.avro_values import AvroValues
+from flareiac_spark.sources.kafka.debezium_block import DebeziumBlock, change_columns
 from flareiac_spark.sources.kafka.formats import (
-    AVRO,
     BESIDE_VALUE,
+    DEBEZIUM,
     HEADERS,
     HEADERS_TYPE,
     KEY,
     METADATA,
+    OF_AVRO,
     TEXTS,
     VALUE,
 )
@@ -37,7 +41,7 @@ from flareiac_spark.sources.kafka.starting import EARLIEST, NotAStart, starting_
 from flareiac_spark.sources.kafka_client import SERVERS
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.samples import SampleRead
-from flareiac_spark.sources.source import Places, Source, Surroundings, TopicRead
+from flareiac_spark.sources.source import ChangeColumns, Places, Source, Surroundings, TopicRead
 
 _FIRST_START: Final = ("starting_offsets",)
 _NAMES: Final = ("connection", "topic_blocks")
@@ -136,30 +140,36 @@ class KafkaSource(Source):
         )
 
     @property
+    def change_columns(self) -> ChangeColumns | None:
+        return ChangeColumns(operation=OP, position=POSITION) if self.format in DEBEZIUM else None
+
+    @property
     def blocks_read(self) -> tuple[Reference, ...]:
         return self.topic_blocks
 
     def schema_read(self, columns: Sequence[Column]) -> SchemaRead | None:
         if self.registry is None or not is_known(list(self.subjects)):
             return None
-        return SchemaRead(registry=self.registry, subjects=self.subjects, columns=_of_value(columns))
+        of_value = _of_value(columns, self.format)
+        read = SchemaRead(registry=self.registry, subjects=self.subjects, columns=of_value)
+        return replace(read, row=row_read(of_value, self.options)) if self.format in DEBEZIUM else read
 
     def sample_read(self, columns: Sequence[Column]) -> SampleRead | None:
         match self.format:
             case "json":
-                return SampleRead(format="json", columns=_of_value(columns))
+                return SampleRead(format="json", columns=_of_value(columns, self.format))
             case "avro" if self.registry is not None or self.schema is not None:
-                return SampleRead(format="avro", columns=_of_value(columns), schema=self.schema)
+                return SampleRead(format="avro", columns=_of_value(columns, self.format), schema=self.schema)
             case _:
                 return None
 
     @property
     def packages(self) -> tuple[str, ...]:
-        return (SPARK_AVRO,) if self.format == AVRO else ()
+        return (SPARK_AVRO,) if self.format in OF_AVRO else ()
 
     @property
     def _avro(self) -> AvroValues | None:
-        if self.format != AVRO:
+        if self.format not in OF_AVRO:
             return None
         return AvroValues(schema=self.schema, registry=self.registry, subjects=self.subjects)
 
@@ -220,12 +230,15 @@ class KafkaSource(Source):
         return self.format in _POSITIONAL
 
 
-def _of_value(columns: Sequence[Column]) -> tuple[SpecColumn, ...]:
+def _of_value(
+    columns: Sequence[Column],
+    format: str,  # noqa: A002 - the word of the attribute
+) -> tuple[SpecColumn, ...]:
     """Those of the value."""
     return tuple(
         SpecColumn(name=column.name, type=column.type, required=column.required)
         for column in columns
-        if column.name not in BESIDE_VALUE
+        if column.name not in reserved_names(format)
     )
 
 
@@ -286,6 +299,9 @@ class _Reading:
         self._check_data_loss()
         topics = tuple(dict.fromkeys(sorted(map(self._name, self._written_topics()))))
         connection = self._connection()
+        options = checked_settings(
+            block.options, ("kafka", "options"), self._around.references, self._around.diagnostics
+        )
         source = KafkaSource(
             connection=connection,
             client=self._client(connection),
@@ -298,24 +314,22 @@ class _Reading:
             max_offsets_per_trigger=block.max_offsets_per_trigger,
             min_partitions=block.min_partitions,
             format=block.format,
-            options=checked_settings(
-                block.options,
-                ("kafka", "options"),
-                self._around.references,
-                self._around.diagnostics,
-            ),
+            options=options,
             key=block.key,
             include_headers=block.include_headers,
             include_metadata=block.include_metadata,
-            **self._avro(connection, topics),
+            **self._avro(connection, topics, options),
         )
         return source, self._columns(source)
 
-    def _avro(self, connection: Reference, topics: tuple[str, ...]) -> dict[str, Any]:
+    def _avro(
+        self, connection: Reference, topics: tuple[str, ...], options: Mapping[str, str]
+    ) -> dict[str, Any]:
         avro = AvroBlock(
             format=self._block.format,
             schema=self._block.schema,
             subject=self._block.subject,
+            options=options,
             declared=self._declared,
             diagnostics=self._around.diagnostics,
         )
@@ -398,6 +412,9 @@ class _Reading:
 
     def _columns(self, source: KafkaSource) -> list[Column]:
         found = self._of_value(source)
+        if source.format in DEBEZIUM:
+            self._check_changes(source, found)
+            found += change_columns()
         if source.key is not None:
             found.append(Column(name=KEY, type=source.key))
         if source.include_headers is True:
@@ -417,27 +434,42 @@ class _Reading:
                     attribute=("column",),
                 )
             return [Column(name="value", type=VALUE[source.format])]
-        if source.format == AVRO and not self._declared and source.schema is not None:
-            return derived_columns(source.schema)
-        if not self._declared and source.format in (*TEXTS, AVRO):
+        if source.format in OF_AVRO and not self._declared and source.schema is not None:
+            return derived_columns(source.schema, source.format)
+        if not self._declared and source.format in (*TEXTS, *OF_AVRO):
             self._error(
                 codes.RECORD_COLUMNS_MISSING,
                 f'Values of format {source.format} do not name their types. Write column "name" '
                 '{ type = "..." } for each.',
                 "format",
             )
+        reserved = reserved_names(source.format)
         for column in self._declared:
-            if column.name.lower() in BESIDE_VALUE:
+            if (adding := reserved.get(column.name.lower())) is not None:
                 diagnostics.error(
                     codes.RESERVED_COLUMN,
-                    f"{column.name} is the name of a column that key, include_headers or include_metadata "
-                    "adds. Call the declared one otherwise.",
+                    f"{column.name} is the name of a column that {adding} adds. Call the declared one "
+                    "otherwise.",
                     attribute=("column", column.name),
                 )
-        return [column for column in self._declared if column.name.lower() not in BESIDE_VALUE]
+        return [column for column in self._declared if column.name.lower() not in reserved]
+
+    def _check_changes(self, source: KafkaSource, columns: list[Column]) -> None:
+        DebeziumBlock(
+            format=source.format,
+            options=source.options,
+            columns=columns,
+            diagnostics=self._around.diagnostics,
+        ).check()
 
     def _error(self, code: Code, detail: str, name: str) -> None:
         self._around.diagnostics.error(code, detail, attribute=("kafka", name))
+
+
+def reserved_names(format: str) -> dict[str, str]:  # noqa: A002 - the word of the attribute
+    """Names of columns that a stream adds, and what adds each."""
+    found = dict.fromkeys(BESIDE_VALUE, "key, include_headers or include_metadata")
+    return {**found, **dict.fromkeys(CHANGE, f"the format {format}")} if format in DEBEZIUM else found
 
 
 def _with_defaults(block: Attributes) -> Attributes:

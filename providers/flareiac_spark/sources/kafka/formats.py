@@ -4,10 +4,16 @@ driver.
 
 from typing import Final
 
-FORMATS: Final = ("json", "csv", "avro", "text", "raw")
+FORMATS: Final = ("json", "csv", "avro", "debezium_json", "debezium_avro", "text", "raw")
 """``decoders`` holds what reads each one."""
 AVRO: Final = "avro"
-TEXTS: Final = ("json", "csv")
+DEBEZIUM_JSON: Final = "debezium_json"
+DEBEZIUM_AVRO: Final = "debezium_avro"
+DEBEZIUM: Final = (DEBEZIUM_JSON, DEBEZIUM_AVRO)
+"""Formats whose values are changes of rows."""
+OF_AVRO: Final = (AVRO, DEBEZIUM_AVRO)
+"""Formats with a schema, or a registry."""
+TEXTS: Final = ("json", "csv", DEBEZIUM_JSON)
 """Formats whose columns are declared."""
 VALUE: Final = {"text": "string", "raw": "binary"}
 """The type of the one column of other formats."""

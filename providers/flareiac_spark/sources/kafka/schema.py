@@ -79,14 +79,18 @@ BLOCK: Final = Block(
         "format": Attribute(
             type=STRING,
             description=f"How values are read: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}. text gives a "
-            "column value of type string, raw one of type binary.",
+            "column value of type string, raw one of type binary. debezium_json and debezium_avro read "
+            "change events: the columns are those of the captured table, and change_op, change_time and "
+            "change_position.",
             required=True,
             validators=(one_of(*FORMATS),),
             effect="restart; blocked on state",
         ),
         "options": Attribute(
             type=SETTINGS,
-            description="Options of Spark's from_json or from_csv, by Spark's names.",
+            description="Options of Spark's from_json or from_csv, by Spark's names. Of change events: "
+            "settings of the Debezium connector that decide how values are written (decimal.handling.mode, "
+            "time.precision.mode, binary.handling.mode, schemas.enable, unavailable.value.placeholder).",
             effect="restart; blocked on state",
         ),
         "schema": Attribute(
