@@ -22,6 +22,24 @@ MERGED = streaming(
     output="""mode  = "merge"
     merge = { on = ["id"], latest_by = "at" }""",
 )
+ERASED = """
+table "erased_keys" {
+  catalog   = catalog.lake
+  namespace = "demo"
+  column "key"   { type = "long" }
+  column "place" { type = "string" }
+}
+""" + streaming(
+    "erased",
+    {"key": "long", "place": "string", "fare": "string"},
+    "SELECT id % 10 AS key, reverse(lpad(CAST(id AS STRING), 6, '0')) AS place, fare, id % 3 = 0 AS gone "
+    "FROM rides",
+    job='restart = { backoff = "1s" }',
+    output="""mode    = "merge"
+    rebuild = "truncate"
+    merge   = { on = ["key"], latest_by = "place", delete_if = "s.gone", tombstones = table.erased_keys }""",
+)
+"""Rides arrive in another order than that of their places, and each third one deletes its key."""
 SPLIT = """
 table "even" {
   catalog   = catalog.lake
@@ -56,8 +74,10 @@ job "split" {
 
 
 def test_every_table_is_exact_wherever_the_driver_dies(project: Project) -> None:
-    project.write(merged=MERGED, split=SPLIT)
+    project.write(merged=MERGED, split=SPLIT, erased=ERASED)
     for point in (
+        "driver.in-merge@tombstones.erased:2",
+        "driver.between-outputs@job.erased:2",
         "driver.in-merge@kept:2",
         "driver.between-outputs@job.split:2",
         "driver.after-output-write@even:2,driver.before-start:99",
@@ -67,6 +87,14 @@ def test_every_table_is_exact_wherever_the_driver_dies(project: Project) -> None
     expect(project)
     die_with_a_commit_under_way(project)
     project.apply()
+    expect(project)
+    project.edit(
+        "erased",
+        ('checkpoint "erased" {}', 'checkpoint "erased" {\n  generation = 2\n  start_from = "earliest"\n}'),
+    )
+    text = project.apply().text
+    assert "Empty table.erased for generation 2" in text
+    assert "Empty table.erased_keys for generation 2" in text
     expect(project)
 
 
@@ -120,3 +148,15 @@ def expect(project: Project) -> None:
     )
     assert project.ids("even") == [one for one in ids if one % 2 == 0]
     assert project.ids("odd") == [one for one in ids if one % 2 == 1]
+    latest = {key: max((one for one in ids if one % 10 == key), key=place) for key in range(10)}
+    there = sorted((key, place(one)) for key, one in latest.items() if one % 3)
+    project.until(
+        lambda: sorted((row["key"], row["place"]) for row in project.rows("erased")) == there,
+        f"{there} in erased",
+    )
+    gone = {(key, place(one)) for key, one in latest.items() if one % 3 == 0}
+    assert {(row["key"], row["place"]) for row in project.rows("erased_keys")} >= gone
+
+
+def place(ride: int) -> str:
+    return str(ride).zfill(6)[::-1]
