@@ -132,6 +132,23 @@ def last_of_key(*columns: str) -> Expected:
     return expected
 
 
+def place_of(row: Row) -> str:
+    """Where a row stands in a change log whose rows arrive in another order."""
+    return str(row["id"]).zfill(12)[::-1]
+
+
+def greatest_of_key(*columns: str) -> Expected:
+    """Of each key the row of the greatest place, unless that one says that it is gone."""
+
+    def expected(files: Sequence[File]) -> "Counter[Cells]":
+        found: dict[object, Row] = {}
+        for row in sorted(_rows(files), key=place_of):
+            found[row["k"]] = row
+        return Counter(tuple(row[name] for name in columns) for row in found.values() if not row["gone"])
+
+    return expected
+
+
 def last_of_part(*columns: str) -> Expected:
     """Of each part the rows of the file that touched it last."""
 
@@ -317,6 +334,21 @@ def _merge(_edits: Edits) -> str:
     return "\n".join([table, _files("merge"), job])
 
 
+def _erased(_edits: Edits) -> str:
+    """Changes arrive in another order than they were made in: each batch has rows of keys that a later change
+    has deleted.
+    """
+    table = declared_table("erased", "k:long", "place:string", "id:long", "n:long", "city:string")
+    merge = (
+        'merge = { on = ["k"], latest_by = "place", delete_if = "s.gone", tombstones = table.erased_keys }'
+    )
+    sql = "SELECT k, reverse(lpad(CAST(id AS STRING), 12, '0')) AS place, id, n, city, gone FROM events"
+    job = declared_job(
+        "erased", "erased", {"rows": sql}, [declared_output("erased", 'mode = "merge"', merge)]
+    )
+    return "\n".join([table, declared_table("erased_keys", "k:long", "place:string"), _files("erased"), job])
+
+
 def _parts(_edits: Edits) -> str:
     table = declared_plain_table("parts", lines=['partition_by = ["part"]'])
     job = declared_job(
@@ -456,6 +488,24 @@ SCENARIOS: Final = (
         declared=_merge,
         targets=one_target("merge", last_of_key(*LAST), LAST),
         points=named_points(MERGE, "merge"),
+    ),
+    Scenario(
+        name="erased",
+        declared=_erased,
+        targets=one_target("erased", greatest_of_key(*LAST), LAST),
+        points=(
+            *named_points(MERGE, "erased"),
+            "driver.between-outputs@job.erased",
+            *named_points(
+                (
+                    "driver.before-output-write@output",
+                    "driver.in-merge@output",
+                    "driver.after-output-write@output",
+                ),
+                "erased",
+                "tombstones.erased",
+            ),
+        ),
     ),
     Scenario(
         name="parts",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.bench.matrix_change import Change, Happening, Start, Verdict, Way
 from tests.bench.matrix_jobs import Job, Output
-from tests.bench.matrix_model import Measured, Memory, Steady, emitted, written
+from tests.bench.matrix_model import Key, Measured, Memory, Steady, emitted, merged, written
 from tests.bench.matrix_rows import (
     EACH_ONCE,
     LANDED,
@@ -101,6 +101,7 @@ class _History:
         self.change = change
         self.tables: dict[str, list[Row]] = {}
         self.memories: dict[str, Memory] = {}
+        self.tombstones: dict[str, dict[Key, Any]] = {}
 
     def first(self) -> Mapping[str, list[Row] | str]:
         before = self.change.before
@@ -160,6 +161,7 @@ class _History:
                 self.memories.clear()
                 for output in after.outputs:
                     self.tables[_place(output)] = []
+                self.tombstones.clear()
                 return (0, 1)
             case Start.KEEP:
                 self.memories.clear()
@@ -186,7 +188,11 @@ class _History:
             place, mode = _place(output), output.mode
             if output.topic:
                 rows, mode = [_record(output, row) for row in rows], "append"
-            self.tables[place] = written(self.tables[place], rows, mode, output.keys, output.updates)
+            if output.deletes is not None:
+                kept = self.tombstones.setdefault(output.tombstones, {}) if output.tombstones else None
+                self.tables[place] = merged(self.tables[place], rows, output.keys, output.deletes, kept)
+            else:
+                self.tables[place] = written(self.tables[place], rows, mode, output.keys, output.updates)
 
     def _keep(self, job: Job, batch: Sequence[Event]) -> None:
         """The bad records of a batch, for quarantine."""

@@ -24,6 +24,7 @@ from tests.bench.matrix_change import (
     with_,
 )
 from tests.bench.matrix_jobs import Job, Output
+from tests.bench.matrix_model import Deletes
 
 
 def all_changes() -> Iterator[Change]:
@@ -33,6 +34,7 @@ def all_changes() -> Iterator[Change]:
     yield from _without_state()
     yield from _sources()
     yield from _outputs()
+    yield from _tombstones()
     yield from _generations()
     yield from _aggregates()
     yield from _keys()
@@ -193,6 +195,38 @@ def _outputs() -> Iterator[Change]:
         apart,
         Verdict.REFUSED,
         (Way.EARLIEST, Way.UNDO),
+    )
+
+
+def _tombstones() -> Iterator[Change]:
+    """Of the rows with m = "y", c is deleted before the change at 6, and b arrives after it, late, at 3."""
+    deletes = Deletes(latest_by="total", delete_if="s.k = 'c'", is_delete=lambda row: bool(row["k"] == "c"))
+    log = output(keys=("m",), deletes=deletes)
+    kept, other, none = (output(tombstones=table) for table in ("gone", "other", ""))
+    both = "files:merge table:merge"
+    yield from each("tombstones added", "plain", both, kept, Verdict.TOLD, given=log)
+    given = then(log, kept)
+    yield from each("tombstones removed", "plain", both, none, Verdict.TOLD, given=given)
+    yield from each("tombstones elsewhere", "plain", "files:merge", other, Verdict.TOLD, given=given)
+    slower = with_(interval="6s")
+    yield from each("trigger with tombstones", "plain", both, slower, Verdict.RESTART, given=given)
+    yield from each(
+        "tombstones, carry_over",
+        "plain",
+        "table:merge",
+        generation("carry_over"),
+        Verdict.GENERATION,
+        given=given,
+        start=Start.ONWARDS,
+    )
+    yield from each(
+        "tombstones, truncate",
+        "plain",
+        "files:merge",
+        then(rebuilt, generation("earliest")),
+        Verdict.GENERATION,
+        given=given,
+        start=Start.TRUNCATE,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tests.bench.matrix_kafka import Kafka, topic_name
-from tests.bench.matrix_model import Query, Unique
+from tests.bench.matrix_model import Deletes, Query, Unique
 from tests.bench.matrix_rows import BAD, EVENT, OUT, TABLES, Row
 
 LAKE: Final = """
@@ -34,7 +34,7 @@ BRANCH: Final = "side"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """``label`` is also what its table is called after the cell's name. ``updates`` is what ``update_if``
-    means, of new and old row.
+    means, of new and old row. ``tombstones``: what the table of its deletes is called there.
 
     With a ``topic`` it writes a topic of that name after the cell's, and no table; ``writing`` are more lines
     of its ``kafka`` block, ``key`` the column of the keys.
@@ -51,6 +51,8 @@ class Output:
     rebuild: bool = False
     update_if: str = ""
     updates: Callable[[Row, Row], bool] | None = None
+    deletes: Deletes | None = None
+    tombstones: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ def declared(job: Job, name: str) -> str:
     """The blocks of a job and of all that is its own."""
     blocks = [
         *_all_tables(job, name),
+        *(_tombstones(output, name) for output in job.outputs if output.tombstones),
         *(_stream(job, place, name) for place in _places(job)),
         *(job.kafka.blocks(name, job.place) if job.source == "kafka" else []),
         _block(
@@ -142,6 +145,15 @@ def _table(output: Output, name: str) -> str:
     return _block(
         f'table "{table_name(output, name)}"',
         ["catalog = catalog.lake", 'namespace = "demo"', *_columns(OUT), *parted],
+    )
+
+
+def _tombstones(output: Output, name: str) -> str:
+    assert output.deletes is not None, "without deletes there are none"
+    columns = {column: OUT[column] for column in (*output.keys, output.deletes.latest_by)}
+    return _block(
+        f'table "{name}_{output.tombstones}"',
+        ["catalog = catalog.lake", 'namespace = "demo"', *_columns(columns)],
     )
 
 
@@ -217,6 +229,12 @@ def _output(output: Output, name: str) -> str:
     merge = [
         f"on = {_listed(output.keys)}",
         *([f'update_if = "{output.update_if}"'] if output.update_if else []),
+        *(
+            [f'latest_by = "{deletes.latest_by}"', f'delete_if = "{deletes.delete_if}"']
+            if (deletes := output.deletes) is not None
+            else []
+        ),
+        *([f"tombstones = table.{name}_{output.tombstones}"] if output.tombstones else []),
     ]
     if output.topic:
         key = [f'key = "{output.key}"'] if output.key else []

@@ -64,6 +64,17 @@ class Steady:
     sql: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletes:
+    """What a merge does with a change log: of each key the row with the greatest ``latest_by`` counts, and
+    ``delete_if``, which ``is_delete`` says in Python, takes it out.
+    """
+
+    latest_by: str
+    delete_if: str
+    is_delete: Callable[[Row], bool]
+
+
 Query: TypeAlias = Stateless | Grouped | Unique | Measured | Steady
 Modelled: TypeAlias = Stateless | Grouped | Unique
 
@@ -122,6 +133,33 @@ def _rows(query: Grouped, groups: Mapping[Key, Any]) -> list[Row]:
 
 def _there(rows: Iterable[Row | None]) -> list[Row]:
     return [row for row in rows if row is not None]
+
+
+def merged(
+    table: Sequence[Row],
+    rows: Sequence[Row],
+    keys: Sequence[str],
+    deletes: Deletes,
+    tombstones: dict[Key, Any] | None,
+) -> list[Row]:
+    """The table after a batch of a change log. ``tombstones`` are those of earlier batches, by key, and get
+    those of this one; None where none are kept. No two rows of a key have the same order.
+    """
+    order = deletes.latest_by
+    found = {tuple(row.get(key) for key in keys): row for row in table}
+    latest: dict[Key, Row] = {}
+    for row in sorted(rows, key=lambda row: row[order]):
+        latest[tuple(row.get(key) for key in keys)] = row
+    for key, row in latest.items():
+        if tombstones is not None and deletes.is_delete(row):
+            tombstones[key] = max(row[order], tombstones.get(key, row[order]))
+        if key in found and found[key][order] > row[order]:
+            continue
+        if deletes.is_delete(row):
+            found.pop(key, None)
+        elif tombstones is None or key not in tombstones or row[order] > tombstones[key]:
+            found[key] = row
+    return list(found.values())
 
 
 def written(
