@@ -451,7 +451,7 @@ class Course:
         moved = began = time.monotonic()
         while waiting and time.monotonic() - moved < _QUIET and time.monotonic() - began < _DEADLINE:
             for table, (_, target) in tuple(waiting.items()):
-                content = self._content(target, known.get(table), wanted[table].total())
+                content = self._content(target, known.get(table), wanted[table])
                 if content is not None:
                     known[table] = content
                     if content.rows == wanted[table] and not content.twice:
@@ -467,14 +467,17 @@ class Course:
             time.sleep(0.5)
         self._note(wanted, waiting)
 
-    def _content(self, target: Target, known: Content | None, wanted: int) -> Content | None:
-        """As ``Lake.content``; each record of a topic counts once."""
+    def _content(
+        self, target: Target, known: Content | None, wanted: "Counter[Cells]", *, any_number: bool = False
+    ) -> Content | None:
+        """As ``Lake.content``; of a topic without the copies that it may have."""
         if not target.topic:
-            return self.lake.content(target, known, wanted)
+            return self.lake.content(target, known, -1 if any_number else wanted.total())
         assert self.topics is not None, "there is a broker"
         copies = self.topics.copies(target)
-        self.ledger.copies[target.topic] = copies.total() - len(copies)
-        return Content(snapshot_id=None, rows=Counter(copies.keys()), twice=())
+        rows = at_least_once(copies, wanted)
+        self.ledger.copies[target.topic] = copies.total() - rows.total()
+        return Content(snapshot_id=None, rows=rows, twice=())
 
     def _look_at_order(self) -> None:
         """A topic has no record whose row the table does not have, at any moment."""
@@ -499,7 +502,7 @@ class Course:
             if tables:
                 tally.expected = tally.found = sum(wanted[table].total() for table in tables)
         for table, (item, target) in waiting.items():
-            content = self._content(target, None, -1)
+            content = self._content(target, None, wanted[table], any_number=True)
             rows: Counter[Cells] = content.rows if content is not None else Counter()
             missing, surplus = wanted[table] - rows, rows - wanted[table]
             tally = self.ledger.tallies[item.name]
@@ -515,3 +518,12 @@ class Course:
                 f"  too many: {sorted(surplus, key=str)[:10]}\n"
                 f"  {self.lake.jobs().get(item.job)}"
             )
+
+
+def at_least_once(copies: "Counter[Cells]", wanted: "Counter[Cells]") -> "Counter[Cells]":
+    """The records of a topic without those that it has more often than it must. A row that was read twice
+    must be there twice: a producer repeats what a killed broker has forgotten to have.
+    """
+    return Counter(
+        {row: min(times, wanted[row]) if row in wanted else times for row, times in copies.items()}
+    )

@@ -122,7 +122,7 @@ class Topics:
             "records in topics": there,
             "records confirmed": confirmed,
             "records given up": sum(len(sent.given_up) for sent in self._sent.values()),
-            "records given up that are there": there - confirmed,
+            "records there without a confirmation": there - confirmed,
         }
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from tests.bench.chaos_lake import Lake
 from tests.bench.chaos_ledger import EVERYTHING, Ledger, Tally
 from tests.bench.chaos_plan import BLOWS, KAFKA_CARDS, MAINTAIN, OWN_DEATHS, Blow, Chaos, Command, Strike
 from tests.bench.chaos_rows import Landing
-from tests.bench.chaos_run import Course
+from tests.bench.chaos_run import Course, at_least_once
 from tests.bench.chaos_scenarios import SCENARIOS, Change
 from tests.support.command_line import Ended
 
@@ -143,6 +143,14 @@ def test_the_last_figure_holds_the_sums(tmp_path: Path, monkeypatch: pytest.Monk
         7,
         0,
     )
+
+
+def test_a_topic_may_have_copies_and_nothing_less_or_else() -> None:
+    wanted = Counter({("once",): 1, ("sent twice",): 2, ("lost",): 1})
+    copies = Counter({("once",): 3, ("sent twice",): 1, ("unknown",): 1})
+    found = at_least_once(copies, wanted)
+    assert wanted - found == Counter({("sent twice",): 1, ("lost",): 1})
+    assert found - wanted == Counter({("unknown",): 1})
 
 
 @pytest.mark.parametrize(("codes", "wrong"), [([0], 0), ([1, 0], 0), ([1] * 6, 1)])
