@@ -8,6 +8,7 @@ import pytest
 
 from tests.integration.kafka_project import KafkaLake, Numbers, copying
 from tests.integration.project import Project
+from tests.support.kafka_topics import Record
 
 pytestmark = pytest.mark.jvm
 
@@ -28,6 +29,31 @@ def lake(kafka: KafkaLake, orders: Numbers) -> Project:
     """The project with that job."""
     del orders
     return kafka.project
+
+
+def test_fields_without_a_column_are_named_once_for_a_stream(kafka: KafkaLake) -> None:
+    kafka.broker.topics.create("fields", partitions=2)
+    values = ['{"id": 1, "amount": 2.5, "tag": "secret-value"}', '{"id": 2, "ID": 3}', '{"id": 3}']
+    kafka.broker.topics.produce(
+        "fields", [Record(value=value, partition=at % 2) for at, value in enumerate(values)]
+    )
+    both = copying("fields")
+    again = (
+        both[both.index('table "fields"') :]
+        .replace("fields", "again")
+        .replace("stream.again", "stream.fields")
+    )
+    kafka.project.write(fields=both + again)
+    try:
+        planned = kafka.project.run("plan", "-target", "job.fields", "-target", "job.again")
+        assert planned.err.count("[FIK355]") == 1
+        assert "2 of the last 3 records of topic fields have fields that are not read" in planned.err
+        assert 'column "amount" { type = "double" }' in planned.err
+        assert "secret-value" not in planned.err + planned.out
+        unasked = kafka.project.run("plan", "-refresh=none", "-target", "job.fields")
+        assert "[FIK355]" not in unasked.err
+    finally:
+        kafka.project.remove("fields")
 
 
 def test_a_job_that_has_read_everything_has_no_lag(lake: Project) -> None:
