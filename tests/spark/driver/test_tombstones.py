@@ -11,10 +11,12 @@ from typing import Any, TypeAlias
 import pytest
 
 from flareiac.kernel import kill_points
+from flareiac_spark.control import job_spec_from_json
+from flareiac_spark.driver import merge_rows
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT
 from flareiac_spark.driver.spark_session import new_session
-from tests.facts.lake import Home
-from tests.spark.driver.test_micro_batch import KEYED, Workshop, branch_rows
+from tests.facts.lake import Home, collected
+from tests.spark.driver.test_micro_batch import KEYED, Workshop, branch_rows, shuffles
 from tests.support.driver_application import driver_application
 
 pytestmark = pytest.mark.jvm
@@ -202,6 +204,21 @@ def test_a_run_of_a_batch_job_keeps_deletes(lake: Registry) -> None:
     assert lake.run(spec) is True
     assert lake.rows("kept") == [(2, 1, "a"), (3, 1, "a")]
     assert lake.rows("kept_deleted") == [(1, 2)]
+
+
+def test_few_tombstones_cost_no_shuffle(lake: Registry) -> None:
+    """Spark sends them to each executor. And of each key it drops all rows but one before it shuffles."""
+    output, kept = job_spec_from_json(lake.job(*lake.merged())).table_outputs
+    lake.spark.sql(f"INSERT INTO {lake.name('kept_deleted')} VALUES (1, 5)")
+    lake.spark.sql("SELECT id % 3 AS id, id AS at, 'a' AS note FROM range(10)").repartition(
+        3
+    ).createOrReplaceTempView("rows")
+    rows = merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED))
+    plain = merge_rows.statement(lake.spark, output, rows)
+    ours = merge_rows.statement(lake.spark, output, rows, kept)
+    assert shuffles(lake, ours) == shuffles(lake, plain)
+    plans = [str(collected(lake.spark.sql(f"EXPLAIN {text}"))[0][0]) for text in (plain, ours)]
+    assert plans[0].count("WindowGroupLimit [id") == plans[1].count("WindowGroupLimit [id") > 0
 
 
 # The law: no result depends on how changes are cut into batches
