@@ -2,7 +2,9 @@
 what a job may not go on with is said before Spark is started.
 """
 
+import json
 import threading
+from typing import Any
 
 import pytest
 
@@ -141,6 +143,39 @@ def test_a_topic_that_was_created_again_is_refused_and_other_jobs_go_on(
     orders.expect()
     kafka.project.remove("returns")
     kafka.project.apply()
+
+
+def driven(lake: Project, job: str) -> dict[str, Any]:
+    """What the driver says of a job."""
+    found: dict[str, Any] = json.loads((lake.control / "status.json").read_text())["jobs"][f"job.{job}"]
+    return found
+
+
+def test_a_topic_that_is_created_again_while_it_is_read_fails_the_job(kafka: KafkaLake) -> None:
+    lake, swapped = kafka.project, kafka.numbers("swapped")
+    swapped.send(5)
+    # It is created again between two triggers, so that Spark sees no topic missing.
+    lake.write(swapped=copying("swapped", ('"200ms"', '"5s"')))
+    lake.apply()
+    swapped.expect()
+    swapped.recreate()
+    swapped.send(9)
+    lake.until(lambda: driven(lake, "swapped")["phase"] == "failed", "a job that does not go on")
+    assert driven(lake, "swapped")["last_error"]["class"] == "TOPIC_RECREATED"
+    assert "was deleted and created again" in blocked(lake)
+    lake.remove("swapped")
+    lake.apply()
+
+
+def test_a_first_start_begins_at_the_offsets_that_are_written(kafka: KafkaLake) -> None:
+    lake, late = kafka.project, kafka.numbers("late", partitions=2)
+    late.send(10)
+    begins = 'starting_offsets = { "0" = 3 }\n    format '
+    lake.write(late=copying("late", ("format ", begins)))
+    lake.apply()
+    lake.until(lambda: lake.ids("late") == [1, 3, 5, 6, 7, 8, 9], "the records from the offset on")
+    lake.remove("late")
+    lake.apply()
 
 
 def test_records_that_were_deleted_unread_are_refused(kafka: KafkaLake, orders: Numbers) -> None:

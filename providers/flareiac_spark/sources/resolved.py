@@ -151,6 +151,20 @@ class ResolvedSource(ABC):
         del jvm, checkpoints, others
         return None
 
+    @property
+    def can_be_replaced(self) -> bool:
+        """Whether something else may stand at its place while a query reads it, unseen by Spark."""
+        return False
+
+    def prove_running(
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: "Sequence[ResolvedSource]"
+    ) -> StartProblem | None:
+        """Asks its system whether queries that run still read what they began with; None where it does not
+        answer. Parameters and errors as for ``prove_start``.
+        """
+        del jvm, checkpoints, others
+        return None
+
 
 def resolved_class(kind: str) -> type[ResolvedSource] | None:
     """The record of a kind; None for a kind that is not known."""

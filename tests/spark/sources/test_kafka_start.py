@@ -7,7 +7,7 @@ import pytest
 
 from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics
 from flareiac_spark.sources.kafka.positions import log_text
-from flareiac_spark.sources.kafka.start_check import noted, problems, reaches
+from flareiac_spark.sources.kafka.start_check import noted, problems, reaches, replaced
 from flareiac_spark.sources.kafka.topic_notes import TopicNotes, read_notes, write_notes
 
 HERE = FoundTopics(
@@ -120,6 +120,40 @@ def test_another_topic_under_the_name_is_refused(
     offsets(tmp_path, 0, p0=5, p1=0)
     committed(tmp_path, 0)
     assert [item for item, _why in found(tmp_path, there)] == ([error_class] if error_class else [])
+
+
+def test_a_start_waits_for_a_transaction_whose_records_were_read_before_its_end(tmp_path: Path) -> None:
+    offsets(tmp_path, 0, p0=15, p1=0)
+    committed(tmp_path, 0)
+    orders = FoundTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)}, stable={0: 12, 1: 9})
+    there = FoundTopics(cluster="c-1", topics={"orders": orders})
+    (reach,) = reaches(tmp_path)
+    (problem,) = problems(reach, NOTES, there, lambda _topic: True, "host:9092")
+    assert (problem.error_class, problem.permanent) == ("TRANSACTION_OPEN", False)
+    assert "from offset 12 on" in problem.why
+    assert "up to offset 14" in problem.why
+
+
+@pytest.mark.parametrize(
+    ("there", "error_class"),
+    [
+        (HERE, None),
+        (FoundTopics(cluster="c-2", topics=HERE.topics), "OTHER_CLUSTER"),
+        (FoundTopics(cluster="c-1", topics={}), None),
+        (
+            FoundTopics(cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-2", partitions={})}),
+            "TOPIC_RECREATED",
+        ),
+        (
+            FoundTopics(cluster="c-1", topics={"new": FoundTopic(name="new", id="t-3", partitions={})}),
+            None,
+        ),
+    ],
+)
+def test_a_query_that_runs_is_told_by_the_topics_alone(there: FoundTopics, error_class: str | None) -> None:
+    found = replaced(NOTES, there, lambda _topic: True, "host:9092")
+    assert (found.error_class if found is not None else None) == error_class
+    assert replaced(NOTES, there, lambda _topic: False, "host:9092") is None
 
 
 def test_topics_that_were_never_noted_are_taken_as_they_are(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ Travels with the driver; every question ends after a while.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from flareiac_spark.sources.kafka_client import SERVERS
@@ -22,12 +22,13 @@ _UNKNOWN_HOST: Final = "No resolvable bootstrap"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTopic:
     """One topic. ``partitions``: by number, the offset of the first record that is left and the one after
-    the last record.
+    the last record. ``stable``: where the first open transaction begins, or the end; where it was asked for.
     """
 
     name: str
     id: str | None
     partitions: Mapping[int, tuple[int, int]]
+    stable: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +48,10 @@ class NotAnswered(Exception):
 
 
 def ask_cluster(
-    jvm: Any, settings: Mapping[str, str], names: Iterable[str], pattern: str | None
+    jvm: Any, settings: Mapping[str, str], names: Iterable[str], pattern: str | None, *, stable: bool = False
 ) -> FoundTopics:
     """The topics of these names, or all that match a pattern. ``settings`` are those of a Java client, ready
-    to use. Raises ``NotAnswered``.
+    to use. ``stable``: asks how far transactions have ended. Raises ``NotAnswered``.
     """
     servers = settings.get(SERVERS, "")
     try:
@@ -58,7 +59,7 @@ def ask_cluster(
     except Exception as failure:  # noqa: BLE001 - py4j's own classes are the driver's
         raise NotAnswered(_problem(failure, servers)) from None
     try:
-        return _Asking(jvm, client).topics(names, pattern)
+        return _Asking(jvm, client).topics(names, pattern, stable)
     except Exception as failure:  # noqa: BLE001
         raise NotAnswered(_problem(failure, servers)) from None
     finally:
@@ -70,18 +71,20 @@ class _Asking:
         self._jvm, self._client = jvm, client
         self._unit = jvm.java.util.concurrent.TimeUnit.SECONDS
 
-    def topics(self, names: Iterable[str], pattern: str | None) -> FoundTopics:
+    def topics(self, names: Iterable[str], pattern: str | None, stable: bool) -> FoundTopics:
         cluster = self._get(self._client.describeCluster().clusterId())
         wanted = list(names) if pattern is None else list(self._matching(pattern))
         described = dict(self._described(wanted))
-        offsets = self._offsets(
-            [(name, number) for name, (_id, numbers) in described.items() for number in numbers]
-        )
+        partitions = [(name, number) for name, (_id, numbers) in described.items() for number in numbers]
+        offsets, ended = self._offsets(partitions), self._ended(partitions) if stable else {}
         return FoundTopics(
             cluster=cluster,
             topics={
                 name: FoundTopic(
-                    name=name, id=found, partitions={number: offsets[name, number] for number in numbers}
+                    name=name,
+                    id=found,
+                    partitions={number: offsets[name, number] for number in numbers},
+                    stable={number: ended[name, number] for number in numbers if (name, number) in ended},
                 )
                 for name, (found, numbers) in described.items()
             },
@@ -114,20 +117,37 @@ class _Asking:
             )
 
     def _offsets(self, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
-        kinds = self._jvm.org.apache.kafka.clients.admin.OffsetSpec
+        kinds, options = self._kinds, self._options("READ_UNCOMMITTED")
         found: dict[tuple[str, int], tuple[int, int]] = {}
         for at in range(0, len(partitions), _BUNCH):
             bunch = partitions[at : at + _BUNCH]
-            firsts, ends = (self._listed(bunch, kind) for kind in (kinds.earliest(), kinds.latest()))
+            firsts, ends = (self._listed(bunch, kind, options) for kind in (kinds.earliest(), kinds.latest()))
             found |= {item: (firsts[item], ends[item]) for item in bunch}
         return found
 
-    def _listed(self, partitions: list[tuple[str, int]], kind: Any) -> dict[tuple[str, int], int]:
+    def _ended(self, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        kind, options = self._kinds.latest(), self._options("READ_COMMITTED")
+        found: dict[tuple[str, int], int] = {}
+        for at in range(0, len(partitions), _BUNCH):
+            found |= self._listed(partitions[at : at + _BUNCH], kind, options)
+        return found
+
+    @property
+    def _kinds(self) -> Any:
+        return self._jvm.org.apache.kafka.clients.admin.OffsetSpec
+
+    def _options(self, level: str) -> Any:
+        levels = self._jvm.org.apache.kafka.common.IsolationLevel
+        return self._jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(levels.valueOf(level))
+
+    def _listed(
+        self, partitions: list[tuple[str, int]], kind: Any, options: Any
+    ) -> dict[tuple[str, int], int]:
         asked, places = self._jvm.java.util.HashMap(), {}
         for name, number in partitions:
             places[name, number] = place = self._jvm.org.apache.kafka.common.TopicPartition(name, number)
             asked.put(place, kind)
-        answer = self._get(self._client.listOffsets(asked).all())
+        answer = self._get(self._client.listOffsets(asked, options).all())
         return {item: int(answer.get(place).offset()) for item, place in places.items()}
 
 

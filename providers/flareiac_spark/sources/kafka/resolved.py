@@ -20,6 +20,7 @@ from flareiac_spark.sources.kafka.start_check import (
     noted,
     problems,
     reaches,
+    replaced,
     topics_not_read,
 )
 from flareiac_spark.sources.kafka.starting import (
@@ -30,7 +31,7 @@ from flareiac_spark.sources.kafka.starting import (
     Starting,
     time_ms,
 )
-from flareiac_spark.sources.kafka.topic_notes import read_notes, write_notes
+from flareiac_spark.sources.kafka.topic_notes import TopicNotes, read_notes, write_notes
 from flareiac_spark.sources.kafka_client import SERVERS, java_settings
 from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn, StartProblem
 
@@ -87,10 +88,26 @@ class ResolvedKafka(ResolvedSource):
                     return topics_not_read(unread)
                 for problem in problems(reach, known, found, self._reads(others), servers):
                     return problem
-        for checkpoint, known in notes.items():
-            if (joined := known.joined(noted(found))) != known:
-                write_notes(checkpoint, joined)
+        _note(notes, found)
         return self._schemas_missing(checkpoints)
+
+    @property
+    def can_be_replaced(self) -> bool:
+        return True
+
+    def prove_running(
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: Sequence[ResolvedSource]
+    ) -> StartProblem | None:
+        try:
+            found = self._ask(jvm())
+        except NotAnswered:
+            return None  # what Spark makes of it is the query's own matter
+        servers, notes = self.client.get(SERVERS, ""), {path: read_notes(path) for path in checkpoints}
+        for known in notes.values():
+            if (problem := replaced(known, found, self._reads(others), servers)) is not None:
+                return problem
+        _note(notes, found)
+        return None
 
     def _schemas_missing(self, checkpoints: Sequence[Path]) -> StartProblem | None:
         """Why the start waits for the schema registry."""
@@ -105,7 +122,9 @@ class ResolvedKafka(ResolvedSource):
 
     def _ask(self, jvm: Any) -> FoundTopics:
         """Raises ``NotAnswered``."""
-        found = ask_cluster(jvm, java_settings(self.client), self.topics, self.topic_pattern)
+        stable = self.isolation_level == "read_committed"
+        settings = java_settings(self.client)
+        found = ask_cluster(jvm, settings, self.topics, self.topic_pattern, stable=stable)
         missing = [name for name in self.topics if name not in found.topics]
         if missing:
             raise NotAnswered(missing_topics(missing, self.client.get(SERVERS, "")))
@@ -217,6 +236,13 @@ class ResolvedKafka(ResolvedSource):
     def _beside(self) -> dict[str, str]:
         own = {name: name.removeprefix("kafka_") for name in METADATA}
         return {KEY: _KEYS[self.key or "binary"], HEADERS: "headers", **own}
+
+
+def _note(notes: Mapping[Path, TopicNotes], found: FoundTopics) -> None:
+    """Adds the topics that there are to the notes of each checkpoint."""
+    for checkpoint, known in notes.items():
+        if (joined := known.joined(noted(found))) != known:
+            write_notes(checkpoint, joined)
 
 
 def _at_time(moment: int) -> dict[str, str]:

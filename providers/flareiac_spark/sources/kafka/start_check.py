@@ -6,12 +6,12 @@ refuses leaves a checkpoint which it refuses for good.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac_spark.checkpoint_log import newest, read_offsets
-from flareiac_spark.sources.kafka.cluster import FoundTopics
+from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics
 from flareiac_spark.sources.kafka.positions import Positions, positions_of
 from flareiac_spark.sources.kafka.topic_notes import NotedTopic, TopicNotes
 from flareiac_spark.sources.resolved import StartProblem
@@ -54,6 +54,16 @@ def problems(
             yield problem
 
 
+def replaced(
+    notes: TopicNotes, found: FoundTopics, reads: Callable[[str], bool], servers: str
+) -> StartProblem | None:
+    """Why records of a query that runs are not those of the topics that it began with. ``reads``: which of
+    the topics are its own.
+    """
+    of_topics = (_replaced(topic, notes, found, servers) for topic in sorted(found.topics) if reads(topic))
+    return next(filter(None, of_topics), None)
+
+
 def topics_not_read(names: Sequence[str]) -> StartProblem:
     """Topics that a checkpoint has read, and that its only stream does not name."""
     which = f"topic {names[0]}" if len(names) == 1 else f"topics {', '.join(names)}"
@@ -86,6 +96,21 @@ def noted(found: FoundTopics) -> tuple[NotedTopic, ...]:
 def _of_topic(
     topic: str, reach: Reach, notes: TopicNotes, found: FoundTopics, servers: str
 ) -> StartProblem | None:
+    problem, there = _replaced(topic, notes, found, servers), found.topics.get(topic)
+    if problem is not None:
+        return problem
+    if there is None:
+        return StartProblem(
+            error_class="TOPIC_GONE",
+            why=f"Topic {topic} is no longer on the cluster at {servers}, or the user may not see it. "
+            "Records that were not read are lost with it. Put it back from a copy of its records, "
+            f"or read other topics in a new generation: {_AGAIN}.",
+        )
+    return _of_partitions(topic, reach, there)
+
+
+def _replaced(topic: str, notes: TopicNotes, found: FoundTopics, servers: str) -> StartProblem | None:
+    """Whether it is another topic than the one of this name that was read."""
     known, there = notes.of(topic), found.topics.get(topic)
     clusters = {item.cluster for item in known}
     if known and found.cluster not in clusters and None not in (found.cluster, *clusters):
@@ -95,25 +120,19 @@ def _of_topic(
             f"{servers} is cluster {found.cluster}. The same offsets are other records there. Write the old "
             f"servers again, or begin a new generation: {_AGAIN}.",
         )
-    if there is None:
-        return StartProblem(
-            error_class="TOPIC_GONE",
-            why=f"Topic {topic} is no longer on the cluster at {servers}, or the user may not see it. "
-            "Records that were not read are lost with it. Put it back from a copy of its records, "
-            f"or read other topics in a new generation: {_AGAIN}.",
-        )
     ids = {item.id for item in known if item.cluster == found.cluster}
-    if ids and there.id is not None and None not in ids and there.id not in ids:
+    if there is not None and ids and there.id is not None and None not in ids and there.id not in ids:
         return StartProblem(
             error_class="TOPIC_RECREATED",
             why=f"Topic {topic} was deleted and created again: it had the id {_either(ids)}, and has "
             f"{there.id} now. The offsets of the checkpoint are those of the old topic: going on there would "
             f"pass over new records without a message. Begin a new generation: {_AGAIN}.",
         )
-    return _of_partitions(topic, reach, there.partitions)
+    return None
 
 
-def _of_partitions(topic: str, reach: Reach, there: Mapping[int, tuple[int, int]]) -> StartProblem | None:
+def _of_partitions(topic: str, reach: Reach, found: FoundTopic) -> StartProblem | None:
+    there = found.partitions
     ends = (reach.ends or {}).get(topic, {})
     for number, begins in sorted(reach.begins.get(topic, {}).items()):
         if number not in there:
@@ -128,6 +147,15 @@ def _of_partitions(topic: str, reach: Reach, there: Mapping[int, tuple[int, int]
             return _gone(
                 f"Partition {number} of topic {topic} ends at offset {end:,}, before offset "
                 f"{max(begins, ends.get(number, begins)):,} that was read: the cluster has lost records."
+            )
+        if begins > (stable := found.stable.get(number, begins)):
+            return StartProblem(
+                error_class="TRANSACTION_OPEN",
+                why=f"Partition {number} of topic {topic} has an open transaction from offset {stable:,} on, "
+                f"of which records up to offset {begins - 1:,} were read uncommitted. With isolation_level "
+                '= "read_committed" Spark would refuse the batch and spoil the checkpoint. The job starts '
+                "when the transaction has ended.",
+                permanent=False,
             )
     return None
 
