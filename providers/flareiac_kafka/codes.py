@@ -22,6 +22,7 @@ CLUSTER_UNREADABLE: Final = Code("FIT014", "The Kafka cluster gave no usable ans
 SETTING_FOR_JAVA_ONLY: Final = Code("FIT015", "Only Java can use this setting")
 CLIENT_NOT_OPENED: Final = Code("FIT016", "A setting of the Kafka client cannot be used")
 INVALID_TOPIC_PATTERN: Final = Code("FIT017", "The pattern of topics cannot be read")
+TOPIC_PATTERN_OF_JAVA: Final = Code("FIT040", "Only Java can read the pattern of topics")
 
 # Codes of topics
 NO_CONNECTION: Final = Code("FIT020", "No Kafka cluster to use")

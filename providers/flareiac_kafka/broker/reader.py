@@ -1,12 +1,12 @@
 """What planners of other providers ask of clusters (see ``flareiac.sdk.brokers``). Touches the world."""
 
-import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk import name_patterns
 from flareiac.sdk.brokers import (
     BrokerReader,
     BrokerRecord,
@@ -88,12 +88,18 @@ def opened(connection: Attributes, address: str = "", cancel: threading.Event | 
 
 
 def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
-    try:
-        wanted = re.compile(pattern)
-    except re.error as trouble:
+    if (trouble := name_patterns.fault(pattern)) is not None:
         why = f"{pattern!r}: {trouble}. Write a regular expression that matches whole names of topics."
-        raise Failure(error(codes.INVALID_TOPIC_PATTERN, why)) from None
-    return tuple(name for name in names if wanted.fullmatch(name) and name not in INTERNAL_TOPICS)
+        raise Failure(error(codes.INVALID_TOPIC_PATTERN, why))
+    if not name_patterns.is_common(pattern):
+        why = (
+            f"Which topics match {pattern!r}, only Java tells: Python may read the pattern otherwise. Write "
+            "it with letters, digits, dots, classes such as [a-z0-9], groups, | and repetitions * + ? {2,3}."
+        )
+        raise Failure(error(codes.TOPIC_PATTERN_OF_JAVA, why))
+    return tuple(
+        name for name in names if name_patterns.matches(pattern, name) and name not in INTERNAL_TOPICS
+    )
 
 
 def _limit(config: Mapping[str, ConfigValue], name: str) -> int | None:

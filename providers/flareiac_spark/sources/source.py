@@ -184,7 +184,9 @@ class Source(ABC):
         return None
 
     def reads_topic(self, topic: str, client: Mapping[str, str]) -> bool:
-        """Whether records of a topic come back by this source. ``client``: how the topic is reached."""
+        """Whether records of a topic come back by this source, or may. ``client``: how the topic is
+        reached.
+        """
         del topic, client
         return False
 

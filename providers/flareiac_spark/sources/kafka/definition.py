@@ -1,6 +1,5 @@
 """What a ``kafka`` block of a stream means. Pure."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
@@ -8,6 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
 from flareiac.kernel.records import Foreign, decode
+from flareiac.sdk import name_patterns
 from flareiac.sdk.brokers import TopicSelection
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text
 from flareiac.sdk.references import References
@@ -198,7 +198,7 @@ class KafkaSource(Source):
         if not _servers(self.client) & _servers(client):
             return False
         if self.topic_pattern is not None:
-            return re.fullmatch(self.topic_pattern, topic) is not None
+            return name_patterns.matches(self.topic_pattern, topic) is not False
         return topic in self.topics
 
     def goes_on_in(self, new: Source) -> bool:
@@ -213,13 +213,10 @@ class KafkaSource(Source):
         return "topics that are added are read from the oldest records that are left"
 
     def reads(self, topic: str) -> bool:
-        """Whether a topic is among those that it names, or that its pattern matches."""
+        """Whether a topic is among those that it names, or that its pattern certainly matches."""
         if self.topic_pattern is None:
             return topic in self.topics
-        try:
-            return re.fullmatch(self.topic_pattern, topic) is not None
-        except re.error:
-            return False
+        return name_patterns.matches(self.topic_pattern, topic) is True
 
     @property
     def bad_record_fields(self) -> tuple[str, ...]:
@@ -378,15 +375,12 @@ class _Reading:
 
     def _pattern(self) -> str | None:
         pattern = self._block.topic_pattern
-        if isinstance(pattern, str):
-            try:
-                re.compile(pattern)
-            except re.error as trouble:
-                self._error(
-                    codes.INVALID_TOPIC_PATTERN,
-                    f"{pattern!r} is not a regular expression: {trouble}.",
-                    "topic_pattern",
-                )
+        if isinstance(pattern, str) and (trouble := name_patterns.fault(pattern)) is not None:
+            self._error(
+                codes.INVALID_TOPIC_PATTERN,
+                f"{pattern!r} is not a regular expression: {trouble}.",
+                "topic_pattern",
+            )
         return pattern
 
     def _starting(self, topics: tuple[str, ...]) -> Data:
