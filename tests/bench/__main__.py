@@ -21,6 +21,12 @@ def _throughput(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     yield from throughput(directory, rows)
 
 
+def _kafka_throughput(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.spark_figures import kafka_throughput
+
+    yield from kafka_throughput(directory, rows)
+
+
 def _restart(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     from tests.bench.restart_figures import restart
 
@@ -78,6 +84,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "observing": (lake_figures.observing, 1_000),
     "deciding": (lake_figures.deciding, 0),
     "throughput": (_throughput, 60_000),
+    "kafka-throughput": (_kafka_throughput, 60_000),
     "restart": (_restart, 200),
     "jobs": (_jobs, 1_000),
     "journal": (state_figures.journal, 2_000),

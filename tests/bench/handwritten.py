@@ -13,14 +13,14 @@ from pyspark.sql import SparkSession
 
 
 def main(settings_file: str) -> None:
-    """Runs the query over all files there are, and ends."""
+    """Runs the query over all that there is, and ends."""
     settings = json.loads(Path(settings_file).read_text())
     builder = SparkSession.builder.appName("handwritten")
     for key, value in settings["conf"].items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
-    frame = spark.readStream.schema(settings["schema"]).option("maxFilesPerTrigger", 1).json(settings["path"])
+    frame = _records(spark, settings) if "kafka" in settings else _files(spark, settings)
     if settings["watermark"]:
         frame = frame.withWatermark(*settings["watermark"])
     frame.createOrReplaceTempView("raw")
@@ -35,6 +35,15 @@ def main(settings_file: str) -> None:
         query = writer.outputMode(settings["mode"]).toTable(settings["table"])
     query.awaitTermination()
     spark.stop()
+
+
+def _files(spark: SparkSession, settings: dict[str, Any]) -> Any:
+    return spark.readStream.schema(settings["schema"]).option("maxFilesPerTrigger", 1).json(settings["path"])
+
+
+def _records(spark: SparkSession, settings: dict[str, Any]) -> Any:
+    raw = spark.readStream.format("kafka").options(**settings["kafka"]).load()
+    return raw.selectExpr(f"from_json(CAST(value AS STRING), '{settings['schema']}') AS v").select("v.*")
 
 
 def _merge(settings: dict[str, Any], batch: Any, _number: int) -> None:

@@ -13,9 +13,10 @@ from typing import Final
 
 from flareiac_spark.application import ensure_running, stop_application, wait_for
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
+from tests.bench.feeds import FLIGHTS, Files
 from tests.bench.figure import Better, Figure, remark
 from tests.bench.jobs_handwritten import SETTLES, memory_of
-from tests.bench.spark_figures import DEADLINE, FLIGHTS, Lake, Query
+from tests.bench.spark_figures import DEADLINE, Lake, Query
 
 JOBS: Final = 24
 _ROUNDS: Final = 2
@@ -34,7 +35,7 @@ def jobs(directory: Path, rows: int) -> Iterator[Figure]:
     """``rows`` per file, four files; two rounds, in turns. Memory is that of the driver's process and of its
     JVM, in megabytes.
     """
-    lake = Lake(directory, rows, files=_FILES)
+    lake = Lake(directory, Files(directory / "files", rows, _FILES))
     ours: list[tuple[float, float]] = []
     theirs: list[tuple[float, float]] = []
     for number in range(_ROUNDS):

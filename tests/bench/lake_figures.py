@@ -90,14 +90,15 @@ def deciding(directory: Path, _blocks: int) -> Iterator[Figure]:
 
 def create_tables(directory: Path, blocks: int) -> Iterator[Figure]:
     """Tables by apply, beside the same DDL in a warm PySpark session."""
-    from tests.bench.spark_figures import FLIGHTS, Lake, Query
+    from tests.bench.feeds import FLIGHTS, Files
+    from tests.bench.spark_figures import Lake, Query
 
     ours = directory / "ours"
     ours.mkdir()
     write_tables(ours, blocks)
     run = flareiac(ours, "apply", "-auto-approve").run()
     (directory / "theirs").mkdir()
-    lake = Lake(directory / "theirs", rows=1, files=1)
+    lake = Lake(directory / "theirs", Files(directory / "theirs" / "files", rows=1, batches=1))
     query = Query(name="ddl", sql="SELECT 1", columns=FLIGHTS)
     lake.run_program(
         "ddl_handwritten.py", "ddl", query, {"tables": blocks, "warehouse": str(directory / "theirs" / "ddl")}

@@ -17,9 +17,10 @@ from typing import Any, Final
 
 from flareiac_spark.application import ensure_running, stop_application, wait_for
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
+from tests.bench.feeds import FLIGHTS, Files
 from tests.bench.figure import Better, Figure, remark
 from tests.bench.restart_handwritten import commits
-from tests.bench.spark_figures import DEADLINE, FLIGHTS, Lake, Query
+from tests.bench.spark_figures import DEADLINE, Lake, Query
 
 _RESTARTS: Final = 5
 _ROUNDS: Final = 3
@@ -35,7 +36,7 @@ def _query(restarts: int) -> Query:
 
 def restart(directory: Path, rows: int) -> Iterator[Figure]:
     """``rows`` per file; three rounds of five restarts each, in turns."""
-    lake = Lake(directory, rows, files=_FILES)
+    lake = Lake(directory, Files(directory / "files", rows, _FILES))
     ours: list[float] = []
     bare: list[float] = []
     alike: list[float] = []

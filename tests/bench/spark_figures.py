@@ -10,7 +10,6 @@ import sys
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,14 @@ from flareiac_spark.application import Launch, ensure_running, stop_application,
 from flareiac_spark.application.launch import launch_conf
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
 from flareiac_spark.runtime.java import require_java
+from tests.bench.feeds import FLIGHTS, Feed, Files, Records
 from tests.bench.figure import Better, Figure, remark
 from tests.bench.programs import Command
+from tests.support.kafka_broker import Broker
 
-_FILES, _WARM_UP = 16, 4
+_BATCHES, _WARM_UP = 16, 4
 _ROUNDS = 3
 DEADLINE = 900.0
-FLIGHTS = (("ts", "timestamptz"), ("carrier", "string"), ("delay", "long"))
-_SPARK_SCHEMA = "ts timestamp, carrier string, delay bigint"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +68,17 @@ QUERIES = (
 
 def throughput(directory: Path, rows: int) -> Iterator[Figure]:
     """``rows`` per file, one file per batch; the first batches warm the JVM up and are not counted."""
-    lake = Lake(directory, rows)
+    yield from _figures(Lake(directory, Files(directory / "files", rows, _BATCHES)), "throughput")
+
+
+def kafka_throughput(directory: Path, rows: int) -> Iterator[Figure]:
+    """As ``throughput``, of JSON records of a topic of a broker on this machine."""
+    with Broker(directory / "kafka", require_java().home) as broker:
+        records = Records(broker.bootstrap, rows, _BATCHES)
+        yield from _figures(Lake(directory, records), "throughput from Kafka")
+
+
+def _figures(lake: "Lake", what: str) -> Iterator[Figure]:
     for query in QUERIES:
         ours: list[float] = []
         theirs: list[float] = []
@@ -83,7 +92,7 @@ def throughput(directory: Path, rows: int) -> Iterator[Figure]:
         }
         value = statistics.median(ours) / statistics.median(theirs)
         yield Figure(
-            name=f"throughput {query.name}, by hand-written",
+            name=f"{what}, {query.name}, by hand-written",
             value=value,
             unit="times",
             bar=0.98,
@@ -93,18 +102,19 @@ def throughput(directory: Path, rows: int) -> Iterator[Figure]:
 
 
 class Lake:
-    """A SQLite catalog, the files to read, and both ways to run a query over them."""
+    """A SQLite catalog, what to read, and both ways to run a query over it."""
 
-    def __init__(self, root: Path, rows: int, files: int = _FILES) -> None:
+    def __init__(self, root: Path, feed: Feed) -> None:
         from pyiceberg.catalog.sql import SqlCatalog
 
-        self.root, self.rows, self.files = root, rows, files
+        self.root, self.feed = root, feed
         self.catalog = SqlCatalog(
             "lake", uri=f"sqlite:///{root}/catalog.db", warehouse=f"file://{root}/warehouse"
         )
         self.catalog.create_namespace("bench")
-        self.launch = Launch(java_home=require_java().home, jars=_jars(), master="local[2]", memory="1g")
-        self._write_files()
+        self.launch = Launch(
+            java_home=require_java().home, jars=(*_jars(), *feed.jars), master="local[2]", memory="1g"
+        )
 
     def flareiac(self, query: Query, name: str) -> float:
         """Rows per second as a job of FlareIaC's driver."""
@@ -144,8 +154,7 @@ class Lake:
                 "spark.ui.enabled": "false",
                 "spark.sql.session.timeZone": "UTC",
             },
-            "schema": _SPARK_SCHEMA,
-            "path": str(self.root / "files"),
+            **self.feed.settings(),
             "sql": query.sql,
             "mode": query.mode,
             "watermark": query.watermark,
@@ -173,9 +182,10 @@ class Lake:
         """From the times at which Spark wrote down its commits: those are there whoever ran the query."""
         commits = [path for path in (self.checkpoint(name) / "commits").iterdir() if path.name.isdigit()]
         times = {int(path.name): path.stat().st_mtime for path in commits}
-        if len(times) < _FILES:
-            raise RuntimeError(f"{name} committed {len(times)} batches of {_FILES}")
-        return (_FILES - 1 - _WARM_UP) * self.rows / (times[_FILES - 1] - times[_WARM_UP])
+        last = self.feed.batches - 1
+        if len(times) <= last:
+            raise RuntimeError(f"{name} committed {len(times)} batches of {self.feed.batches}")
+        return (last - _WARM_UP) * self.feed.rows / (times[last] - times[_WARM_UP])
 
     def checkpoint(self, name: str) -> Path:
         return self.root / "checkpoints" / name
@@ -194,14 +204,7 @@ class Lake:
         }
 
     def spec(self, query: Query, name: str, table_uuid: str) -> dict[str, Any]:
-        source = {
-            "kind": "files",
-            "path": str(self.root / "files"),
-            "format": "json",
-            "columns": _spelled(FLIGHTS),
-            "max_files_per_trigger": 1,
-        }
-        stream: dict[str, Any] = {"name": "raw", "kind": "stream", "source": source}
+        stream: dict[str, Any] = {"name": "raw", "kind": "stream", "source": self.feed.source()}
         if query.watermark:
             stream["watermark"] = {"column": query.watermark[0], "delay": query.watermark[1]}
         output: dict[str, Any] = {
@@ -239,22 +242,6 @@ class Lake:
             for at, (column, kind) in enumerate(query.columns)
         ]
         return str(self.catalog.create_table(("bench", name), Schema(*fields)).metadata.table_uuid)
-
-    def _write_files(self) -> None:
-        folder = self.root / "files"
-        folder.mkdir()
-        for number in range(self.files):
-            day = (date(2026, 1, 1) + timedelta(days=number)).isoformat()
-            (folder / f"{number:04d}.json").write_text("".join(_line(day, row) for row in range(self.rows)))
-            # The order in which Spark reads
-            os.utime(folder / f"{number:04d}.json", (1_700_000_000 + number, 1_700_000_000 + number))
-
-
-def _line(day: str, row: int) -> str:
-    return (
-        f'{{"ts": "{day}T{row // 60 % 24:02d}:{row % 60:02d}:00Z", "carrier": "c{row % 16}", "delay": '
-        f"{row % 97}}}\n"
-    )
 
 
 def _has_ended(status: Status) -> str | None:
