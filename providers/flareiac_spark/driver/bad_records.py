@@ -1,13 +1,16 @@
 """What becomes of the records that a source marks as bad.
 
-The marker is taken off on the far side of a node that counts (``observe``): no filter of a step moves to the
-near side, where it would drop a record before it is judged, or have it decoded twice.
+The marker is taken off on the far side of a node that no filter of a step passes: on the near side it would
+drop a record before it is judged, or have it decoded twice. Where bad records are counted, that is the node
+which counts (``observe``); where the first one ends the query, a column that Spark takes for not
+deterministic, because a count for each row costs a tenth of the work of a simple query (measured).
 """
 
 import re
 from typing import TYPE_CHECKING, Any, Final
 
 from flareiac_spark.control import StreamInput, TableOutput
+from flareiac_spark.driver import logical_plan
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.sources.bad_records import DROP, MARKED, MARKER, NAME, QUARANTINE
 from flareiac_spark.sources.decoding import literal
@@ -19,6 +22,8 @@ ERROR_CLASS: Final = "BAD_RECORD"
 _SAID: Final = re.compile(r"\[BAD_RECORD\] (.*)", re.DOTALL)
 _RECORD: Final = "__flareiac_record"
 _COUNT: Final = "bad"
+_STAYS: Final = "spark_partition_id() >= 0"
+"""True of every row. Spark moves no filter past an expression with it, and computes it once for each row."""
 _WAY_ON: Final = (
     'To go on without such records, write in its stream: bad_records = { action = "drop" }; to keep what is '
     "known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null columns: "
@@ -36,15 +41,18 @@ def taken_off(frame: "DataFrame", item: StreamInput) -> Any:
     record = f"struct({', '.join(quote(name) for name in names if name in judged)})"
     otherwise = "" if item.bad_records else f"ELSE raise_error({_complaint(item.name)})"
     beside = [quote(name) for name in names if name not in judged]
-    marked = frame.selectExpr(
-        f"CASE WHEN {MARKER} IS NULL THEN {record} {otherwise} END AS {_RECORD}",
-        MARKER,
-        *beside,
-    )
-    counted = _counted(marked, f"{NAME}{item.name}")
+    judgement = f"CASE WHEN {MARKER} IS NULL{{}} THEN {record} {otherwise} END AS {_RECORD}"
+    if item.bad_records:
+        marked = frame.selectExpr(judgement.format(""), MARKER, *beside)
+        judged_rows = _counted(marked, f"{NAME}{item.name}")
+    else:
+        # The condition is true of every row, and reads the whole record, also where no step reads any column
+        judged_rows = frame.selectExpr(judgement.format(f" AND {_STAYS}"), *beside).where(
+            f"{_RECORD} IS NOT NULL"
+        )
     if item.bad_records in (DROP, QUARANTINE):
-        counted = counted.where(f"{_RECORD} IS NOT NULL")
-    return counted.selectExpr(
+        judged_rows = judged_rows.where(f"{_RECORD} IS NOT NULL")
+    return judged_rows.selectExpr(
         *(f"{_RECORD}.{quote(name)} AS {quote(name)}" if name in judged else quote(name) for name in names)
     )
 
@@ -63,6 +71,13 @@ def empty_bad_rows(empty: "DataFrame", item: StreamInput, output: TableOutput, j
     return empty.selectExpr(f"CAST(NULL AS STRUCT<{fields}>) AS {MARKER}").selectExpr(
         *_known(output, item.name, job)
     )
+
+
+def judges(node: Any) -> bool:
+    """Whether a node of a plan is the one that judges each record. It gives the same rows each time, although
+    Spark takes it for not deterministic.
+    """
+    return logical_plan.kind(node) == "Project" and _RECORD in logical_plan.columns(node)
 
 
 def counts(observed: dict[str, dict[str, int]]) -> dict[str, int]:

@@ -53,6 +53,16 @@ def kind(node: Any) -> str:
     return str(node.getClass().getSimpleName())
 
 
+def columns(node: Any) -> list[str]:
+    """The names of the columns that a node gives."""
+    return [str(column.name()) for column in _items(node.output())]
+
+
+def is_deterministic(node: Any) -> bool:
+    """Whether a node by itself gives the same rows of the same rows each time."""
+    return all(expression.deterministic() for expression in _items(node.expressions()))
+
+
 def joins_streams(node: Any) -> bool:
     return kind(node) == "Join" and all(child.isStreaming() for child in _items(node.children()))
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from flareiac.kernel import kill_points
 from flareiac_spark.control import JobSpec, KafkaOutput, Output, TableOutput, tables_among
 from flareiac_spark.driver import (
+    bad_records,
     batch_write,
     kafka_sink,
     kept_rows,
@@ -99,8 +100,11 @@ def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -
         ),
         shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), common),
         holds_state=any(logical_plan.holds_state(node) or logical_plan.is_watermark(node) for node in nodes),
-        repeats=bool(plan.deterministic())
-        and all(logical_plan.kind(node) in _ROW_BY_ROW for node in nodes)
+        repeats=all(
+            logical_plan.kind(node) in _ROW_BY_ROW
+            and (logical_plan.is_deterministic(node) or bad_records.judges(node))
+            for node in nodes
+        )
         and all(step.python is None for step in spec.steps),
     )
 

@@ -598,7 +598,7 @@ def test_a_foreign_commit_in_between_is_worth_another_try(
     # A value function in the update condition that somebody else's commit overtakes.
     real = batch_write.write
 
-    def overtaken(frame: Any, output: Any, carry: Any, **more: Any) -> None:
+    def overtaken(frame: Any, output: Any, carry: Any, *more: Any) -> None:
         monkeypatch.setattr(batch_write, "write", real)
         raise CommitFailed("the branch main has changed")
 

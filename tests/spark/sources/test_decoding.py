@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from flareiac_spark.control import StreamInput
+from flareiac_spark.driver.bad_records import taken_off
 from flareiac_spark.driver.column_types import spark_columns
-from flareiac_spark.sources.decoding import ERROR, decode_text
+from flareiac_spark.sources.decoding import ERROR, decode_text, marker
+from flareiac_spark.sources.kafka.resolved import ResolvedKafka
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support.spark_session import spark_session
 
@@ -217,3 +220,19 @@ def test_csv_judges_what_is_not_null_and_takes_options(spark: Any) -> None:
     columns = (SpecColumn(name="id", type="long", required=True), SpecColumn(name="name", type="string"))
     found = errors(spark, [";x", "1;x", None], columns, "csv", sep=";")
     assert found == ["there is no value for id, which is not null", None, None]
+
+
+@pytest.mark.parametrize("action", ["", "drop", "null"])
+def test_a_filter_has_no_record_decoded_once_more(spark: Any, action: str) -> None:
+    """Spark moves a filter to the values that it needs, and computes those there too."""
+    columns = (SpecColumn(name="id", type="long", required=True), SpecColumn(name="name", type="string"))
+    source = ResolvedKafka(client={}, format="json", topics=("places",), columns=columns)
+    item = StreamInput(name="raw", source=source, bad_records=action)
+    found = decoded(spark, [b'{"id": 1}', b'{"id": 2}', b'{"id": 3}'], columns)
+    frame = taken_off(found.selectExpr("id", "name", marker({"raw": "v", "error": ERROR})), item)
+    assert decodings(frame.where("id > 1").selectExpr("id + 1 AS id")) == decodings(frame) > 0
+    assert sorted(row[0] for row in frame.where("id > 1").collect()) == [2, 3]
+
+
+def decodings(frame: Any) -> int:
+    return str(frame._jdf.queryExecution().optimizedPlan()).count("from_json(")
