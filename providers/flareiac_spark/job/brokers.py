@@ -2,7 +2,6 @@
 readers of their connections' types; safe to use from several threads.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,6 +15,7 @@ from typing import Final, TypeAlias, TypeVar
 from flareiac.kernel.data import digest, is_known
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.brokers import BrokerReader, BrokerView, TopicOffsets, TopicSelection, reader_of
+from flareiac.sdk.name_patterns import matches
 from flareiac.sdk.references import Resolved
 from flareiac_spark.sources.findings import BeyondEnd, InputReach, Unknown
 from flareiac_spark.sources.reachable import Ages, BrokerPosition, near, reach_of, unread
@@ -145,7 +145,8 @@ class Brokers:
             return InputReach(findings=(found if isinstance(found, Unknown) else missing,))
         pattern, read = asked.read.selection.pattern, asked.read.selection.names
         if pattern is not None:
-            read = (*found.topics, *(topic for topic in asked.position.topics if _matches(pattern, topic)))
+            once = (topic for topic in asked.position.topics if matches(pattern, topic) is not False)
+            read = (*found.topics, *once)
         return reach_of(asked.position, found, answer.ages, read=read, expected=asked.read.expected)
 
     def _answer(self, group: Sequence[Asked]) -> _Answer:
@@ -191,13 +192,6 @@ def _last_positions(topics: Mapping[str, TopicOffsets]) -> dict[tuple[str, int],
             there = topic.partitions[number]
             found[name, number] = max(there.first, there.end - _SAMPLE)
     return dict(list(found.items())[:_MOST_PARTITIONS])
-
-
-def _matches(pattern: str, topic: str) -> bool:
-    try:
-        return re.fullmatch(pattern, topic) is not None
-    except re.error:  # it is one of Java
-        return True
 
 
 def _unknown(connection: Resolved, failure: Failure) -> Unknown:

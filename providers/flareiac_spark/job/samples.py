@@ -1,12 +1,12 @@
 """Looks at the last records of topics for what no column takes, and says it. Touches brokers."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.records import Mismatch
+from flareiac.sdk.name_patterns import matches
 from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -57,7 +57,7 @@ def looked_at(requests: Sequence[ReadRequest], brokers: Brokers, answers: Answer
 def _is_read(topics: TopicRead, topic: str) -> bool:
     if topics.selection.pattern is None:
         return topic in topics.selection.names
-    return re.fullmatch(topics.selection.pattern, topic) is not None
+    return matches(topics.selection.pattern, topic) is True
 
 
 def _reads(request: ReadRequest) -> Iterator[tuple[str, Reference, _Sampled]]:
