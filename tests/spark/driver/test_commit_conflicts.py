@@ -33,7 +33,7 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[Exception | None]:
     """What becomes of each write, in order; what is left over is not reached."""
     outcomes: list[Exception | None] = []
 
-    def write(_rows: Any, _output: TableOutput, _carry: Mapping[str, str]) -> None:
+    def write(_rows: Any, _output: TableOutput, _carry: Mapping[str, str], _tombstones: object) -> None:
         found = outcomes.pop(0)
         if found is not None:
             raise found
