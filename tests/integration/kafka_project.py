@@ -74,6 +74,15 @@ class KafkaLake:
         self.project.until(lambda: len(set(self.project.ids(name))) >= len(ids), f"{len(ids)} rows in {name}")
         assert self.project.ids(name) == list(ids)
 
+    def refused(self, **jobs: str) -> None:
+        """Waits until these jobs have failed for good, each for its class of error."""
+
+        def ended(job: str, error: str) -> bool:
+            found = self.project.status()[f"job.{job}"]
+            return found["phase"] == "failed" and error in str(found["last_error"])
+
+        self.project.until(lambda: all(ended(*item) for item in jobs.items()), f"jobs that fail: {jobs}")
+
     def stopped(self, job: str) -> Callable[[], None]:
         """The job stands still; what is returned edits it to run again."""
         begin = f'job "{job}" {{'

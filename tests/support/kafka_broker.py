@@ -9,11 +9,13 @@ It is stopped, killed and started again on the same ports and data.
 
 import base64
 import os
+import shutil
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -136,7 +138,7 @@ class Broker:
         properties = self._directory / "server.properties"
         properties.write_text("".join(f"{key}={value}\n" for key, value in self._properties().items()))
         with self._log.open("ab") as log:
-            if not (self._directory / "data" / "meta.properties").exists():
+            if not (self._data / "meta.properties").exists():
                 command = self._command("kafka.tools.StorageTool", "format", "-t", _fresh_id(), "-c")
                 ran = subprocess.run([*command, str(properties)], stdout=log, stderr=log, check=False)
                 assert ran.returncode == 0, self._log.read_text()[-3000:]
@@ -161,6 +163,25 @@ class Broker:
         """Stops it in order and starts it again."""
         self.stop()
         self.start()
+
+    @contextmanager
+    def replaced(self) -> Iterator[None]:
+        """Inside, another cluster without topics is served on the same ports."""
+        aside = self._directory / "aside"
+        self.stop()
+        self._data.rename(aside)
+        self.start()
+        try:
+            yield
+        finally:
+            self.kill()
+            shutil.rmtree(self._data)
+            aside.rename(self._data)
+            self.start()
+
+    @property
+    def _data(self) -> Path:
+        return self._directory / "data"
 
     @property
     def _log(self) -> Path:
@@ -187,7 +208,7 @@ class Broker:
             "listeners": ",".join(addresses.values()),
             "advertised.listeners": ",".join(advertised),
             "listener.security.protocol.map": ",".join(map(":".join, protocols.items())),
-            "log.dirs": str(self._directory / "data"),
+            "log.dirs": str(self._data),
             **self._settings,
         }
 

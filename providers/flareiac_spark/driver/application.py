@@ -43,6 +43,7 @@ from flareiac_spark.driver.previous_jvm import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
+from flareiac_spark.driver.source_watch import SourceWatch
 from flareiac_spark.driver.spark_session import (
     LAUNCH_CONF,
     Started,
@@ -87,6 +88,7 @@ class Application:
         self._busy_at = time.monotonic()
         self._about = self._describe()
         self._leadership: Leadership | None = None
+        self._watch = SourceWatch(lambda: tuple(self._runners.copy().values()), self._log)
 
     def run(self) -> int:
         relay = SignalRelay(self._end)
@@ -119,6 +121,7 @@ class Application:
             self._leave_unanswered()
             started = self._start()
             leadership.publish_soon()
+            self._watch.start()
             reason = self._reconcile(started, leadership)
             code = EXIT_LEASE_LOST if leadership.lost.is_set() else EXIT_DONE
         except Exception as failure:  # noqa: BLE001 - whatever ends the application, its queries are stopped and its last word is written
@@ -126,6 +129,7 @@ class Application:
             reason = f"{cause.error_class}: {cause.message}"
             self._log.exception("the application failed")
         finally:
+            self._watch.end()
             self._stop_all()
             if started is not None:
                 end_spark(started, _JVM_END_SECONDS)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, assert_never
 from flareiac_spark.control import FilesInput, Input, StreamInput, TableInput
 from flareiac_spark.driver import bad_records, tables
 from flareiac_spark.driver.column_types import quote, spark_columns, spark_type
-from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.refusal import Refusal, refusal_of
 from flareiac_spark.sources.reader_options import strict
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.sources.resolved import SpecColumn, StartRefused
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +67,10 @@ def open_marked(
     checkpoints: tuple[Path, ...] = (),
 ) -> Any:
     """The frame of a stream with the marker of bad records, where its source judges records."""
-    return item.source.open(_Opening(session, item.bad_records, checkpoints), starts.get(item.name))
+    try:
+        return item.source.open(_Opening(session, item.bad_records, checkpoints), starts.get(item.name))
+    except StartRefused as refused:
+        raise refusal_of(refused.problem) from None
 
 
 def empty_input(session: "SparkSession", item: Input) -> Any:

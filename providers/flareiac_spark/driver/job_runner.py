@@ -24,7 +24,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.refusal import Refusal, refusal_of
 from flareiac_spark.driver.restart_policy import RestartPolicy
 from flareiac_spark.driver.root_cause import root_cause_of, stack_of
 from flareiac_spark.driver.spark_session import activate, set_conf
@@ -32,6 +32,7 @@ from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
 from flareiac_spark.driver.warm_start import WarmStart
 from flareiac_spark.sources import bad_records
+from flareiac_spark.sources.resolved import StartProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,10 @@ class JobRunner(threading.Thread):
         self._around, self._log, self._stop_asked = around, log, threading.Event()
         self._budget: RestartPolicy | None = None
         self._ahead, self._ended = ahead, threading.Event()
+        self._running: JobSpec | None = None
+        self._problem: StartProblem | None = None
+        self.proven_at = 0.0
+        """When its sources were last proven to be those of its checkpoints before a start; seconds UTC."""
 
     @property
     def is_stopping(self) -> bool:
@@ -92,6 +97,15 @@ class JobRunner(threading.Thread):
             if self._budget is not None:
                 self._budget.revise(restart)
             self._log.info("restart budget: %s", restart)
+
+    @property
+    def running(self) -> JobSpec | None:
+        """What its queries run, while they do."""
+        return self._running
+
+    def refuse(self, problem: StartProblem) -> None:
+        """Ends its queries as soon as possible, in the middle of a batch too, and the job fails."""
+        self._problem = problem
 
     def ask_to_stop(self) -> None:
         self._stop_asked.set()
@@ -130,7 +144,9 @@ class JobRunner(threading.Thread):
         self._log.info("starting %s (digest %s, nonce %s)", self.address, self.job.digest, self.job.nonce)
         try:
             with self._around.checkpoints.used_by(spec):
+                begun = time.time()
                 prove_start(spec, {**self.job.queries, **self.queries})
+                self.proven_at = begun
                 result = self._run_once(spec)
         except Exception as failure:  # noqa: BLE001 - a job's failure, whatever it is, is its status and never the driver's end
             if self._learns(spec, failure):
@@ -156,9 +172,15 @@ class JobRunner(threading.Thread):
 
         def report(phase: Any, queries: tuple[QueryStatus, ...]) -> None:
             self.queries.update({folders[query.output]: query.id for query in queries})
+            self._running = spec
             self._report(phase, queries)
+            if self._problem is not None:
+                raise refusal_of(self._problem)
 
-        done = run_ready(ready, spec, self._stop_asked, self._around.graceful_seconds, report, self._log)
+        try:
+            done = run_ready(ready, spec, self._stop_asked, self._around.graceful_seconds, report, self._log)
+        finally:
+            self._running = self._problem = None
         rows = sum(
             query.input_rows for query in self.status.queries if not query.output.startswith(bad_records.NAME)
         )

@@ -9,3 +9,10 @@ if TYPE_CHECKING:
 def jvm_of(session: "SparkSession") -> Any:
     """The Java side of a session: its packages, by their names."""
     return session._jvm
+
+
+def jvm() -> Any:
+    """The Java side of this process, once Spark runs."""
+    from pyspark import SparkContext
+
+    return SparkContext._jvm

@@ -1,4 +1,6 @@
-"""The driver's own reasons not to start a job."""
+"""The driver's own reasons not to start a job, and those of its sources."""
+
+from flareiac_spark.sources.resolved import StartProblem
 
 
 class Refusal(Exception):
@@ -11,3 +13,8 @@ class Refusal(Exception):
     ) -> None:
         super().__init__(message)
         self.error_class, self.permanent, self.waits = error_class, permanent, waits
+
+
+def refusal_of(problem: StartProblem) -> Refusal:
+    """What a source found. What is not permanent is waited for."""
+    return Refusal(problem.error_class, problem.why, permanent=problem.permanent, waits=not problem.permanent)

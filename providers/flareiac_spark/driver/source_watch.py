@@ -1,64 +1,79 @@
-"""Asks, while queries run, whether their sources are still those that they began with: Spark goes on in a
-topic that was created again, at the offsets of the old one.
+"""Looks now and then whether running jobs still read what they began with. A system that does not answer is
+asked again later, and stops nothing.
 """
 
+import datetime as dt
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from logging import Logger
-from typing import Any, Final
 
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobSpec, StreamInput, local_path
-from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.job_runner import JobRunner
+from flareiac_spark.driver.jvm import jvm
+from flareiac_spark.sources.kept import Kept
 from flareiac_spark.sources.resolved import StartProblem
 
-ASKS_EVERY: Final = 15.0
+_EVERY_SECONDS, _AGAIN_SECONDS = 15.0, 1.0
 
 
-class SourceWatch:
-    """Of the queries of one job. It asks in a thread of its own, since an answer may take long, and only
-    after batches were committed: an idle job costs nothing.
+class SourceWatch(threading.Thread):
+    """Asks from ``start`` to ``end``. ``jobs``: those that the driver has at the moment. A problem that two
+    looks in a row find ends its job: one answer may come from a broker that is behind.
     """
 
-    def __init__(self, spec: JobSpec, log: Logger) -> None:
-        self._sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
-        self._checkpoints, self._log = tuple(map(local_path, spec.query_names)), log
-        self._asked_at = time.monotonic()
-        self._asked_of: tuple[int | None, ...] = ()
-        self._asking: threading.Thread | None = None
-        self._problem: StartProblem | None = None
+    def __init__(self, jobs: Callable[[], Sequence[JobRunner]], log: Logger) -> None:
+        super().__init__(name="source watch", daemon=True)
+        self._jobs, self._log = jobs, log
+        self._kept, self._ended = Kept(), threading.Event()
+        self._seen: dict[str, StartProblem] = {}
+        self._well_at: dict[str, float] = {}
 
-    def look(self, batches: Sequence[int | None]) -> None:
-        """``batches``: the last one of each query. Raises ``Refusal`` with what was found."""
-        if self._problem is not None:
-            raise Refusal(self._problem.error_class, self._problem.why)
-        now, seen = time.monotonic(), tuple(batches)
-        if self._is_due(now, seen):
-            self._asked_at, self._asked_of = now, seen
-            self._asking = threading.Thread(target=self._ask, name="source watch", daemon=True)
-            self._asking.start()
+    def run(self) -> None:
+        while not self._ended.wait(_AGAIN_SECONDS if self._seen else _EVERY_SECONDS):
+            self.look()
 
-    def _is_due(self, now: float, seen: tuple[int | None, ...]) -> bool:
-        if not any(source.can_be_replaced for source in self._sources):
-            return False
-        asking = self._asking is not None and self._asking.is_alive()
-        return not asking and seen != self._asked_of and now - self._asked_at >= ASKS_EVERY
+    def end(self) -> None:
+        """No look begins after this one; one that is under way is not waited for."""
+        self._ended.set()
 
-    def _ask(self) -> None:
-        for source in self._sources:
-            others = [other for other in self._sources if other is not source]
-            try:
-                found = source.prove_running(_jvm, self._checkpoints, others)
-            except (Damaged, OSError, ValueError) as failure:
-                self._log.warning("whether its sources are still the same cannot be known: %s", failure)
-                return
-            if found is not None:
-                self._problem = found
-                return
+    def look(self) -> None:
+        """Asks once for each running job."""
+        before, self._seen = self._seen, {}
+        for runner in self._jobs():
+            spec, begun = runner.running, time.time()
+            if spec is None:
+                self._well_at.pop(runner.address, None)
+                continue
+            problem = self._problem(spec)
+            if problem is None:
+                self._well_at[runner.address] = begun
+            elif before.get(runner.address) == problem:
+                well_at = max(self._well_at.get(runner.address, 0.0), runner.proven_at)
+                runner.refuse(_as_found(problem, well_at))
+            else:
+                self._seen[runner.address] = problem
+        self._kept.sweep()
+
+    def _problem(self, spec: JobSpec) -> StartProblem | None:
+        checkpoints = [local_path(folder) for folder in spec.query_names]
+        for item in spec.inputs:
+            if isinstance(item, StreamInput):
+                try:
+                    problem = item.source.prove_running(jvm, checkpoints, self._kept)
+                except Exception as trouble:  # noqa: BLE001 - what cannot be looked at is no reason to stop
+                    self._log.debug("%s, %s: not looked at: %s", spec.address, item.name, trouble)
+                    continue
+                if problem is not None:
+                    return problem
+        return None
 
 
-def _jvm() -> Any:
-    from pyspark import SparkContext
-
-    return SparkContext._jvm
+def _as_found(problem: StartProblem, well_at: float) -> StartProblem:
+    since = dt.datetime.fromtimestamp(well_at, dt.UTC).isoformat(timespec="seconds")
+    why = (
+        f"{problem.why} This was found while the job ran: rows that it wrote since {since} may be of "
+        "other records than those it had to read."
+    )
+    return replace(problem, why=why)

@@ -9,14 +9,15 @@ same, and a start on an empty checkpoint would read everything again and repeat 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, assert_never
+from typing import assert_never
 
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import FilesInput, Input, JobSpec, StreamInput, TableInput, local_path
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint
 from flareiac_spark.driver.checkpoints import query_id_in
-from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.jvm import jvm
+from flareiac_spark.driver.refusal import Refusal, refusal_of
 
 CHECKPOINT_LOST = "CHECKPOINT_LOST"
 CHECKPOINT_DAMAGED = "CHECKPOINT_DAMAGED"
@@ -113,22 +114,14 @@ def _prove_sources(spec: JobSpec) -> None:
     for source in sources:
         others = [other for other in sources if other is not source]
         try:
-            problem = source.prove_start(_jvm, checkpoints, others)
+            problem = source.prove_start(jvm, checkpoints, others)
         except (Damaged, OSError, ValueError) as failure:
             what = f"the positions of its streams cannot be read ({failure})"
             raise Refusal(
                 CHECKPOINT_DAMAGED, _damaged(" and ".join(spec.query_names.values()), what)
             ) from None
         if problem is not None:
-            raise Refusal(
-                problem.error_class, problem.why, permanent=problem.permanent, waits=not problem.permanent
-            )
-
-
-def _jvm() -> Any:
-    from pyspark import SparkContext
-
-    return SparkContext._jvm
+            raise refusal_of(problem)
 
 
 def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Path]]:

@@ -36,7 +36,6 @@ from flareiac_spark.driver.progress import activity_of
 from flareiac_spark.driver.query_watch import QueryWatch
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.source_start_times import start_times
-from flareiac_spark.driver.source_watch import SourceWatch
 from flareiac_spark.driver.spark_session import set_conf
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ _LOOK_WHILE_STOPPING = (0.01, 0.05)
 """Seconds between two looks: at first, and once a second has passed."""
 
 Report = Callable[[str, tuple[QueryStatus, ...]], None]
-"""Takes the phase and the queries."""
+"""Takes the phase and the queries; raises ``Refusal`` where they must not go on."""
 
 
 class QueryFailed(Exception):
@@ -114,8 +113,8 @@ def run_ready(
     report: Report,
     log: Logger,
 ) -> bool:
-    """Runs until stopped (False) or, with a finite trigger, until done (True). Raises what starting raises,
-    and ``QueryFailed``.
+    """Runs until stopped (False) or, with a finite trigger, until done (True). Raises what starting and
+    ``report`` raise, and ``QueryFailed``.
     """
     watches: list[QueryWatch] = []
     try:
@@ -123,7 +122,7 @@ def run_ready(
             kill_points.reach("driver.before-start", spec.address)
             watches.append(start())
             kill_points.reach("driver.after-start", spec.address)
-        return _follow(watches, SourceWatch(spec, log), stop, graceful_seconds, report, log)
+        return _follow(watches, stop, graceful_seconds, report, log)
     finally:
         for watch in watches:
             with contextlib.suppress(Exception):  # the first error is the one that counts
@@ -263,7 +262,6 @@ def trigger_arguments(trigger: Trigger) -> dict[str, Any] | None:
 
 def _follow(
     watches: Sequence[QueryWatch],
-    sources: SourceWatch,
     stop: threading.Event,
     graceful_seconds: Callable[[], float],
     report: Report,
@@ -276,7 +274,6 @@ def _follow(
         _look(watches, log)
         for watch in watches:
             _raise_failure(watch)
-        sources.look([watch.status.batch for watch in watches])
         if not any(alive):
             report("stopping", _statuses(watches))
             return True

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from logging import Logger
 from typing import Any
 
+from flareiac_spark.checkpoint_log import newest
 from flareiac_spark.control import ControlError, DesiredJob, JobSpec, Output, job_spec_from_json, local_path
 from flareiac_spark.driver.stream_run import Ready, make_ready
 
@@ -73,4 +74,7 @@ def begin(
 
 
 def _goes_on(output: Output) -> bool:
-    return output.checkpoint is not None and (local_path(output.checkpoint) / "metadata").is_file()
+    if output.checkpoint is None:
+        return False
+    folder = local_path(output.checkpoint)
+    return (folder / "metadata").is_file() and newest(folder / "offsets") is not None

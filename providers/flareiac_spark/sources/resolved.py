@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol, TypeAlias
 
 from flareiac.kernel.records import by_kind
 from flareiac_spark import sources
+from flareiac_spark.sources.kept import Kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,14 @@ class StartProblem:
     permanent: bool = True
 
 
+class StartRefused(Exception):
+    """A source that is opened finds what must not start."""
+
+    def __init__(self, problem: StartProblem) -> None:
+        super().__init__(problem.why)
+        self.problem = problem
+
+
 class Opening(Protocol):
     """What the driver lends a source that is opened."""
 
@@ -92,7 +101,7 @@ class ResolvedSource(ABC):
     @abstractmethod
     def open(self, opening: Opening, start: int | None) -> Any:
         """The streaming frame; touches its system. ``start``: what is noted of the moment at which it begins,
-        for a table UTC milliseconds before which it is not read.
+        for a table UTC milliseconds before which it is not read. Raises ``StartRefused``.
         """
 
     @property
@@ -151,18 +160,14 @@ class ResolvedSource(ABC):
         del jvm, checkpoints, others
         return None
 
-    @property
-    def can_be_replaced(self) -> bool:
-        """Whether something else may stand at its place while a query reads it, unseen by Spark."""
-        return False
-
     def prove_running(
-        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: "Sequence[ResolvedSource]"
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], kept: Kept
     ) -> StartProblem | None:
-        """Asks its system whether queries that run still read what they began with; None where it does not
-        answer. Parameters and errors as for ``prove_start``.
+        """Asks its system, while queries run, whether what they read is still what they began with; nothing
+        where it does not answer. ``kept`` holds clients from one look to the next. Raises ``Failure``,
+        ``Damaged``, ``OSError``, ``ValueError``.
         """
-        del jvm, checkpoints, others
+        del jvm, checkpoints, kept
         return None
 
 

@@ -383,17 +383,18 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac.kernel.paths", "flareiac.kernel.records", "flareiac.kernel.signals"),
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
         *("flareiac.sdk.plug_ins", "flareiac.sdk.references", "flareiac.sdk.secrets"),
-        "flareiac.sdk.table_tasks",
+        *("flareiac.sdk.table_tasks", "flareiac.sdk.name_patterns"),
         *("flareiac_spark.checkpoint_log", "flareiac_spark.sources"),
         *(
             f"flareiac_spark.sources.{part}"
             for part in (
-                *("bad_records", "decoding", "kafka_client", "reader_options", "resolved"),
+                *("bad_records", "decoding", "kafka_client", "kept", "reader_options", "resolved"),
                 *("files.in_flight", "files.notes", "avro", "avro.columns", "avro.declared", "avro.decode"),
                 *("avro.differences", "avro.known", "avro.notes", "avro.reading", "avro.registry"),
                 *("avro.spelling", "avro.texts", "avro.types", "kafka.avro_values", "kafka.cluster"),
-                *("kafka.decoders", "kafka.formats", "kafka.positions", "kafka.start_check"),
-                *("kafka.starting", "kafka.topic_notes", "debezium", "debezium.avro_kinds"),
+                *("kafka.decoders", "kafka.first_starts", "kafka.formats", "kafka.positions"),
+                *("kafka.start_check", "kafka.starting", "kafka.topic_notes"),
+                *("debezium", "debezium.avro_kinds"),
                 *("debezium.avro_rows", "debezium.decode_avro", "debezium.decode_json"),
                 *("debezium.envelope", "debezium.json_kinds", "debezium.leaves", "debezium.meanings"),
                 *("debezium.names", "debezium.positions", "debezium.unchanged"),

@@ -22,6 +22,8 @@ COLUMNS = [("ts", "timestamptz"), ("carrier", "string"), ("delay", "long")]
 def job(folder: Path, **more: Any) -> DesiredJob:
     """A job that goes on with its checkpoint."""
     (folder / "metadata").write_text('{"id":"q"}')
+    (folder / "offsets").mkdir()
+    (folder / "offsets" / "0").write_text("v1\n{}\n{}")
     output = {
         "name": "out",
         "from": "clean",
@@ -59,6 +61,8 @@ def test_what_is_left_to_the_start(tmp_path: Path, more: Mapping[str, Any]) -> N
 
 def test_a_new_generation_begins_when_it_starts(tmp_path: Path) -> None:
     wanted = job(tmp_path)
+    (tmp_path / "offsets" / "0").unlink()
+    assert begin(wanted, {}, no_session, LOG) is None
     (tmp_path / "metadata").unlink()
     assert begin(wanted, {}, no_session, LOG) is None
 

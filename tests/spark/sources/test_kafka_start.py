@@ -5,15 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics
+from flareiac.kernel.records import decode, encode
+from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
 from flareiac_spark.sources.kafka.positions import log_text
-from flareiac_spark.sources.kafka.start_check import noted, problems, reaches, replaced
+from flareiac_spark.sources.kafka.resolved import ResolvedKafka
+from flareiac_spark.sources.kafka.start_check import Asked, ids_of, noted, other_topic, problems, reaches
+from flareiac_spark.sources.kafka.starting import Starting
 from flareiac_spark.sources.kafka.topic_notes import TopicNotes, read_notes, write_notes
 
 HERE = FoundTopics(
     cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)})}
 )
-NOTES = TopicNotes().joined(noted(HERE))
+NOTES = TopicNotes().joined(noted(ids_of(HERE)))
 
 
 def offsets(folder: Path, batch: int, **partitions: int) -> None:
@@ -34,12 +37,11 @@ def initial(folder: Path, **partitions: int) -> None:
     log.write_bytes(log_text(json.dumps({"orders": numbers})).encode())
 
 
-def found(folder: Path, there: FoundTopics = HERE, notes: TopicNotes = NOTES) -> list[tuple[str, str]]:
-    return [
-        (problem.error_class, problem.why)
-        for reach in reaches(folder)
-        for problem in problems(reach, notes, there, lambda _topic: True, "host:9092")
-    ]
+def found(
+    folder: Path, there: FoundTopics = HERE, notes: TopicNotes = NOTES, *, shared: bool = False
+) -> list[tuple[str, str]]:
+    asked = Asked(servers="host:9092", reads=lambda _topic: True, shared=lambda _topic: shared)
+    return [(problem.error_class, problem.why) for problem in problems(reaches(folder), notes, there, asked)]
 
 
 def test_nothing_is_compared_before_the_first_start(tmp_path: Path) -> None:
@@ -127,8 +129,8 @@ def test_a_start_waits_for_a_transaction_whose_records_were_read_before_its_end(
     committed(tmp_path, 0)
     orders = FoundTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)}, stable={0: 12, 1: 9})
     there = FoundTopics(cluster="c-1", topics={"orders": orders})
-    (reach,) = reaches(tmp_path)
-    (problem,) = problems(reach, NOTES, there, lambda _topic: True, "host:9092")
+    asked = Asked(servers="host:9092", reads=lambda _topic: True, shared=lambda _topic: False)
+    (problem,) = problems(reaches(tmp_path), NOTES, there, asked)
     assert (problem.error_class, problem.permanent) == ("TRANSACTION_OPEN", False)
     assert "from offset 12 on" in problem.why
     assert "up to offset 14" in problem.why
@@ -139,21 +141,40 @@ def test_a_start_waits_for_a_transaction_whose_records_were_read_before_its_end(
     [
         (HERE, None),
         (FoundTopics(cluster="c-2", topics=HERE.topics), "OTHER_CLUSTER"),
-        (FoundTopics(cluster="c-1", topics={}), None),
+        (FoundTopics(cluster="c-1", topics={}), "TOPIC_GONE"),
         (
             FoundTopics(cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-2", partitions={})}),
             "TOPIC_RECREATED",
         ),
-        (
-            FoundTopics(cluster="c-1", topics={"new": FoundTopic(name="new", id="t-3", partitions={})}),
-            None,
-        ),
     ],
 )
-def test_a_query_that_runs_is_told_by_the_topics_alone(there: FoundTopics, error_class: str | None) -> None:
-    found = replaced(NOTES, there, lambda _topic: True, "host:9092")
+def test_a_query_that_runs_is_judged_by_the_topics_alone(there: FoundTopics, error_class: str | None) -> None:
+    found = other_topic("orders", NOTES, ids_of(there), "host:9092")
     assert (found.error_class if found is not None else None) == error_class
-    assert replaced(NOTES, there, lambda _topic: False, "host:9092") is None
+
+
+def two_streams(folder: Path, *first: int) -> None:
+    """A query that reads topics of one name on two clusters, each up to an offset of its partition."""
+    lines = "\n".join(json.dumps({"orders": {"0": at}}) for at in first)
+    for log, text in (("offsets", f'v1\n{{"conf":{{}}}}\n{lines}'), ("commits", "v1\n{}")):
+        (folder / log).mkdir()
+        (folder / log / "0").write_text(text)
+
+
+def test_topics_of_one_name_on_two_clusters_are_told_apart_by_their_clusters(tmp_path: Path) -> None:
+    two_streams(tmp_path, 8, 900)
+    there = TopicIds(cluster="c-2", topics={"orders": "t-9"})
+    notes = NOTES.joined(noted(there))
+    assert found(tmp_path, HERE, notes, shared=True) == []
+    again = FoundTopics(
+        cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-9", partitions={0: (0, 2000)})}
+    )
+    assert [item for item, _why in found(tmp_path, again, notes, shared=True)] == ["TOPIC_RECREATED"]
+
+
+def test_one_of_the_positions_of_a_name_must_be_there(tmp_path: Path) -> None:
+    two_streams(tmp_path, 2, 900)
+    assert {item for item, _why in found(tmp_path, shared=True)} == {"OFFSETS_GONE"}
 
 
 def test_topics_that_were_never_noted_are_taken_as_they_are(tmp_path: Path) -> None:
@@ -167,3 +188,9 @@ def test_notes_are_kept_beside_the_folder(tmp_path: Path) -> None:
     assert read_notes(tmp_path / "g0001") == NOTES
     assert read_notes(tmp_path / "g0002") == TopicNotes()
     assert [path.name for path in tmp_path.iterdir()] == [".g0001.topics.json"]
+
+
+@pytest.mark.parametrize("start", ["latest", "2026-01-01T00:00:00Z", {"orders": {"0": 12, "1": 0}}])
+def test_every_start_reaches_the_driver(start: Starting) -> None:
+    source = ResolvedKafka(client={}, format="json", topics=("orders",), starting_offsets=start)
+    assert decode(ResolvedKafka, json.loads(json.dumps(encode(source))), "source") == source

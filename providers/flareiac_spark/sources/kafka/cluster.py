@@ -3,11 +3,13 @@ Travels with the driver; every question ends after a while.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from flareiac_spark.sources.kafka.starting import OF_LATEST
 from flareiac_spark.sources.kafka_client import SERVERS
-from flareiac_spark.sources.resolved import StartProblem
+from flareiac_spark.sources.resolved import StartProblem, StartRefused
 
 _SECONDS: Final = 20
 _TIMEOUTS: Final = {"default.api.timeout.ms": str(_SECONDS * 1000), "request.timeout.ms": "10000"}
@@ -39,31 +41,64 @@ class FoundTopics:
     topics: Mapping[str, FoundTopic]
 
 
-class NotAnswered(Exception):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicIds:
+    """The ids of topics by name, None where the cluster has none. A name that is no topic is not there."""
+
+    cluster: str | None
+    topics: Mapping[str, str | None]
+
+
+class NotAnswered(StartRefused):
     """The cluster did not answer, or refused to."""
 
-    def __init__(self, problem: StartProblem) -> None:
-        super().__init__(problem.why)
-        self.problem = problem
 
-
-def ask_cluster(
-    jvm: Any, settings: Mapping[str, str], names: Iterable[str], pattern: str | None, *, stable: bool = False
-) -> FoundTopics:
-    """The topics of these names, or all that match a pattern. ``settings`` are those of a Java client, ready
-    to use. ``stable``: asks how far transactions have ended. Raises ``NotAnswered``.
+class Cluster:
+    """A client that is open until ``close``. ``settings`` are those of a Java client, ready to use. Each
+    method raises ``NotAnswered``, and so does opening.
     """
-    servers = settings.get(SERVERS, "")
-    try:
-        client = jvm.org.apache.kafka.clients.admin.AdminClient.create(_properties(jvm, settings))
-    except Exception as failure:  # noqa: BLE001 - py4j's own classes are the driver's
-        raise NotAnswered(_problem(failure, servers)) from None
-    try:
-        return _Asking(jvm, client).topics(names, pattern, stable)
-    except Exception as failure:  # noqa: BLE001
-        raise NotAnswered(_problem(failure, servers)) from None
-    finally:
-        client.close(jvm.java.time.Duration.ofSeconds(2))
+
+    def __init__(self, jvm: Any, settings: Mapping[str, str]) -> None:
+        self._servers, self._jvm = settings.get(SERVERS, ""), jvm
+        with self._answering():
+            client = jvm.org.apache.kafka.clients.admin.AdminClient.create(_properties(jvm, settings))
+        self._client, self._asking = client, _Asking(jvm, client)
+
+    def topics(self, names: Iterable[str], pattern: str | None, *, stable: bool = False) -> FoundTopics:
+        """The topics of these names, or all that match a pattern, with what can be read of them. ``stable``:
+        asks how far transactions have ended.
+        """
+        with self._answering():
+            return self._asking.topics(names, pattern, stable)
+
+    def ids(self, names: Iterable[str], pattern: str | None) -> TopicIds:
+        """Which topics have these names, or match a pattern."""
+        with self._answering():
+            return self._asking.ids(names, pattern)
+
+    def offsets_at(self, found: FoundTopics, at: int, isolation: str) -> dict[str, dict[str, int]]:
+        """The next offset of each partition, as a reader of this isolation level begins at ``at``: a moment
+        (UTC milliseconds), or Kafka's own number for the end. A partition without a record of that time or
+        later begins at its end.
+        """
+        partitions = [(topic.name, number) for topic in found.topics.values() for number in topic.partitions]
+        with self._answering():
+            offsets = self._asking.offsets_at(partitions, at, isolation)
+        return {
+            topic.name: {str(number): offsets[topic.name, number] for number in sorted(topic.partitions)}
+            for topic in found.topics.values()
+        }
+
+    def close(self) -> None:
+        """Ends its connections."""
+        self._client.close(self._jvm.java.time.Duration.ofSeconds(2))
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as failure:  # noqa: BLE001 - py4j's own classes are the driver's
+            raise NotAnswered(_problem(failure, self._servers)) from None
 
 
 class _Asking:
@@ -72,9 +107,7 @@ class _Asking:
         self._unit = jvm.java.util.concurrent.TimeUnit.SECONDS
 
     def topics(self, names: Iterable[str], pattern: str | None, stable: bool) -> FoundTopics:
-        cluster = self._get(self._client.describeCluster().clusterId())
-        wanted = list(names) if pattern is None else list(self._matching(pattern))
-        described = dict(self._described(wanted))
+        cluster, described = self._found(names, pattern)
         partitions = [(name, number) for name, (_id, numbers) in described.items() for number in numbers]
         offsets, ended = self._offsets(partitions), self._ended(partitions) if stable else {}
         return FoundTopics(
@@ -89,6 +122,19 @@ class _Asking:
                 for name, (found, numbers) in described.items()
             },
         )
+
+    def ids(self, names: Iterable[str], pattern: str | None) -> TopicIds:
+        cluster, described = self._found(names, pattern)
+        return TopicIds(
+            cluster=cluster, topics={name: found for name, (found, _numbers) in described.items()}
+        )
+
+    def _found(
+        self, names: Iterable[str], pattern: str | None
+    ) -> tuple[str | None, dict[str, tuple[str | None, list[int]]]]:
+        cluster = self._get(self._client.describeCluster().clusterId())
+        wanted = list(names) if pattern is None else list(self._matching(pattern))
+        return cluster, dict(self._described(wanted))
 
     def _get(self, future: Any) -> Any:
         return future.get(_SECONDS + 5, self._unit)
@@ -130,6 +176,19 @@ class _Asking:
         found: dict[tuple[str, int], int] = {}
         for at in range(0, len(partitions), _BUNCH):
             found |= self._listed(partitions[at : at + _BUNCH], kind, options)
+        return found
+
+    def offsets_at(
+        self, partitions: list[tuple[str, int]], at: int, isolation: str
+    ) -> dict[tuple[str, int], int]:
+        found: dict[tuple[str, int], int] = {}
+        options, end = self._options(isolation.upper()), self._kinds.latest()
+        kind = end if at == OF_LATEST else self._kinds.forTimestamp(at)
+        for first in range(0, len(partitions), _BUNCH):
+            bunch = partitions[first : first + _BUNCH]
+            offsets = self._listed(bunch, kind, options)
+            late = [item for item in bunch if offsets[item] < 0]
+            found |= offsets | (self._listed(late, end, options) if late else {})
         return found
 
     @property
@@ -186,6 +245,10 @@ def _problem(failure: BaseException, servers: str) -> StartProblem:
         return StartProblem(
             error_class="BROKER_SETTINGS_INVALID",
             why=f"Kafka's client does not accept the settings of the kafka block: {what}",
+        )
+    if any(name.endswith("PatternSyntaxException") for name in names):
+        return StartProblem(
+            error_class="TOPIC_PATTERN_INVALID", why=f"Java does not accept the pattern of topics: {what}"
         )
     return StartProblem(
         error_class="BROKER_UNREACHABLE",

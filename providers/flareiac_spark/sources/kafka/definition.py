@@ -1,6 +1,5 @@
 """What a ``kafka`` block of a stream means. Pure."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
@@ -376,15 +375,12 @@ class _Reading:
 
     def _pattern(self) -> str | None:
         pattern = self._block.topic_pattern
-        if isinstance(pattern, str):
-            try:
-                re.compile(pattern)
-            except re.error as trouble:
-                self._error(
-                    codes.INVALID_TOPIC_PATTERN,
-                    f"{pattern!r} is not a regular expression: {trouble}.",
-                    "topic_pattern",
-                )
+        if isinstance(pattern, str) and (trouble := name_patterns.fault(pattern)) is not None:
+            self._error(
+                codes.INVALID_TOPIC_PATTERN,
+                f"{pattern!r} is not a regular expression: {trouble}.",
+                "topic_pattern",
+            )
         return pattern
 
     def _starting(self, topics: tuple[str, ...]) -> Data:

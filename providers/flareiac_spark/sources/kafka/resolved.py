@@ -1,39 +1,60 @@
 """Topics as the driver reads them. Travels with it."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from flareiac.sdk import name_patterns
 from flareiac_spark.sources.avro.known import new_id_in
 from flareiac_spark.sources.avro.notes import known_schemas, want
 from flareiac_spark.sources.avro.registry import RegistryProblem
 from flareiac_spark.sources.decoding import ERROR, marker, quote
 from flareiac_spark.sources.kafka.avro_values import AvroValues
-from flareiac_spark.sources.kafka.cluster import FoundTopics, NotAnswered, ask_cluster
+from flareiac_spark.sources.kafka.cluster import Cluster, FoundTopics, NotAnswered, TopicIds
 from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
+from flareiac_spark.sources.kafka.first_starts import (
+    Beginning,
+    FirstStart,
+    forget,
+    has_begun,
+)
+from flareiac_spark.sources.kafka.first_starts import note as note_start
+from flareiac_spark.sources.kafka.first_starts import noted as noted_start
 from flareiac_spark.sources.kafka.formats import BESIDE_VALUE, HEADERS, KEY, METADATA, VALUE
 from flareiac_spark.sources.kafka.start_check import (
+    Asked,
+    deleted_since,
+    ids_of,
     missing_topics,
     noted,
+    other_topic,
     problems,
     reaches,
-    replaced,
     topics_not_read,
+    topics_of,
 )
 from flareiac_spark.sources.kafka.starting import (
     EARLIEST,
     LATEST,
     OF_EARLIEST,
     OF_LATEST,
+    ByPartition,
     Starting,
-    time_ms,
+    begin_of,
 )
 from flareiac_spark.sources.kafka.topic_notes import TopicNotes, read_notes, write_notes
 from flareiac_spark.sources.kafka_client import SERVERS, java_settings
-from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn, StartProblem
+from flareiac_spark.sources.kept import Kept
+from flareiac_spark.sources.resolved import (
+    Opening,
+    ResolvedSource,
+    SpecColumn,
+    StartProblem,
+    StartRefused,
+)
 
 _PLACE: Final = (
     "topic AS __flareiac_topic",
@@ -75,38 +96,44 @@ class ResolvedKafka(ResolvedSource):
     def prove_start(
         self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: Sequence[ResolvedSource]
     ) -> StartProblem | None:
+        forget(checkpoints)
         try:
             found = self._ask(jvm())
         except NotAnswered as trouble:
             return trouble.problem
-        servers, notes = self.client.get(SERVERS, ""), {}
+        asked, notes = self._asked(others, jvm), {}
         for checkpoint in checkpoints:
             notes[checkpoint] = known = read_notes(checkpoint)
-            for reach in reaches(checkpoint):
-                unread = sorted(topic for topic in reach.begins if not self._names(topic))
-                if unread and not others:
-                    return topics_not_read(unread)
-                for problem in problems(reach, known, found, self._reads(others), servers):
-                    return problem
-        _note(notes, found)
+            begun = reaches(checkpoint)
+            read = {topic for reach in begun for topic in reach.begins}
+            unread = sorted(topic for topic in read if not self._names(topic, jvm))
+            if unread and not others:
+                return topics_not_read(unread)
+            for problem in problems(begun, known, found, asked):
+                return problem
+        for checkpoint, known in notes.items():
+            _note(checkpoint, known, ids_of(found))
         return self._schemas_missing(checkpoints)
 
-    @property
-    def can_be_replaced(self) -> bool:
-        return True
-
     def prove_running(
-        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: Sequence[ResolvedSource]
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], kept: Kept
     ) -> StartProblem | None:
+        cluster = "kafka", tuple(sorted(self.client.items()))
         try:
-            found = self._ask(jvm())
+            client = kept.get(cluster, lambda: Cluster(jvm(), java_settings(self.client)))
+            found = client.ids(self.topics, self.topic_pattern)
         except NotAnswered:
-            return None  # what Spark makes of it is the query's own matter
-        servers, notes = self.client.get(SERVERS, ""), {path: read_notes(path) for path in checkpoints}
-        for known in notes.values():
-            if (problem := replaced(known, found, self._reads(others), servers)) is not None:
-                return problem
-        _note(notes, found)
+            kept.drop(cluster)
+            return None
+        for checkpoint in checkpoints:
+            known = read_notes(checkpoint)
+            read = {topic for reach in reaches(checkpoint) for topic in topics_of(reach)}
+            for topic in sorted(topic for topic in read if self._names(topic, jvm)):
+                problem = other_topic(topic, known, found, self.client.get(SERVERS, ""))
+                if problem is not None:
+                    return problem
+            # A pattern matches topics that are created later
+            _note(checkpoint, known, found)
         return None
 
     def _schemas_missing(self, checkpoints: Sequence[Path]) -> StartProblem | None:
@@ -122,30 +149,35 @@ class ResolvedKafka(ResolvedSource):
 
     def _ask(self, jvm: Any) -> FoundTopics:
         """Raises ``NotAnswered``."""
+        with closing(Cluster(jvm, java_settings(self.client))) as cluster:
+            return self._found(cluster)
+
+    def _found(self, cluster: Cluster) -> FoundTopics:
+        """Raises ``NotAnswered``."""
         stable = self.isolation_level == "read_committed"
-        settings = java_settings(self.client)
-        found = ask_cluster(jvm, settings, self.topics, self.topic_pattern, stable=stable)
+        found = cluster.topics(self.topics, self.topic_pattern, stable=stable)
         missing = [name for name in self.topics if name not in found.topics]
         if missing:
             raise NotAnswered(missing_topics(missing, self.client.get(SERVERS, "")))
         return found
 
-    def _reads(self, others: Sequence[ResolvedSource]) -> Callable[[str], bool]:
-        """Which topics of a checkpoint are its own. A checkpoint does not say which stream a position is of:
-        a topic that another stream reads on other servers is not looked at.
-        """
+    def _asked(self, others: Sequence[ResolvedSource], jvm: Callable[[], Any]) -> Asked:
+        """A checkpoint does not say which stream a position is of."""
         kafka = [other for other in others if isinstance(other, ResolvedKafka)]
         elsewhere = [other for other in kafka if other.client != self.client]
-
-        def reads(topic: str) -> bool:
-            return not kafka or (self._names(topic) and not any(other._names(topic) for other in elsewhere))
-
-        return reads
-
-    def _names(self, topic: str) -> bool:
-        return topic in self.topics or (
-            self.topic_pattern is not None and re.fullmatch(self.topic_pattern, topic) is not None
+        return Asked(
+            servers=self.client.get(SERVERS, ""),
+            reads=lambda topic: not kafka or self._names(topic, jvm),
+            shared=lambda topic: any(other._names(topic, jvm) for other in elsewhere),
         )
+
+    def _names(self, topic: str, jvm: Callable[[], Any]) -> bool:
+        if self.topic_pattern is None:
+            return topic in self.topics
+        found = name_patterns.matches(self.topic_pattern, topic)
+        if found is None:
+            found = bool(jvm().java.util.regex.Pattern.matches(self.topic_pattern, topic))
+        return found
 
     @property
     def begins_at_times(self) -> bool:
@@ -205,32 +237,40 @@ class ResolvedKafka(ResolvedSource):
 
     def _starting(self, start: int | None, opening: Opening) -> dict[str, str]:
         """``start``: a moment at which a generation begins, or Kafka's own number for one of its ends."""
-        match start if start is not None else self.starting_offsets:
+        written = self.starting_offsets
+        if start is None and not isinstance(written, str):
+            with closing(self._cluster(opening)) as cluster:
+                return _at_offsets(written, self._found(cluster))
+        match begin_of(str(written)) if start is None else start:
             case int(at) if at == OF_EARLIEST:
                 return {"startingOffsets": EARLIEST}
-            case int(at) if at == OF_LATEST:
-                return {"startingOffsets": LATEST}
-            case int(at):
-                return _at_time(at)
-            case str(text) if (moment := time_ms(text)) is not None:
-                return _at_time(moment)
-            case str(text):
-                return {"startingOffsets": text}
-            case offsets:
-                return {"startingOffsets": json.dumps(self._of_all_partitions(offsets, opening))}
+            case at:
+                return self._common_start(at, opening) or _at(at)
 
-    def _of_all_partitions(
-        self, offsets: Mapping[str, Mapping[str, int]], opening: Opening
-    ) -> dict[str, dict[str, int]]:
-        """Spark wants an offset of every partition: one that is not written begins at its oldest record."""
-        found = self._ask(opening.session._jvm)
-        return {
-            topic.name: {
-                str(number): offsets.get(topic.name, {}).get(str(number), OF_EARLIEST)
-                for number in sorted(topic.partitions)
-            }
-            for topic in found.topics.values()
-        }
+    def _common_start(self, at: int, opening: Opening) -> dict[str, str] | None:
+        """Where queries begin that have not begun, so that all of them read the same records; None where
+        there is at most one.
+        """
+        fresh = [checkpoint for checkpoint in opening.checkpoints if not has_begun(checkpoint)]
+        if not fresh or len(opening.checkpoints) == 1:
+            return None
+        with closing(self._cluster(opening)) as cluster:
+            found = self._found(cluster)
+            beginning = Beginning(
+                cluster=found.cluster, topics=self.topics, topic_pattern=self.topic_pattern, at=at
+            )
+            offsets = noted_start(fresh, beginning)
+            if offsets is None and len(fresh) > 1:
+                offsets = cluster.offsets_at(found, at, self.isolation_level)
+                note_start(fresh, FirstStart(beginning=beginning, offsets=offsets))
+        if offsets is None:
+            return None
+        if (problem := deleted_since(offsets, found)) is not None:
+            raise StartRefused(problem)
+        return _at_offsets(offsets, found)
+
+    def _cluster(self, opening: Opening) -> Cluster:
+        return Cluster(opening.session._jvm, java_settings(self.client))
 
     @property
     def _beside(self) -> dict[str, str]:
@@ -238,16 +278,31 @@ class ResolvedKafka(ResolvedSource):
         return {KEY: _KEYS[self.key or "binary"], HEADERS: "headers", **own}
 
 
-def _note(notes: Mapping[Path, TopicNotes], found: FoundTopics) -> None:
-    """Adds the topics that there are to the notes of each checkpoint."""
-    for checkpoint, known in notes.items():
-        if (joined := known.joined(noted(found))) != known:
-            write_notes(checkpoint, joined)
+def _note(checkpoint: Path, known: TopicNotes, found: TopicIds) -> None:
+    """Adds what is not noted yet."""
+    if (joined := known.joined(noted(found))) != known:
+        write_notes(checkpoint, joined)
 
 
-def _at_time(moment: int) -> dict[str, str]:
+def _at(moment: int) -> dict[str, str]:
+    if moment == OF_LATEST:
+        return {"startingOffsets": LATEST}
     # A partition without a record of that time or later has nothing to read yet.
     return {"startingTimestamp": str(moment), "startingOffsetsByTimestampStrategy": LATEST}
+
+
+def _at_offsets(offsets: ByPartition, found: FoundTopics) -> dict[str, str]:
+    """Spark wants an offset of every partition: one that is not written begins at its oldest record."""
+    if not found.topics:
+        return {"startingOffsets": EARLIEST}
+    every = {
+        topic.name: {
+            str(number): offsets.get(topic.name, {}).get(str(number), OF_EARLIEST)
+            for number in sorted(topic.partitions)
+        }
+        for topic in found.topics.values()
+    }
+    return {"startingOffsets": json.dumps(every)}
 
 
 KIND: Final = ResolvedKafka

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac_spark.checkpoint_log import newest, read_offsets
-from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics
+from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
 from flareiac_spark.sources.kafka.positions import Positions, positions_of
+from flareiac_spark.sources.kafka.starting import ByPartition
 from flareiac_spark.sources.kafka.topic_notes import NotedTopic, TopicNotes
 from flareiac_spark.sources.resolved import StartProblem
 
@@ -42,26 +43,50 @@ def reaches(checkpoint: Path) -> tuple[Reach, ...]:
     )
 
 
-def problems(
-    reach: Reach, notes: TopicNotes, found: FoundTopics, reads: Callable[[str], bool], servers: str
-) -> Iterator[StartProblem]:
-    """Why the next batch cannot be read, or would read other records. ``reads``: which topics of the
-    checkpoint are those of the stream that is asked about.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The stream that is asked about. ``reads``: which topics of a checkpoint it reads; ``shared``: which of
+    their names another stream of the job reads on another cluster.
     """
-    for topic in sorted({*reach.begins, *(reach.ends or {})}):
-        problem = _of_topic(topic, reach, notes, found, servers) if reads(topic) else None
+
+    servers: str
+    reads: Callable[[str], bool]
+    shared: Callable[[str], bool]
+
+
+def problems(
+    found_reaches: Sequence[Reach], notes: TopicNotes, found: FoundTopics, asked: Asked
+) -> Iterator[StartProblem]:
+    """Why the next batch of a checkpoint cannot be read, or would read other records."""
+    ids = ids_of(found)
+    names = {topic for reach in found_reaches for topic in topics_of(reach)}
+    for topic in sorted(filter(asked.reads, names)):
+        problem = other_topic(topic, notes, ids, asked.servers)
         if problem is not None:
             yield problem
+            continue
+        there = found.topics[topic]
+        gone = [_of_partitions(topic, reach, there) for reach in found_reaches if topic in topics_of(reach)]
+        # Of two clusters a checkpoint does not say which position is of which
+        if not (asked.shared(topic) and None in gone):
+            yield from filter(None, gone)
 
 
-def replaced(
-    notes: TopicNotes, found: FoundTopics, reads: Callable[[str], bool], servers: str
-) -> StartProblem | None:
-    """Why records of a query that runs are not those of the topics that it began with. ``reads``: which of
-    the topics are its own.
-    """
-    of_topics = (_replaced(topic, notes, found, servers) for topic in sorted(found.topics) if reads(topic))
-    return next(filter(None, of_topics), None)
+def deleted_since(offsets: ByPartition, found: FoundTopics) -> StartProblem | None:
+    """Why a query cannot begin where the others of its job have begun."""
+    reach = Reach(
+        begins={topic: {int(at): offset for at, offset in each.items()} for topic, each in offsets.items()}
+    )
+    for topic in filter(found.topics.__contains__, topics_of(reach)):
+        problem = _of_partitions(topic, reach, found.topics[topic])
+        if problem is not None:
+            return problem
+    return None
+
+
+def topics_of(reach: Reach) -> list[str]:
+    """Those that the next batch reads."""
+    return sorted({*reach.begins, *(reach.ends or {})})
 
 
 def topics_not_read(names: Sequence[str]) -> StartProblem:
@@ -86,32 +111,21 @@ def missing_topics(names: Sequence[str], servers: str) -> StartProblem:
     )
 
 
-def noted(found: FoundTopics) -> tuple[NotedTopic, ...]:
+def noted(found: TopicIds) -> tuple[NotedTopic, ...]:
     """What is noted of the topics that there are."""
     return tuple(
-        NotedTopic(topic=topic.name, id=topic.id, cluster=found.cluster) for topic in found.topics.values()
+        NotedTopic(topic=name, id=found_id, cluster=found.cluster) for name, found_id in found.topics.items()
     )
 
 
-def _of_topic(
-    topic: str, reach: Reach, notes: TopicNotes, found: FoundTopics, servers: str
-) -> StartProblem | None:
-    problem, there = _replaced(topic, notes, found, servers), found.topics.get(topic)
-    if problem is not None:
-        return problem
-    if there is None:
-        return StartProblem(
-            error_class="TOPIC_GONE",
-            why=f"Topic {topic} is no longer on the cluster at {servers}, or the user may not see it. "
-            "Records that were not read are lost with it. Put it back from a copy of its records, "
-            f"or read other topics in a new generation: {_AGAIN}.",
-        )
-    return _of_partitions(topic, reach, there)
+def ids_of(found: FoundTopics) -> TopicIds:
+    """Which topics there are."""
+    return TopicIds(cluster=found.cluster, topics={name: topic.id for name, topic in found.topics.items()})
 
 
-def _replaced(topic: str, notes: TopicNotes, found: FoundTopics, servers: str) -> StartProblem | None:
-    """Whether it is another topic than the one of this name that was read."""
-    known, there = notes.of(topic), found.topics.get(topic)
+def other_topic(topic: str, notes: TopicNotes, found: TopicIds, servers: str) -> StartProblem | None:
+    """Why what has the name of a topic is not the one that was read."""
+    known = notes.of(topic)
     clusters = {item.cluster for item in known}
     if known and found.cluster not in clusters and None not in (found.cluster, *clusters):
         return StartProblem(
@@ -120,12 +134,20 @@ def _replaced(topic: str, notes: TopicNotes, found: FoundTopics, servers: str) -
             f"{servers} is cluster {found.cluster}. The same offsets are other records there. Write the old "
             f"servers again, or begin a new generation: {_AGAIN}.",
         )
+    if topic not in found.topics:
+        return StartProblem(
+            error_class="TOPIC_GONE",
+            why=f"Topic {topic} is no longer on the cluster at {servers}, or the user may not see it. "
+            "Records that were not read are lost with it. Put it back from a copy of its records, "
+            f"or read other topics in a new generation: {_AGAIN}.",
+        )
+    there = found.topics[topic]
     ids = {item.id for item in known if item.cluster == found.cluster}
-    if there is not None and ids and there.id is not None and None not in ids and there.id not in ids:
+    if ids and there is not None and None not in ids and there not in ids:
         return StartProblem(
             error_class="TOPIC_RECREATED",
             why=f"Topic {topic} was deleted and created again: it had the id {_either(ids)}, and has "
-            f"{there.id} now. The offsets of the checkpoint are those of the old topic: going on there would "
+            f"{there} now. The offsets of the checkpoint are those of the old topic: going on there would "
             f"pass over new records without a message. Begin a new generation: {_AGAIN}.",
         )
     return None

@@ -11,7 +11,9 @@ LATEST: Final = "latest"
 OF_EARLIEST: Final = -2
 OF_LATEST: Final = -1
 """What Kafka and Spark write for them, in the place of an offset or of a time."""
-Starting: TypeAlias = str | Mapping[str, Mapping[str, int]]
+ByPartition: TypeAlias = Mapping[str, Mapping[str, int]]
+"""The next offset by topic and partition, as Spark's options spell them."""
+Starting: TypeAlias = str | ByPartition
 """``earliest``, ``latest``, an ISO 8601 time with offset, or the next offset by topic and partition."""
 
 
@@ -47,6 +49,12 @@ def starting_of(written: Any, topics: tuple[str, ...]) -> Starting:
         topic: {str(number): partitions[number] for number in sorted(partitions)}
         for topic, partitions in sorted(positions.items())
     }
+
+
+def begin_of(text: str) -> int:
+    """A beginning that is written as a text, as Kafka's number for an end or in UTC milliseconds."""
+    moment = time_ms(text)
+    return moment if moment is not None else OF_LATEST if text == LATEST else OF_EARLIEST
 
 
 def time_ms(text: str) -> int | None:
