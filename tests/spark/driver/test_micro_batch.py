@@ -662,9 +662,9 @@ def test_a_driver_that_was_paused_before_its_write_looks_again(
     seen = dict[str, str]()
     real = batch_write.write
 
-    def remember(frame: Any, output: Any, carry: Any, **more: Any) -> None:
+    def remember(frame: Any, output: Any, carry: Any, *more: Any) -> None:
         seen.update(carry)
-        real(frame, output, carry, **more)
+        real(frame, output, carry, *more)
 
     def successor(name: str, of: str = "") -> None:
         if name == "driver.before-output-write" and seen.get(commit_marks.BATCH_ID) == "1":
