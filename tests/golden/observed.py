@@ -97,6 +97,8 @@ class JobThere:
     given_generation: int | None = None
     reach: Mapping[str, Attributes] = field(default_factory=dict)
     """What brokers answered about an input, by its name, as keywords of ``InputThere``."""
+    reach_of: Mapping[str, Mapping[str, Attributes]] = field(default_factory=dict)
+    """The same of one query alone, by its name: where it stands elsewhere than the others."""
     values: Mapping[str, Attributes] = field(default_factory=dict)
     """By input: ``texts`` of the last records of its topic, or ``hex``, their bytes."""
     subjects: Mapping[str, Attributes] = field(default_factory=dict)
@@ -130,18 +132,19 @@ class JobThere:
             else dict.fromkeys(names, position.of_query(self.committed, in_flight=self.in_flight)),
             heard_ms=self.heard_ms,
             given_generation=self.given_generation,
-            reach={query: self._reach(attributes) for query in names},
+            reach={query: self._reach(attributes, query) for query in names},
             samples={name: _samples(inputs[name], item) for name, item in self.values.items()},
             schemas={name: _schemas(inputs[name], item) for name, item in self.subjects.items()},
         )
 
-    def _reach(self, attributes: Attributes) -> dict[str, InputReach]:
+    def _reach(self, attributes: Attributes, query: str) -> dict[str, InputReach]:
         """Of the inputs whose records brokers hold: each can go on, unless something else is given."""
         sources = {
             name: item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"
         }
+        given = {**self.reach, **self.reach_of.get(query, {})}
         return {
-            name: InputThere(**self.reach.get(name, {})).reach(*(source["topics"] or ["orders"]))
+            name: InputThere(**given.get(name, {})).reach(*(source["topics"] or ["orders"]))
             for name, source in sources.items()
             if source["kind"] == "kafka"
         }

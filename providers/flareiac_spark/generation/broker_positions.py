@@ -2,7 +2,7 @@
 facts carry what the brokers answered.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,7 @@ from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sources.findings import (
     BeyondEnd,
+    Finding,
     InputReach,
     Lost,
     NearDeletion,
@@ -37,6 +38,7 @@ from flareiac_spark.sources.findings_text import (
     news,
     span_text,
 )
+from flareiac_spark.sources.joined_findings import by_input, joined
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST
 
 LOST_CODES: Final = (
@@ -48,6 +50,7 @@ LOST_CODES: Final = (
 """The codes of blockers with which no offsets can be carried over."""
 _SHORT_MS: Final = 15 * 60_000
 """A change may stop a query for as long: retention below it counts as short."""
+_NOT_ASKED: Final = InputReach(findings=(Unknown(why="the brokers were not asked"),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,22 +109,18 @@ def of_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts,
 def _blockers(
     request: PlanRequest, desired: JobDefinition, facts: JobFacts, queries: list[str]
 ) -> list[Blocker]:
-    found: dict[str, Blocker] = {}
+    found: list[Blocker] = []
     begun = _has_begun(request, facts)
-    for query in queries:
-        for name in held_inputs(desired):
-            reach = facts.reach.get(query, {}).get(name)
-            if reach is None:
-                reach = InputReach(findings=(Unknown(why="the brokers were not asked"),))
-            unknown = reach.unknown
-            if unknown is not None and begun:
-                item = _not_known(request, name, unknown)
-                found.setdefault(item.line, item)
-            for lost in reach.lost:
-                if not (isinstance(lost, TopicGone) and not lost.read):
-                    item = _lost(request, desired, name, lost)
-                    found.setdefault(item.line, item)
-    return list(found.values())
+    for name in held_inputs(desired):
+        reach = joined(facts.reach.get(query, {}).get(name, _NOT_ASKED) for query in queries)
+        if reach.unknown is not None and begun:
+            found.append(_not_known(request, name, reach.unknown))
+        found += [
+            _lost(request, desired, name, lost)
+            for lost in reach.lost
+            if not (isinstance(lost, TopicGone) and not lost.read)
+        ]
+    return found
 
 
 def _has_begun(request: PlanRequest, facts: JobFacts) -> bool:
@@ -266,14 +265,15 @@ def start_notes(desired: JobDefinition, facts: JobFacts) -> list[str]:
         if (lag := reach.lag) is not None and lag.total:
             found.append(f"{lag_text(lag.total)} of input {name} are waiting")
         found += [f"input {name}: {text}" for text in news(reach)]
-    return list(dict.fromkeys(found))
+    return found
 
 
 def left_text(desired: JobDefinition, facts: JobFacts) -> str:
     """How much was not read yet, as the part of a sentence; empty where that is not known."""
-    lags = {name: reach.lag for name, reach in _reaches(desired, facts)}
     return ", ".join(
-        f"{lag_text(lag.total)} of input {name}" for name, lag in lags.items() if lag is not None
+        f"{lag_text(reach.lag.total)} of input {name}"
+        for name, reach in _reaches(desired, facts)
+        if reach.lag is not None
     )
 
 
@@ -308,26 +308,22 @@ def _kept(topic: str, extent: TopicExtent) -> str:
 
 
 def _reaches(desired: JobDefinition, facts: JobFacts) -> Iterator[tuple[str, InputReach]]:
-    for inputs in facts.reach.values():
-        for name, reach in inputs.items():
-            if name in desired.streams:
-                yield name, reach
+    """Once for an input, whatever number of queries reads it."""
+    for name, reach in by_input(facts.reach).items():
+        if name in desired.streams:
+            yield name, reach
 
 
-def _findings(desired: JobDefinition, facts: JobFacts) -> list[tuple[str, object]]:
-    """Each once, with its input."""
-    found: list[tuple[str, object]] = []
+def _findings(desired: JobDefinition, facts: JobFacts) -> Iterator[tuple[str, Finding]]:
     for name, reach in _reaches(desired, facts):
-        found += [(name, item) for item in reach.findings if (name, item) not in found]
-    return found
+        for item in reach.findings:
+            yield name, item
 
 
-def _topics(facts: JobFacts, name: str) -> dict[str, TopicExtent] | None:
+def _topics(facts: JobFacts, name: str) -> Mapping[str, TopicExtent] | None:
     """What the topics of an input hold; None where that is not known."""
-    reaches = [inputs[name] for inputs in facts.reach.values() if name in inputs]
-    if not reaches or any(reach.topics is None for reach in reaches):
-        return None
-    return {topic: extent for reach in reaches for topic, extent in (reach.topics or {}).items()}
+    reach = by_input(facts.reach).get(name)
+    return reach.topics if reach is not None else None
 
 
 def _all_topics(desired: JobDefinition, facts: JobFacts) -> dict[str, TopicExtent]:

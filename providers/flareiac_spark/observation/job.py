@@ -12,6 +12,7 @@ from flareiac_spark.control import JobSpec
 from flareiac_spark.sources.avro.latest import SchemaFinding
 from flareiac_spark.sources.findings import InputReach
 from flareiac_spark.sources.findings_text import complaint
+from flareiac_spark.sources.joined_findings import by_input
 from flareiac_spark.sources.samples import SampleFinding
 
 ENDED: Final = ("stopped", "completed", "failed")
@@ -128,11 +129,9 @@ def of_disk(found: CheckpointOnDisk) -> OutputFacts:
 
 def reach_complaints(reach: Mapping[str, Mapping[str, InputReach]]) -> tuple[str, ...]:
     """What is wrong with the records that inputs have yet to read, or is not known of them, in words."""
-    texts = (
+    return tuple(
         f"input {name}: {text}"
-        for inputs in reach.values()
-        for name, item in inputs.items()
+        for name, item in by_input(reach).items()
         for finding in item.findings
         if (text := complaint(finding)) is not None
     )
-    return tuple(dict.fromkeys(texts))
