@@ -167,3 +167,13 @@ def test_a_job_that_fails_names_the_record_and_goes_on_when_bad_records_are_drop
     lake.apply()
     lake.until(lambda: lake.ids("poisoned") == [1, 3], "the good records")
     lake.until(lambda: lake.status()["job.poisoned"]["bad_records"] == {"raw": 1}, "the count")
+    run = lake.run_id("job.poisoned")
+    lake.edit("poisoned", ('job "poisoned" {', 'job "poisoned" {\n  health = { max_bad_records = 1 }'))
+    lake.apply()
+    lake.run("drift")
+    lake.edit("poisoned", ("max_bad_records = 1", "max_bad_records = 0"))
+    lake.apply()
+    assert lake.run_id("job.poisoned") == run
+    unhealthy = "1 record could not be read since it started (raw: 1), allowed are 0"
+    assert lake.status()["job.poisoned"]["health"] == [f"bad records: {unhealthy}"]
+    assert unhealthy in lake.run("drift", code=3).out

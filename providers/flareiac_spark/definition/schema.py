@@ -215,8 +215,8 @@ OUTPUT: Final = Block(
     exactly_one_of=(("table", "kafka"),),
 )
 _HEALTH: Final = ObjectType(
-    {"max_lag": STRING, "max_batch_duration": STRING, "max_idle": STRING},
-    frozenset({"max_lag", "max_batch_duration", "max_idle"}),
+    {"max_lag": STRING, "max_batch_duration": STRING, "max_idle": STRING, "max_bad_records": NUMBER},
+    frozenset({"max_lag", "max_batch_duration", "max_idle", "max_bad_records"}),
 )
 _RESTART: Final = ObjectType(
     {"max_failures": NUMBER, "within": STRING, "backoff": STRING},
@@ -273,12 +273,11 @@ SCHEMA: Final = Block(
         "health": Attribute(
             type=_HEALTH,
             description='Limits that drift and status check: { max_lag = "10m", max_batch_duration = "5m", '
-            'max_idle = "1h" '
-            "}. max_lag: longest time without having read everything that the sources hold; "
-            "max_batch_duration: "
-            "longest batch; max_idle: longest time without a committed batch. Each is measured from the "
-            "start of "
-            "the query. A limit that is left out is not checked.",
+            'max_idle = "1h", max_bad_records = 100 }. max_lag: longest time without having read everything '
+            "that the sources hold; max_batch_duration: longest batch; max_idle: longest time without a "
+            "committed batch. Each is measured from the start of the query. max_bad_records: most records "
+            "that could not be read, of all inputs, as in flareiac status from the start of the query on. "
+            "A limit that is left out is not checked.",
             effect="state only",
         ),
         "foreach_batch": Attribute(

@@ -5,7 +5,7 @@ Durations come from the application's own clock, as of its last heartbeat: none 
 day.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.requests import PlanRequest
@@ -32,11 +32,21 @@ def complaints(definition: JobDefinition, job: JobStatus | None, *, silent: str)
     if limits is None or job.phase not in ("starting", "running", "idle", "stopping"):
         return ()
     several = len(job.queries) > 1
-    return tuple(
+    texts = (
         f"{f'output {query.output}: ' if several else ''}{text}"
         for query in job.queries
         for text in _of_query(limits, query)
     )
+    return (*texts, *_of_records(limits, bad_records(job.queries)))
+
+
+def bad_records(queries: Sequence[QueryStatus]) -> dict[str, int]:
+    """Records that could not be read, by input; each query that reads an input finds the same ones."""
+    found: dict[str, int] = {}
+    for query in queries:
+        for name, count in query.bad_records.items():
+            found[name] = max(found.get(name, 0), count)
+    return found
 
 
 def warnings(request: PlanRequest, *, besides: Sequence[str] = ()) -> tuple[Diagnostic, ...]:
@@ -54,6 +64,14 @@ def warnings(request: PlanRequest, *, besides: Sequence[str] = ()) -> tuple[Diag
         for text in request.observed.unhealthy
         if text not in besides
     )
+
+
+def _of_records(limits: Health, found: Mapping[str, int]) -> Iterator[str]:
+    allowed, total = limits.max_bad_records, sum(found.values())
+    if allowed is not None and total > allowed:
+        counts = ", ".join(f"{name}: {count:,}" for name, count in sorted(found.items()) if count)
+        records = "1 record" if total == 1 else f"{total:,} records"
+        yield f"bad records: {records} could not be read since it started ({counts}), allowed are {allowed:,}"
 
 
 def _of_query(limits: Health, query: QueryStatus) -> Iterator[str]:

@@ -18,7 +18,7 @@ from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.engine.application import Applications, read_desired, read_status
-from flareiac_spark.job.health import complaints
+from flareiac_spark.job.health import bad_records, complaints
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.read import last_error
 from flareiac_spark.sources.findings_text import lag_text
@@ -67,20 +67,11 @@ def _measured(found: RunStatus, reports: Sequence[QueryStatus]) -> RunStatus:
         processed_rows_per_second=first.processed_rows_per_second,
         watermark=first.watermark or found.watermark,
         state_rows=first.state_rows,
-        bad_records=_bad_records(reports),
+        bad_records=bad_records(reports),
         queries={
             query.output: QueryRun(id=query.id, run_id=query.run_id, batch=query.batch) for query in reports
         },
     )
-
-
-def _bad_records(reports: Sequence[QueryStatus]) -> dict[str, int]:
-    """By input; each query that reads an input meets the same ones."""
-    found: dict[str, int] = {}
-    for query in reports:
-        for name, count in query.bad_records.items():
-            found[name] = max(found.get(name, 0), count)
-    return found
 
 
 def _phase(job: JobStatus | None, lives: Liveness, state: str | None) -> str:

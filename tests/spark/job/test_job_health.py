@@ -7,7 +7,10 @@ import pytest
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
-from flareiac_spark.job.health import warnings
+from flareiac_spark.control import JobStatus, QueryStatus
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.job.health import complaints, warnings
+from tests.spark.declared import LAKE, STATEFUL, loaded
 
 
 @pytest.mark.parametrize(
@@ -27,3 +30,25 @@ def test_an_error_that_is_a_sentence_has_one_full_stop(text: str) -> None:
     assert [item.detail for item in warnings(request)] == [
         "Failed: PATH_NOT_FOUND: /landing does not exist. See flareiac logs job.x."
     ]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "said"),
+    [
+        ("3", ("bad records: 4 records could not be read since it started (raw: 4), allowed are 3",)),
+        ("4", ()),
+        ("null", ()),
+    ],
+)
+def test_a_job_with_more_bad_records_than_allowed_is_unhealthy(
+    allowed: str, said: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Two queries that read one input find the same records, and the slower one not all of them yet."""
+    hcl = STATEFUL.replace("checkpoint =", f"health = {{ max_bad_records = {allowed} }}\n  checkpoint =")
+    job = JobDefinition.of(loaded(LAKE + hcl, tmp_path).attributes())
+    queries = tuple(
+        QueryStatus(output=name, id="q", run_id="r", bad_records={"raw": count, "other": 0})
+        for name, count in (("a", 4), ("b", 3))
+    )
+    status = JobStatus(phase="running", digest="d", nonce=0, since=0.0, queries=queries)
+    assert complaints(job, status, silent="") == said
