@@ -50,6 +50,10 @@ _ONE_NODE: Final = {
     "share.coordinator.state.topic.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
     "auto.create.topics.enable": "false",
+    # Records stay until their topic says otherwise, also those of 1970; a topic that does is cleaned at once
+    "log.retention.ms": "-1",
+    "log.initial.task.delay.ms": "0",
+    "log.retention.check.interval.ms": "500",
     # So that a broker that was killed is registered again soon
     "broker.session.timeout.ms": "2000",
     "broker.heartbeat.interval.ms": "250",

@@ -203,6 +203,10 @@ class Topics:
         answers = self._admin.list_offsets(asked)
         return {item.partition: answer.result(SECONDS).offset for item, answer in answers.items()}
 
+    def wait_for_starts(self, name: str, wanted: Mapping[int, int]) -> None:
+        """Returns when the first offset of each partition is this, as retention moves it."""
+        self._wait(lambda: self.starts(name) == wanted, f"{name} does not begin at {wanted}")
+
     def _wait(self, condition: Callable[[], bool], otherwise: str) -> None:
         deadline = time.monotonic() + SECONDS
         while not condition():

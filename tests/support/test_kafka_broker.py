@@ -37,6 +37,14 @@ def test_records_come_back_as_they_were_sent(own: Broker) -> None:
     assert own.topics.ends(name) == {0: 0, 1: 2}
 
 
+def test_only_topics_that_ask_for_it_lose_old_records(own: Broker) -> None:
+    kept, short = own.topics.create(), own.topics.create(retention_ms="1000")
+    for name in (kept, short):
+        own.topics.produce(name, [Record(value="of 1970", timestamp=1000)])
+    own.topics.wait_for_starts(short, {0: 1})
+    assert own.topics.starts(kept) == {0: 0}
+
+
 def test_a_restart_keeps_records_and_a_kill_does_too(own: Broker) -> None:
     name = own.topics.create()
     own.topics.produce(name, ["a"])
