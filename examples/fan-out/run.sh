@@ -2,53 +2,21 @@
 # Orders of a topic of a real Kafka broker into two Iceberg tables and another topic, in one micro-batch: kills of the
 # driver, and records that cannot be read.
 #
-#   bash examples/fan-out/run.sh
+#   bash examples/fan-out/run.sh [DIRECTORY]
 #
-# Needs Python 3.11 (and root or sudo where Java or Maven have to be installed). Everything it makes is in examples/fan-out/work. Settings by environment:
-#   FLAREIAC_VENV  a virtual environment that has flareiac[spark] installed, to be used as it is
-#   FAN_OUT_WORK   another directory to work in
+# Needs Python 3.11 (and root or sudo where Java or Maven have to be installed). Everything it makes is in DIRECTORY (examples/fan-out/work).
+# FLAREIAC_VENV is a virtual environment that has flareiac[spark] installed, to be used as it is.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
-example=$PWD/examples/fan-out
-work=${FAN_OUT_WORK:-$example/work}
-project=$work/project
-control=$project/runtime # the engine's runtime_location
-mkdir -p "$work"
-exec </dev/null
-source tests/setup/machine.sh
-source tests/setup/story.sh
-story_venv "$work"
-ensure_maven
-export PYTHONPATH=$PWD
-
-service=
-stop_all() {
-  stop_driver
-  if [ -n "$service" ] && kill "$service" 2>/dev/null; then wait "$service" 2>/dev/null || true; fi
-}
-finish() {
-  local code=$?
-  trap - EXIT
-  stop_all
-  exit "$code"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-stop_all # what an earlier story may have left
-rm -rf "$project" "$work/broker"
-mkdir -p "$project" "$work/broker"
-cp "$example"/project/*.flare.hcl "$project"
-cd "$project"
+example=$(cd "$(dirname "$0")" && pwd)
+source "$example/../../tests/setup/machine.sh"
+source "$example/../../tests/setup/story.sh"
+begin_story "$example" "${1:-$example/work}"
 produce() { run python "$example/produce.py" "$FLAREIAC_VAR_bootstrap_servers" "$@"; }
 verify() { run python "$example/verify.py" . "$FLAREIAC_VAR_bootstrap_servers" --wait 300 "$@"; }
 driver_gone() { ! is_driver "$(driver_pid)"; }
 
 step "1. A broker; topics, tables and the job in one plan"
-python "$example/../kafka/broker.py" "$work/broker" >"$work/broker.log" 2>&1 &
-service=$!
-wait_until 240 "the broker (see $work/broker.log)" test -s "$work/broker/pid"
-export FLAREIAC_VAR_bootstrap_servers
-FLAREIAC_VAR_bootstrap_servers=$(cat "$work/broker/bootstrap")
+begin_kafka
 run flareiac init
 run flareiac plan -out=plan.json
 run flareiac apply plan.json

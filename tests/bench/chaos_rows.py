@@ -74,7 +74,7 @@ class Feed(Protocol):
         """Blocks that a project needs to read it."""
 
     @property
-    def told(self) -> dict[str, object]:
+    def figures(self) -> dict[str, object]:
         """How much there was, for the report."""
 
     def land(self, count: int) -> None:
@@ -105,7 +105,7 @@ class Landing:
         self.rows = 0
 
     @property
-    def told(self) -> dict[str, object]:
+    def figures(self) -> dict[str, object]:
         return {"files": len(self.landed), "rows landed": self.rows}
 
     def land(self, count: int) -> None:

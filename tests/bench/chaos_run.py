@@ -76,7 +76,7 @@ class Course:
                 started, plan = time.monotonic(), next(self._rounds)
                 self._round(plan)
                 self.ledger.rounds += 1
-                done = f"round {self.ledger.rounds}: {self._kills()} kills, {self.feed.told}"
+                done = f"round {self.ledger.rounds}: {self._kills()} kills, {self.feed.figures}"
                 blows = "; ".join(map(str, plan.blows)) or "nothing"
                 remark(f"{done}, {time.monotonic() - started:.0f} s ({blows})")
             self.feed.land(1)

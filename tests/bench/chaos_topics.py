@@ -69,7 +69,7 @@ class Topics:
         self._sent = {name: _Sent() for name in self._values}
         self._read: dict[str, Sequence[File]] = {}
         self._schemas: dict[int, Any] = {}
-        self._told: dict[str, int] = {}
+        self._figures: dict[str, int] = {}
         self._lock, self._sending, self._ended = threading.Lock(), threading.Event(), threading.Event()
         self.broker: Final = Broker(root / "kafka", require_java().home)
         self.registry: Final = SchemaRegistry()
@@ -90,9 +90,9 @@ class Topics:
         return f'kafka "main" {{\n  bootstrap_servers = "{self.broker.bootstrap}"\n  {registry}\n}}\n'
 
     @property
-    def told(self) -> dict[str, object]:
+    def figures(self) -> dict[str, object]:
         """What was sent and what became of it, when it rested last."""
-        return dict(self._told)
+        return dict(self._figures)
 
     # Sending
 
@@ -118,7 +118,7 @@ class Topics:
         self._read = {name: [self._topic(name)] for name in self._values}
         confirmed = sum(len(sent.confirmed) for sent in self._sent.values())
         there = sum(len(file.rows) for files in self._read.values() for file in files)
-        self._told = {
+        self._figures = {
             "records in topics": there,
             "records confirmed": confirmed,
             "records given up": sum(len(sent.given_up) for sent in self._sent.values()),

@@ -1,36 +1,10 @@
 """The examples, run as a person runs them, in a directory of their own."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def told(name: str, work: Path, **settings: str) -> str:
-    """What an example prints."""
-    variables = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "NO_COLOR": "1",
-        "CI": "",
-        "PYTHONWARNINGS": "ignore",
-    }
-    done = subprocess.run(
-        ["bash", str(EXAMPLES / name / "run.sh"), str(work)],
-        env={**os.environ, **variables, **settings},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stdout[-6000:]
-    assert "Traceback" not in done.stdout, done.stdout
-    assert done.stdout.endswith("##### Done.\n"), done.stdout[-2000:]
-    return done.stdout
+from tests.examples.play import played
 
 
 def expect(said: str, *texts: str) -> None:
@@ -44,7 +18,7 @@ def expect(said: str, *texts: str) -> None:
 
 def test_an_existing_lake_becomes_configuration(tmp_path: Path) -> None:
     expect(
-        told("import-lake", tmp_path / "work"),
+        played("import-lake", tmp_path / "work"),
         "Wrote 3 imports to sales.flare.hcl",
         'partition_by   = [day("ts")]',
         "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.",
@@ -57,7 +31,7 @@ def test_an_existing_lake_becomes_configuration(tmp_path: Path) -> None:
 
 def test_a_table_gets_another_layout_while_its_data_stays(tmp_path: Path) -> None:
     expect(
-        told("partition-evolution", tmp_path / "work"),
+        played("partition-evolution", tmp_path / "work"),
         "1 files by ts_day",
         'partition by hour("ts") [metadata only]',
         "in one commit",
@@ -71,7 +45,7 @@ def test_a_table_gets_another_layout_while_its_data_stays(tmp_path: Path) -> Non
 @pytest.mark.jvm
 def test_tables_that_others_fill_are_kept(tmp_path: Path, java_home: Path) -> None:
     expect(
-        told("maintenance-only", tmp_path / "work", JAVA_HOME=str(java_home)),
+        played("maintenance-only", tmp_path / "work", JAVA_HOME=str(java_home)),
         "24 rows in 12 files",
         "compaction: 12 small files (limit 10)",
         "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy. Due: 2.",
@@ -86,7 +60,7 @@ def test_tables_that_others_fill_are_kept(tmp_path: Path, java_home: Path) -> No
 @pytest.mark.jvm
 def test_only_what_passes_is_published(tmp_path: Path, java_home: Path) -> None:
     expect(
-        told("write-audit-publish", tmp_path / "work", JAVA_HOME=str(java_home)),
+        played("write-audit-publish", tmp_path / "work", JAVA_HOME=str(java_home)),
         "main: 0 orders, audit: 2 orders",
         "published\nmain: 2 orders, audit: 2 orders",
         "not published: orders [3]",

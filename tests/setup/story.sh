@@ -1,4 +1,4 @@
-# Sourced by the examples that play a story, after machine.sh: what the story is told with. $control is the engine's runtime_location.
+# Sourced by the examples that play a story, after machine.sh: how a story begins, goes on and ends.
 
 step() { printf '\n\n##### %s\n' "$*"; }
 
@@ -74,14 +74,59 @@ stop_driver() {
   fi
 }
 
-# story_venv WORK: puts a virtual environment with flareiac on PATH, FLAREIAC_VENV or one below WORK, and a Java.
-story_venv() {
+# What the story started ends with it.
+stop_all() {
+  local pid
+  stop_driver
+  for pid in $(jobs -pr); do
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+}
+
+end_story() {
+  local code=$?
+  trap - EXIT
+  stop_all
+  exit "$code"
+}
+
+# begin_story EXAMPLE WORK: a virtual environment with flareiac (FLAREIAC_VENV, or one below WORK) and a Java are on PATH, and a fresh copy of
+# the example's project is the working directory. Sets $work, $project and $control, which is the engine's runtime_location.
+begin_story() {
   local venv=${FLAREIAC_VENV:-}
+  repository=$(cd "$1/../.." && pwd)
+  mkdir -p "$2"
+  work=$(cd "$2" && pwd)
+  project=$work/project
+  control=$project/runtime
+  cd "$repository"
+  exec </dev/null
   if [ -z "$venv" ]; then
-    venv=$1/venv
+    venv=$work/venv
     make_venv "$(find_python)" "$venv"
     install_project "$venv" spark
   fi
   export PATH="$venv/bin:$PATH"
   ensure_java python
+  trap end_story EXIT
+  trap 'exit 130' INT TERM
+  stop_all # what an earlier story may have left
+  rm -rf "$project"
+  mkdir -p "$project"
+  cp "$1"/project/*.flare.hcl "$project"
+  cd "$project"
+}
+
+# begin_kafka: a broker and a registry run beside the story, with their files in $kafka and their addresses in variables of flareiac.
+begin_kafka() {
+  ensure_maven
+  kafka=$work/kafka
+  export PYTHONPATH=$repository FLAREIAC_VAR_bootstrap_servers FLAREIAC_VAR_registry
+  rm -rf "$kafka"
+  mkdir -p "$kafka"
+  python "$repository/examples/kafka/broker.py" "$kafka" >"$kafka.log" 2>&1 &
+  wait_until 240 "the broker (see $kafka.log)" test -s "$kafka/pid"
+  FLAREIAC_VAR_bootstrap_servers=$(cat "$kafka/bootstrap")
+  FLAREIAC_VAR_registry=$(cat "$kafka/registry")
 }

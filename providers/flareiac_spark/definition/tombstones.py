@@ -109,7 +109,7 @@ class _Rules:
         if condition is not None and reads_from(condition, "t"):
             yield (
                 f"delete_if of output {self._name} reads t, the row of the table ({condition}). A delete "
-                "whose row is not there, or not yet, could not be told from another change, so that no "
+                "whose row is not there, or not yet, cannot be distinguished from any other change, and no "
                 "tombstone could be kept of it. Write a condition on s alone."
             )
 

@@ -12,7 +12,6 @@ import pytest
 
 from flareiac_spark.control import job_spec_from_json, local_path
 from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.spark_session import new_session
 from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import make_ready
 from tests.facts.lake import Home
@@ -83,20 +82,10 @@ class Desk(Workshop):
 
 
 @pytest.fixture
-def desk(application: Any, home: Home, broker: "Broker", tmp_path: Path) -> Iterator[Desk]:
-    catalog = home.catalog()
-    namespace = tmp_path.name
-    with suppress(Exception):
-        catalog.create_namespace(namespace)
-    made = Desk(spark=new_session(application), catalog=catalog, namespace=namespace, folder=tmp_path)
+def desk(surroundings: dict[str, Any], broker: "Broker") -> Desk:
+    made = Desk(**surroundings)
     made.broker, made.topic = broker, broker.topics.create()
-    try:
-        yield made
-    finally:
-        for query in application.streams.active:
-            with suppress(Exception):
-                query.stop()
-        catalog.close()
+    return made
 
 
 def run(start: Any) -> None:

@@ -5,7 +5,6 @@ rows as if it never had.
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -140,30 +139,8 @@ class Workshop(Lake):
 
 
 @pytest.fixture
-def lake(application: Any, home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Workshop]:
-    import re
-
-    catalog = home.catalog()
-    namespace = re.sub(r"\W+", "_", request.node.name).lower()
-    catalog.create_namespace(namespace)
-    try:
-        yield Workshop(spark=new_session(application), catalog=catalog, namespace=namespace, folder=tmp_path)
-    finally:
-        for query in application.streams.active:
-            with suppress(Exception):
-                query.stop()
-        catalog.close()
-
-
-@pytest.fixture
-def interrupted(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Has the next run fail at a point, at its n-th time."""
-
-    def at(point: str, times: int) -> None:
-        monkeypatch.setattr(kill_points, "_FAIL", frozenset({(point, times)}))
-        kill_points._reached.clear()
-
-    return at
+def lake(surroundings: dict[str, Any]) -> Workshop:
+    return Workshop(**surroundings)
 
 
 # What each mode writes

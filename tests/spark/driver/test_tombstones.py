@@ -4,7 +4,6 @@ batches, delivered twice, or broken off.
 
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,7 +13,6 @@ from flareiac.kernel import kill_points
 from flareiac_spark.control import job_spec_from_json
 from flareiac_spark.driver import merge_rows
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT
-from flareiac_spark.driver.spark_session import new_session
 from tests.facts.lake import Home, collected
 from tests.spark.driver.test_micro_batch import KEYED, Workshop, branch_rows, shuffles
 from tests.support.driver_application import driver_application
@@ -61,30 +59,8 @@ class Registry(Workshop):
 
 
 @pytest.fixture
-def lake(application: Any, home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Registry]:
-    import re
-
-    catalog = home.catalog()
-    namespace = re.sub(r"\W+", "_", request.node.name).lower()
-    catalog.create_namespace(namespace)
-    try:
-        yield Registry(spark=new_session(application), catalog=catalog, namespace=namespace, folder=tmp_path)
-    finally:
-        for query in application.streams.active:
-            with suppress(Exception):
-                query.stop()
-        catalog.close()
-
-
-@pytest.fixture
-def interrupted(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Has the next run fail at a point, at its n-th time."""
-
-    def at(point: str, times: int) -> None:
-        monkeypatch.setattr(kill_points, "_FAIL", frozenset({(point, times)}))
-        kill_points._reached.clear()
-
-    return at
+def lake(surroundings: dict[str, Any]) -> Registry:
+    return Registry(**surroundings)
 
 
 # What stays away, and what comes back

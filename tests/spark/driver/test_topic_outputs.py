@@ -6,14 +6,11 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flareiac.kernel import kill_points
-from flareiac_spark.driver.spark_session import new_session
 from tests.facts.lake import Home
 from tests.spark.driver.test_micro_batch import KEYED, Workshop
 from tests.support.driver_application import driver_application
@@ -58,29 +55,8 @@ class Desk(Workshop):
 
 
 @pytest.fixture
-def desk(application: Any, home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Desk]:
-    catalog = home.catalog()
-    namespace = request.node.originalname
-    with suppress(Exception):
-        catalog.create_namespace(namespace)
-    try:
-        yield Desk(spark=new_session(application), catalog=catalog, namespace=namespace, folder=tmp_path)
-    finally:
-        for query in application.streams.active:
-            with suppress(Exception):
-                query.stop()
-        catalog.close()
-
-
-@pytest.fixture
-def interrupted(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Has the next run fail at a point, at its n-th time."""
-
-    def at(point: str, times: int) -> None:
-        monkeypatch.setattr(kill_points, "_FAIL", frozenset({(point, times)}))
-        kill_points._reached.clear()
-
-    return at
+def desk(surroundings: dict[str, Any]) -> Desk:
+    return Desk(**surroundings)
 
 
 # What a record holds

@@ -1,4 +1,5 @@
-"""Which jobs of a plan say what the last records of topics hold: a stream once, whoever reads it."""
+"""Which jobs of a plan say what the last records of topics hold: a stream once,
+also where several jobs read it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
