@@ -2,14 +2,14 @@
 what a job may not go on with is said before Spark is started.
 """
 
-import json
 import threading
-from typing import Any
 
 import pytest
 
 from tests.integration.kafka_project import LOGIN, KafkaLake, Numbers, cluster, copying
 from tests.integration.project import Project
+from tests.support.command_line import flareiac
+from tests.support.kafka_topics import Record
 
 pytestmark = pytest.mark.jvm
 
@@ -145,28 +145,6 @@ def test_a_topic_that_was_created_again_is_refused_and_other_jobs_go_on(
     kafka.project.apply()
 
 
-def driven(lake: Project, job: str) -> dict[str, Any]:
-    """What the driver says of a job."""
-    found: dict[str, Any] = json.loads((lake.control / "status.json").read_text())["jobs"][f"job.{job}"]
-    return found
-
-
-def test_a_topic_that_is_created_again_while_it_is_read_fails_the_job(kafka: KafkaLake) -> None:
-    lake, swapped = kafka.project, kafka.numbers("swapped")
-    swapped.send(5)
-    # It is created again between two triggers, so that Spark sees no topic missing.
-    lake.write(swapped=copying("swapped", ('"200ms"', '"5s"')))
-    lake.apply()
-    swapped.expect()
-    swapped.recreate()
-    swapped.send(9)
-    lake.until(lambda: driven(lake, "swapped")["phase"] == "failed", "a job that does not go on")
-    assert driven(lake, "swapped")["last_error"]["class"] == "TOPIC_RECREATED"
-    assert "was deleted and created again" in blocked(lake)
-    lake.remove("swapped")
-    lake.apply()
-
-
 def test_a_first_start_begins_at_the_offsets_that_are_written(kafka: KafkaLake) -> None:
     lake, late = kafka.project, kafka.numbers("late", partitions=2)
     late.send(10)
@@ -175,6 +153,26 @@ def test_a_first_start_begins_at_the_offsets_that_are_written(kafka: KafkaLake) 
     lake.apply()
     lake.until(lambda: lake.ids("late") == [1, 3, 5, 6, 7, 8, 9], "the records from the offset on")
     lake.remove("late")
+    lake.apply()
+
+
+def test_a_start_waits_for_a_transaction_whose_records_were_read(kafka: KafkaLake) -> None:
+    lake, opened = kafka.project, kafka.numbers("opened")
+    level = 'isolation_level = "read_uncommitted"'
+    lake.write(opened=copying("opened", ("format ", f"{level}\n    format ")))
+    with kafka.broker.topics.open_transaction("opened", [Record(value='{"id": 0}', partition=0)]):
+        lake.apply()
+        kafka.expect("opened", range(1))
+        lake.edit("opened", (level, 'isolation_level = "read_committed"'))
+        flareiac(lake.root, "apply", "-auto-approve")
+        lake.until(
+            lambda: "TRANSACTION_OPEN" in str(lake.status()["job.opened"]["last_error"]),
+            "a start that waits for the transaction",
+        )
+    opened.sent = 1
+    opened.send(4)
+    opened.expect()
+    lake.remove("opened")
     lake.apply()
 
 

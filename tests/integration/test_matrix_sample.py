@@ -19,6 +19,11 @@ SAMPLE = (
     "dedup_keys_unique_table_append_carry_over",
     "source_path_plain_files_append_undo",
     "generation_truncate_plain_files_branch",
+    "topic_added_sum_kafka_complete_token",
+    "topic_removed_plain_kafka_append_carry_over",
+    "records_created_again_stopped_plain_kafka_append_earliest",
+    "drop_to_quarantine_plain_kafka_append",
+    "written_key_told_kafka_topic",
 )
 
 

@@ -127,7 +127,8 @@ class Topics:
     @contextmanager
     def open_transaction(self, name: str, records: Iterable[Record | str | bytes | None]) -> Iterator[None]:
         """The records stand in a transaction that is open inside, and committed at the end."""
-        producer = Producer({**self._settings, "transactional.id": uuid.uuid4().hex})
+        patience = {"transaction.timeout.ms": int(10 * SECONDS * 1000)}
+        producer = Producer({**self._settings, **patience, "transactional.id": uuid.uuid4().hex})
         producer.init_transactions(SECONDS)
         producer.begin_transaction()
         self._send(producer, name, records)
