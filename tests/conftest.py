@@ -31,14 +31,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--facts", action="store_true", help="measure the facts about Spark and Iceberg again, proven or not"
     )
+    parser.addoption("--slow", action="store_true", help="run also the tests that take minutes")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files that need a JVM come first: they take long, and short files then keep every worker busy to the
     end.
     """
-    slow = {item.path for item in items if item.get_closest_marker("jvm")}
-    items.sort(key=lambda item: item.path not in slow)
+    with_jvm = {item.path for item in items if item.get_closest_marker("jvm")}
+    items.sort(key=lambda item: item.path not in with_jvm)
+    if not config.getoption("--slow"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="takes minutes; --slow runs it"))
 
 
 @pytest.fixture(autouse=True, scope="module")

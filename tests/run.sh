@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Sets everything up on a machine with nothing but Python 3.11 (and root or sudo, where Java has to be installed), and runs every check and test.
 #
-#   bash tests/run.sh [-fast] [-facts] [PYTEST ARGUMENTS...]
+#   bash tests/run.sh [-fast] [-slow] [-facts] [PYTEST ARGUMENTS...]
 #
-# -fast leaves out what needs a JVM. -facts measures the facts about Spark and Iceberg, which otherwise run only when the pinned versions or
-# their own files differ from tests/facts/proven.json. Other arguments go to pytest as they are.
+# -fast leaves out what needs a JVM, -slow adds the tests that take minutes each. -facts measures the facts about Spark, Iceberg and Kafka,
+# which otherwise run only when the pinned versions or their own files differ from tests/facts/proven.json. Other arguments go to pytest as
+# they are.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,6 +14,7 @@ arguments=()
 for argument in "$@"; do
   case "$argument" in
     -fast | --fast) fast=yes ;;
+    -slow | --slow) arguments+=("--slow") ;;
     -facts | --facts) arguments+=("--facts") ;;
     *) arguments+=("$argument") ;;
   esac

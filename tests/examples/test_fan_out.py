@@ -6,7 +6,7 @@ import pytest
 
 from tests.examples.play import played
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 
 def test_every_order_is_where_it_belongs_though_the_driver_is_killed(tmp_path: Path, java_home: Path) -> None:

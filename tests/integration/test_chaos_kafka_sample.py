@@ -10,7 +10,7 @@ from tests.bench.chaos import kafka_chaos
 from tests.bench.chaos_kafka_scenarios import KAFKA_SCENARIOS
 from tests.bench.chaos_plan import Blow, Cards, Command, Strike
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 CARDS = Cards(
     blows=(
