@@ -210,7 +210,7 @@ class Health:
     max_lag_ms: int | None
     max_batch_duration_ms: int | None
     max_idle_ms: int | None
-    max_bad_records: int | None = field(default=None, metadata=SPARSE)
+    max_bad_records: int | None = field(default=None, metadata=OPTIONAL)
 
 
 def _encode_application(application: ApplicationDefinition | None) -> Attributes:

@@ -35,6 +35,7 @@ def test_an_error_that_is_a_sentence_has_one_full_stop(text: str) -> None:
 @pytest.mark.parametrize(
     ("allowed", "said"),
     [
+        ("0", ("bad records: 4 records could not be read since it started (raw: 4), allowed are 0",)),
         ("3", ("bad records: 4 records could not be read since it started (raw: 4), allowed are 3",)),
         ("4", ()),
         ("null", ()),
