@@ -15,6 +15,7 @@ from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
 from flareiac_spark.column_types import table_columns
 from flareiac_spark.definition.job_definition import KafkaOutput, Merge, Output, TableOutput
+from flareiac_spark.sources.kafka_client import LARGEST_BATCH, exceeding
 
 _OF_TABLES: Final = ("merge", "branch", "rebuild", "options")
 """Attributes of an output that mean something for a table only."""
@@ -151,7 +152,32 @@ class _Kafka:
         )
         if columns is not None:
             self._check_columns(found, columns)
+        self._check_sizes(found)
         return found
+
+    def _check_sizes(self, output: KafkaOutput) -> None:
+        """Where the topic is declared with the size of what it takes at once."""
+        limit = self._declared_limit()
+        if limit is None:
+            return
+        for name, given in exceeding({**output.client, **output.options}, limit):
+            own = name in output.options
+            where = "options of the output" if own else f"options of {output.connection}"
+            self._error(
+                codes.PRODUCER_EXCEEDS_TOPIC,
+                f"{name} = {given} in {where} is more than {output.resource} takes "
+                f"({LARGEST_BATCH} = {limit}): records would be lost without an error, so that the job would "
+                f"not start. Lower it, or raise {LARGEST_BATCH} in config of the topic.",
+                "kafka",
+                *(("options", name) if own else ("topic",)),
+            )
+
+    def _declared_limit(self) -> int | None:
+        topic = self._block.topic
+        declared = self._references.get(topic.address) if isinstance(topic, Reference) else None
+        config = declared.attributes.get("config") if declared is not None else None
+        given = config.get(LARGEST_BATCH) if isinstance(config, dict) else None
+        return int(given) if isinstance(given, str) and given.isdecimal() else None
 
     def _check_columns(self, output: KafkaOutput, given: Sequence[str]) -> None:
         known = {name.lower() for name in given}

@@ -12,16 +12,13 @@ from flareiac_spark.control import Header, KafkaOutput
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.sources.kafka_client import java_settings
+from flareiac_spark.sources.kafka_client import LARGEST_BATCH, SENT_AT_ONCE, exceeding, java_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMAT: Final = "kafka"
 _PATIENCE: Final = {"default.api.timeout.ms": "30000", "request.timeout.ms": "15000"}
-_SIZES: Final = {"batch.size": 16_384, "max.request.size": 1_048_576}
-"""Settings of what a producer sends at once, with the defaults of Kafka's client, in bytes."""
-_LARGEST_BATCH: Final = "max.message.bytes"
 _NOT_ALLOWED: Final = ("TopicAuthorizationException", "ClusterAuthorizationException")
 _NO_SUCH_TOPIC: Final = "UnknownTopicOrPartitionException"
 _VALUE: Final = "value"
@@ -123,28 +120,28 @@ def _largest_batch(jvm: Any, admin: Any, topic: str) -> int | None:
         if _cause(failure) in _NOT_ALLOWED:
             return None
         raise
-    return int(config.get(_LARGEST_BATCH).value())
+    return int(config.get(LARGEST_BATCH).value())
 
 
 def _sizes(output: KafkaOutput, limit: int | None) -> dict[str, str]:
     """How much a producer sends at once, where its defaults are more than the topic takes. Raises ``Refusal``
     for options that are.
     """
-    found: dict[str, str] = {}
-    for name, default in _SIZES.items():
-        given = {**output.client, **output.options}.get(name)
-        if limit is None or (given is None and default <= limit):
-            continue
-        if given is not None and int(given) > limit:
-            why = (
-                f"{name} = {given} of the output {output.name!r} is more than the topic "
-                f"{output.topic} takes (max.message.bytes = {limit}): records would be lost without an "
-                "error. Lower it, or raise max.message.bytes of the topic."
-            )
-            raise Refusal("PRODUCER_EXCEEDS_TOPIC", why)
-        if given is None:
-            found[name] = str(limit)
-    return found
+    if limit is None:
+        return {}
+    settings = {**output.client, **output.options}
+    for name, given in exceeding(settings, limit):
+        why = (
+            f"{name} = {given} of the output {output.name!r} is more than the topic "
+            f"{output.topic} takes ({LARGEST_BATCH} = {limit}): records would be lost without an "
+            f"error. Lower it, or raise {LARGEST_BATCH} of the topic."
+        )
+        raise Refusal("PRODUCER_EXCEEDS_TOPIC", why)
+    return {
+        name: str(limit)
+        for name, default in SENT_AT_ONCE.items()
+        if name not in settings and default > limit
+    }
 
 
 def _cause(failure: Any) -> str:

@@ -2,7 +2,7 @@
 and password. Travels with the driver.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from flareiac.sdk.secrets import resolve_all
@@ -19,6 +19,10 @@ _MODULES: Final = {
     "OAUTHBEARER": ("oauthbearer.OAuthBearerLoginModule", _CLIENT),
 }
 """By mechanism: the class that logs in, and what it calls user and password."""
+LARGEST_BATCH: Final = "max.message.bytes"
+"""The setting of a topic that says how many bytes of records it takes at once."""
+SENT_AT_ONCE: Final = {"batch.size": 16_384, "max.request.size": 1_048_576}
+"""Settings of what a producer sends at once, with the defaults of Kafka's client, in bytes."""
 
 
 def java_settings(client: Mapping[str, str]) -> dict[str, str]:
@@ -35,6 +39,16 @@ def java_settings(client: Mapping[str, str]) -> dict[str, str]:
             f'{of_user}="{_quoted(user)}" {of_password}="{_quoted(password)}";'
         )
     return found
+
+
+def exceeding(settings: Mapping[str, str], limit: int) -> Iterator[tuple[str, str]]:
+    """Settings with which a producer sends more at once than a topic takes. Of such a batch Spark loses
+    records without an error (measured).
+    """
+    for name in SENT_AT_ONCE:
+        given = settings.get(name, "").strip()
+        if given.isdecimal() and int(given) > limit:
+            yield name, given
 
 
 def _quoted(text: str) -> str:
