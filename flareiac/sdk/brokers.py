@@ -52,6 +52,8 @@ class TopicOffsets:
     retention_ms: int | None = None
     retention_bytes: int | None = None
     is_compacted: bool = False
+    largest_batch: int | None = None
+    """Bytes of records that it takes at once; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,8 @@ class JobThere:
     """By input: ``texts`` of the last records of its topic, or ``hex``, their bytes."""
     subjects: Mapping[str, Attributes] = field(default_factory=dict)
     """By input, what a registry answered: ``schema``, ``level``, or ``unknown``, why it did not."""
+    topic_limits: Mapping[str, int] = field(default_factory=dict)
+    """What a topic takes at once, by output, as its brokers answered."""
 
     def identity(self, attributes: Attributes) -> Attributes:
         if not self.known:
@@ -134,6 +136,7 @@ class JobThere:
             given_generation=self.given_generation,
             reach={query: self._reach(attributes, query) for query in names},
             samples={name: _samples(inputs[name], item) for name, item in self.values.items()},
+            topic_limits=self.topic_limits,
             schemas={name: _schemas(inputs[name], item) for name, item in self.subjects.items()},
         )
 

@@ -52,6 +52,7 @@ class KafkaReader:
                     retention_ms=_limit(configs.get(name, {}), "retention.ms"),
                     retention_bytes=_limit(configs.get(name, {}), "retention.bytes"),
                     is_compacted="compact" in _policies(configs.get(name, {})),
+                    largest_batch=_number(configs.get(name, {}), "max.message.bytes"),
                 )
                 for name, topic in topics.items()
             },
@@ -103,10 +104,13 @@ def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
 
 
 def _limit(config: Mapping[str, ConfigValue], name: str) -> int | None:
+    found = _number(config, name)
+    return found if found is None or "delete" in _policies(config) else _NO_LIMIT
+
+
+def _number(config: Mapping[str, ConfigValue], name: str) -> int | None:
     found = config.get(name)
-    if found is None or found.value is None:
-        return None
-    return _NO_LIMIT if "delete" not in _policies(config) else int(found.value)
+    return None if found is None or found.value is None else int(found.value)
 
 
 def _policies(config: Mapping[str, ConfigValue]) -> Sequence[str]:

@@ -8,8 +8,8 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
-from flareiac.kernel.records import decode, named
-from flareiac.sdk.definitions import Plain
+from flareiac.kernel.records import Foreign, decode, named
+from flareiac.sdk.definitions import Plain, Text
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
@@ -74,6 +74,13 @@ class _WrittenKafka:
     headers: Plain = None
     format: Plain = None
     options: Plain = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Topic(Foreign):
+    """What is read of a topic block, in canonical form."""
+
+    config: Mapping[str, Text] | None
 
 
 def outputs_of(
@@ -174,9 +181,8 @@ class _Kafka:
 
     def _declared_limit(self) -> int | None:
         topic = self._block.topic
-        declared = self._references.get(topic.address) if isinstance(topic, Reference) else None
-        config = declared.attributes.get("config") if declared is not None else None
-        given = config.get(LARGEST_BATCH) if isinstance(config, dict) else None
+        settings = topic_settings(topic if isinstance(topic, Reference) else None, self._references)
+        given = (settings or {}).get(LARGEST_BATCH)
         return int(given) if isinstance(given, str) and given.isdecimal() else None
 
     def _check_columns(self, output: KafkaOutput, given: Sequence[str]) -> None:
@@ -271,6 +277,12 @@ class _Kafka:
 
     def _error(self, code: Code, detail: str, *path: str | int) -> None:
         self._diagnostics.error(code, detail, attribute=(*self._at, *path))
+
+
+def topic_settings(topic: Reference | None, references: References) -> Mapping[str, Text] | None:
+    """The settings that a block of a topic declares; None where there is no block, or it manages none."""
+    declared = references.get(topic.address) if topic is not None else None
+    return decode(_Topic, declared.attributes).config if declared is not None else None
 
 
 def _refusal(name: str, value: str) -> str | None:

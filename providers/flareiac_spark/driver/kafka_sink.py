@@ -138,9 +138,7 @@ def _sizes(output: KafkaOutput, limit: int | None) -> dict[str, str]:
         )
         raise Refusal("PRODUCER_EXCEEDS_TOPIC", why)
     return {
-        name: str(limit)
-        for name, default in SENT_AT_ONCE.items()
-        if name not in settings and default > limit
+        name: str(limit) for name, default in SENT_AT_ONCE.items() if name not in settings and default > limit
     }
 
 

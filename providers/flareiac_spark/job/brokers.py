@@ -128,6 +128,12 @@ class Brokers:
                 found.setdefault(record.topic, []).append(record.value)
         return found
 
+    def topics(self, asked: Asked, answers: Answers) -> Mapping[str, TopicOffsets]:
+        """The topics that were asked for, by name; none where the brokers did not answer."""
+        answer = answers.by_connection.get(_key(asked.read.connection))
+        view = answer.views.get(asked.read.selection) if isinstance(answer, _Answered) else None
+        return view.topics if isinstance(view, BrokerView) else {}
+
     def reach(self, asked: Asked, answers: Answers) -> InputReach:
         """What was found for one input. The answers are older than its position, which a running query has
         moved since: one that seems to be beyond the end is looked at again.

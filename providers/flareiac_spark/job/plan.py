@@ -24,7 +24,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
-from flareiac_spark.job import health, samples, schemas
+from flareiac_spark.job import health, samples, schemas, topic_limits
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
@@ -172,6 +172,7 @@ def _unreadable_by_start(request: PlanRequest, desired: JobDefinition, facts: Jo
         *readable.of_start(request, desired, facts),
         *broker_positions.of_start(request, desired, facts),
         *schemas.blockers(request, facts),
+        *topic_limits.blockers(request, desired, facts),
     ]
 
 
@@ -181,6 +182,7 @@ def _unreadable_by_generation(request: PlanRequest, desired: JobDefinition, fact
         *readable.of_generation(request, desired, facts),
         *broker_positions.of_generation(request, desired, facts, start),
         *schemas.blockers(request, facts),
+        *topic_limits.blockers(request, desired, facts),
     ]
 
 

@@ -19,6 +19,7 @@ from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.job.brokers import Answers, Asked, Brokers
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.samples import Samples, looked_at
+from flareiac_spark.job.topic_limits import asked_of, limits_of
 from flareiac_spark.sources.findings import InputReach, Partition, Unknown
 from flareiac_spark.sources.reachable import BrokerPosition, NotedTopics
 from flareiac_spark.sources.source import Source
@@ -35,6 +36,7 @@ class ReachReader:
         self._guard = threading.Lock()
         self._answers, self._waiting = Answers(), set[str]()
         self._samples: dict[str, Samples] = {}
+        self._limits: dict[str, dict[str, int]] = {}
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
         """Asks each broker once; the answers serve one ``read`` of each of these jobs."""
@@ -46,11 +48,13 @@ class ReachReader:
                 ]
             except (Failure, Damaged, Mismatch):
                 continue  # reading that job reports it
+            asked += [item for _output, item in asked_of(request)]
         answers = self._brokers.ask(asked)
         samples = looked_at(requests, self._brokers, answers)
+        limits = limits_of(requests, self._brokers, answers)
         with self._guard:
             self._answers, self._waiting = answers, {request.address for request in requests}
-            self._samples = samples
+            self._samples, self._limits = samples, limits
 
     def read(self, request: ReadRequest) -> Reach:
         """What was found for each input whose records brokers hold. Raises ``Failure`` and ``Damaged``."""
@@ -63,6 +67,11 @@ class ReachReader:
         """
         with self._guard:
             return self._samples.pop(address, {})
+
+    def topic_limits(self, address: str) -> dict[str, int]:
+        """How much the topics take at once that a job writes, by output, once after ``prefetch``."""
+        with self._guard:
+            return self._limits.pop(address, {})
 
     def of_recorded(self, job: JobDefinition, references: References) -> Reach:
         """The same for a recorded job, asked now. Raises ``Failure`` and ``Damaged``."""

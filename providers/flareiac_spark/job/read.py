@@ -127,6 +127,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         reach=readers.reach.read(request),
         schemas=readers.schemas.read(request),
         samples=readers.reach.samples(request.address),
+        topic_limits=readers.reach.topic_limits(request.address),
     )
     if request.recorded is not None:
         _refuse_lost_logs(job, facts.checkpoints)

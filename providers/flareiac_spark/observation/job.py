@@ -70,6 +70,8 @@ class JobFacts:
     """What was found of the newest schemas that values name, by input."""
     samples: Mapping[str, tuple[SampleFinding, ...]] = field(default_factory=dict)
     """What the last records of topics say of the columns, by input."""
+    topic_limits: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of records that a topic takes at once, by the output that writes it, where that was asked."""
 
     @property
     def committed(self) -> bool:

@@ -46,9 +46,9 @@ def exceeding(settings: Mapping[str, str], limit: int) -> Iterator[tuple[str, st
     records without an error (measured).
     """
     for name in SENT_AT_ONCE:
-        given = settings.get(name, "").strip()
-        if given.isdecimal() and int(given) > limit:
-            yield name, given
+        given = settings.get(name)
+        if isinstance(given, str) and given.strip().isdecimal() and int(given) > limit:
+            yield name, given.strip()
 
 
 def _quoted(text: str) -> str:

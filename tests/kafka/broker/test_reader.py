@@ -44,7 +44,7 @@ def trouble(attributes: Attributes, selection: TopicSelection | None = None) -> 
 
 
 def test_offsets_ids_and_settings_of_topics(broker: Broker) -> None:
-    name = broker.topics.create(partitions=2, retention_ms="60000")
+    name = broker.topics.create(partitions=2, retention_ms="60000", max_message_bytes="2000")
     compacted = broker.topics.create(cleanup_policy="compact")
     broker.topics.produce(name, [Record(value=str(at), partition=0) for at in range(3)])
     broker.topics.trim(name, {0: 1})
@@ -54,6 +54,7 @@ def test_offsets_ids_and_settings_of_topics(broker: Broker) -> None:
     topic = view.topics[name]
     assert topic.partitions == {0: PartitionOffsets(first=1, end=3), 1: PartitionOffsets(first=0, end=0)}
     assert topic.retention_ms == 60_000
+    assert topic.largest_batch == 2000
     assert not topic.is_compacted
     assert view.topics[compacted].is_compacted
     assert view.topics[compacted].retention_ms == -1

@@ -1,0 +1,83 @@
+"""How much topics that jobs write take at once, where an output says how much its producer sends. Touches
+brokers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from flareiac.kernel.data import is_known
+from flareiac.kernel.records import Mismatch
+from flareiac.sdk.brokers import TopicSelection
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac.sdk.references import References
+from flareiac.sdk.requests import PlanRequest, ReadRequest
+from flareiac_spark import codes
+from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput
+from flareiac_spark.definition.outputs import topic_settings
+from flareiac_spark.job.brokers import Answers, Asked, Brokers
+from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.sources.kafka_client import LARGEST_BATCH, SENT_AT_ONCE, exceeding
+from flareiac_spark.sources.reachable import BrokerPosition
+from flareiac_spark.sources.source import TopicRead
+
+
+def asked_of(request: ReadRequest) -> Iterator[tuple[str, Asked]]:
+    """What is asked for the outputs of a declared job, by output."""
+    if request.desired is None:
+        return
+    try:
+        outputs = JobDefinition.of(request.desired).outputs
+    except Mismatch:
+        return  # reading that job reports it
+    for name, output in outputs.items():
+        if isinstance(output, KafkaOutput) and _is_asked(output, request.references):
+            connection = request.references.get(output.connection.address) if output.connection else None
+            if connection is not None:
+                read = TopicRead(connection=connection, selection=TopicSelection(names=(output.topic,)))
+                yield name, Asked(read=read, position=BrokerPosition())
+
+
+def limits_of(
+    requests: Sequence[ReadRequest], brokers: Brokers, answers: Answers
+) -> dict[str, dict[str, int]]:
+    """Bytes that a topic takes at once, by job and output; nothing where that is not known."""
+    found: dict[str, dict[str, int]] = {}
+    for request in requests:
+        for name, asked in asked_of(request):
+            topics = brokers.topics(asked, answers)
+            limits = [topic.largest_batch for topic in topics.values() if topic.largest_batch is not None]
+            if limits:
+                found.setdefault(request.address, {})[name] = limits[0]
+    return found
+
+
+def blockers(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Blocker]:
+    """Why a job would be refused at its start: its producer sends more at once than the topic takes."""
+    for name, limit in facts.topic_limits.items():
+        output = desired.outputs.get(name)
+        if isinstance(output, KafkaOutput):
+            for setting, given in exceeding({**output.client, **output.options}, limit):
+                yield _exceeds(request, name, output, f"{setting} = {given}", limit)
+
+
+def _exceeds(request: PlanRequest, name: str, output: KafkaOutput, setting: str, limit: int) -> Blocker:
+    own = setting.partition(" ")[0] in output.options
+    where = f'options of output "{name}" of {request.address}' if own else f"options of {output.connection}"
+    return blocker(
+        codes.PRODUCER_EXCEEDS_TOPIC,
+        why=(
+            f"{setting} in {where} is more than {output.place} takes ({LARGEST_BATCH} = {limit}).\nRecords "
+            "would be lost without an error, so that the job would not start."
+        ),
+        ways_out=(
+            f"lower it to {limit} or less, in {where}",
+            f"raise {LARGEST_BATCH} of {output.place}, and plan again",
+        ),
+    )
+
+
+def _is_asked(output: KafkaOutput, references: References) -> bool:
+    """Not where its block manages the settings of the topic: they are then checked as they are declared."""
+    settings: Mapping[str, object] = {**output.client, **output.options}
+    if not is_known([output.topic]) or not set(SENT_AT_ONCE) & set(settings):
+        return False
+    return topic_settings(output.resource, references) is None
