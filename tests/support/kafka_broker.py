@@ -33,7 +33,6 @@ KAFKA: Final = "4.3.0"
 SECONDS: Final = 90.0
 _ONE_NODE: Final = {
     "process.roles": "broker,controller",
-    "node.id": "1",
     "controller.listener.names": "CONTROLLER",
     "inter.broker.listener.name": "PLAINTEXT",
     "num.partitions": "1",
@@ -86,6 +85,33 @@ class Login:
 _PLAIN: Final = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Which node of a cluster a broker is: each is broker and controller. ``ports``: of each node, those of
+    clients and of controllers. ``id`` of the cluster: None for a new one with each empty directory.
+    """
+
+    ports: tuple[tuple[int, int], ...]
+    at: int = 0
+    id: str | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients reach this node."""
+        return f"127.0.0.1:{self.ports[self.at][0]}"
+
+    @property
+    def servers(self) -> str:
+        """Where clients reach all nodes, separated by commas."""
+        return ",".join(f"127.0.0.1:{port}" for port, _controller in self.ports)
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Who this node is, and who votes."""
+        voters = (f"{at}@127.0.0.1:{port}" for at, (_clients, port) in enumerate(self.ports, 1))
+        return {"node.id": str(self.at + 1), "controller.quorum.voters": ",".join(voters)}
+
+
 @cache
 def broker_jars() -> tuple[Path, ...]:
     """The jars of the broker and of what it needs."""
@@ -95,8 +121,9 @@ def broker_jars() -> tuple[Path, ...]:
 class Broker:
     """A broker with its data below ``directory``; as a context, it is started and stopped.
 
-    With a ``login`` there is a second listener, ``login_bootstrap``, that takes this user only. ``settings``
-    go before the broker's own, such as ``message.max.bytes``.
+    It is a cluster by itself, unless it has a ``place`` in one. With a ``login`` there is a second listener,
+    ``login_bootstrap``, that takes this user only. ``settings`` go before the broker's own, such as
+    ``message.max.bytes``.
     """
 
     def __init__(
@@ -106,14 +133,16 @@ class Broker:
         *,
         login: Login | None = None,
         settings: Mapping[str, str] | None = None,
+        place: Place | None = None,
     ) -> None:
         self._directory, self._java = directory, java_home / "bin" / "java"
-        self._port, self._controller, self._login_port = lasting_port(), lasting_port(), lasting_port()
+        self._place: Final = place or Place(ports=((lasting_port(), lasting_port()),))
+        self._login_port = lasting_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._login, self._settings = login, dict(settings or {})
-        self.bootstrap: Final = f"127.0.0.1:{self._port}"
+        self.bootstrap: Final = self._place.bootstrap
         self.login_bootstrap: Final = f"127.0.0.1:{self._login_port}" if login else None
-        self.topics: Final = Topics(self.bootstrap)
+        self.topics: Final = Topics(self._place.servers, copies=len(self._place.ports))
 
     def __enter__(self) -> Self:
         self.start()
@@ -137,13 +166,20 @@ class Broker:
 
     def start(self) -> None:
         """Returns when clients are served; what an earlier run stored is there again."""
+        self.launch()
+        self.wait()
+
+    def launch(self) -> None:
+        """Starts it, and does not wait for it: a node serves clients once most nodes of its cluster run."""
         assert self._process is None, "the broker is running"
         self._directory.mkdir(parents=True, exist_ok=True)
         properties = self._directory / "server.properties"
         properties.write_text("".join(f"{key}={value}\n" for key, value in self._properties().items()))
         with self._log.open("ab") as log:
             if not (self._data / "meta.properties").exists():
-                command = self._command("kafka.tools.StorageTool", "format", "-t", _fresh_id(), "-c")
+                command = self._command(
+                    "kafka.tools.StorageTool", "format", "-t", self._place.id or fresh_id(), "-c"
+                )
                 ran = subprocess.run([*command, str(properties)], stdout=log, stderr=log, check=False)
                 assert ran.returncode == 0, self._log.read_text()[-3000:]
             self._process = subprocess.Popen(
@@ -153,7 +189,21 @@ class Broker:
                 stdin=subprocess.DEVNULL,
                 cwd=self._directory,
             )
-        self._wait(self._process)
+
+    def wait(self) -> None:
+        """Returns when it serves clients."""
+        assert self._process is not None, "the broker is not running"
+        deadline = time.monotonic() + SECONDS
+        client = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        while True:
+            try:
+                if client.list_topics(timeout=2).brokers:
+                    return
+            except KafkaException:
+                pass  # not yet
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                raise AssertionError(self._log.read_text()[-3000:])
 
     def stop(self) -> None:
         """Ends it in order."""
@@ -192,7 +242,8 @@ class Broker:
         return self._directory / "broker.log"
 
     def _properties(self) -> dict[str, str]:
-        listeners = {"PLAINTEXT": self._port, "CONTROLLER": self._controller}
+        port, controller = self._place.ports[self._place.at]
+        listeners = {"PLAINTEXT": port, "CONTROLLER": controller}
         protocols = {"PLAINTEXT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT"}
         own: dict[str, str] = {}
         if self._login is not None:
@@ -208,7 +259,7 @@ class Broker:
         return {
             **_ONE_NODE,
             **own,
-            "controller.quorum.voters": f"1@127.0.0.1:{self._controller}",
+            **self._place.properties,
             "listeners": ",".join(addresses.values()),
             "advertised.listeners": ",".join(advertised),
             "listener.security.protocol.map": ",".join(map(":".join, protocols.items())),
@@ -219,19 +270,6 @@ class Broker:
     def _command(self, *arguments: str) -> list[str]:
         options = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
         return [str(self._java), *options, "-cp", os.pathsep.join(map(str, broker_jars())), *arguments]
-
-    def _wait(self, process: "subprocess.Popen[bytes]") -> None:
-        deadline = time.monotonic() + SECONDS
-        client = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
-        while True:
-            try:
-                if client.list_topics(timeout=2).brokers:
-                    return
-            except KafkaException:
-                pass  # not yet
-            if process.poll() is not None or time.monotonic() > deadline:
-                self.kill()
-                raise AssertionError(self._log.read_text()[-3000:])
 
     def _end(self, *, kill: bool) -> None:
         process, self._process = self._process, None
@@ -248,10 +286,10 @@ class Broker:
         process.wait()
 
 
-def _fresh_id() -> str:
+def fresh_id() -> str:
     """A cluster id; one that begins with a dash would be read as an option."""
     found = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-    return found if not found.startswith("-") else _fresh_id()
+    return found if not found.startswith("-") else fresh_id()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from confluent_kafka.admin import (
     NewPartitions,
     NewTopic,
     OffsetSpec,
+    PartitionMetadata,
     ResourceType,
 )
 from confluent_kafka.admin import ConfigResource as Resource
@@ -41,9 +42,12 @@ class Record:
 
 
 class Topics:
-    """The topics of the broker at ``bootstrap``; ``settings`` are those of the client, such as a login."""
+    """The topics of the brokers at ``bootstrap``; ``settings`` are those of the client, such as a login.
+    ``copies``: of each partition of a new topic, on as many nodes.
+    """
 
-    def __init__(self, bootstrap: str, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, bootstrap: str, settings: Mapping[str, str] | None = None, *, copies: int = 1) -> None:
+        self._copies: Final = copies
         # A broker of a test goes away and comes back; what the client says about it on stderr is noise
         self._settings: Settings = {
             "bootstrap.servers": bootstrap,
@@ -59,7 +63,7 @@ class Topics:
         """
         name = name or f"t-{uuid.uuid4().hex[:12]}"
         dotted = {key.replace("_", "."): value for key, value in config.items()}
-        made = self._admin.create_topics([NewTopic(name, partitions, 1, config=dotted)])
+        made = self._admin.create_topics([NewTopic(name, partitions, self._copies, config=dotted)])
         _done(made)
         self._wait(lambda: self._leaders(name) == partitions, f"{name} has no leader")
         return name
@@ -82,6 +86,17 @@ class Topics:
         ]
         resource = Resource(ResourceType.TOPIC, name, incremental_configs=entries)
         _done(self._admin.incremental_alter_configs([resource]))
+
+    def leader(self, name: str, partition: int = 0) -> int:
+        """The id of the node that leads a partition, -1 for none."""
+        return int(self._described(name)[partition].leader)
+
+    def await_copies(self, name: str, copies: int) -> None:
+        """Returns when each partition has so many copies that hold all of its records."""
+        self._wait(
+            lambda: all(len(item.isrs) == copies for item in self._described(name).values()),
+            f"{name} has not {copies} copies in sync",
+        )
 
     def trim(self, name: str, before: Mapping[int, int]) -> None:
         """Deletes the records of partitions before an offset, as retention does."""
@@ -198,9 +213,12 @@ class Topics:
             return 0
         return sum(partition.leader >= 0 for partition in found.partitions.values())
 
+    def _described(self, name: str) -> Mapping[int, PartitionMetadata]:
+        """What the nodes know of each partition."""
+        return self._admin.list_topics(name, timeout=SECONDS).topics[name].partitions
+
     def _offsets(self, name: str, which: OffsetSpec) -> dict[int, int]:
-        partitions = self._admin.list_topics(name, timeout=SECONDS).topics[name].partitions
-        asked = {TopicPartition(name, number): which for number in partitions}
+        asked = {TopicPartition(name, number): which for number in self._described(name)}
         answers = self._admin.list_offsets(asked)
         return {item.partition: answer.result(SECONDS).offset for item, answer in answers.items()}
 

@@ -12,9 +12,11 @@ from flareiac_spark.sources.kafka_client import SERVERS
 from flareiac_spark.sources.resolved import StartProblem, StartRefused
 
 _SECONDS: Final = 20
-_TIMEOUTS: Final = {"default.api.timeout.ms": str(_SECONDS * 1000), "request.timeout.ms": "10000"}
+TIMEOUTS: Final = {"default.api.timeout.ms": str(_SECONDS * 1000), "request.timeout.ms": "10000"}
+"""Settings of a client that say how long it waits for an answer."""
 _BUNCH: Final = 500
-_REFUSED: Final = ("SaslAuthenticationException", "SslAuthenticationException", "AuthenticationException")
+_NO_TRUST: Final = "SslAuthenticationException"
+_REFUSED: Final = ("SaslAuthenticationException", "AuthenticationException")
 _NOT_ALLOWED: Final = "AuthorizationException"
 _NO_TOPIC: Final = "UnknownTopicOrPartitionException"
 _SETTINGS: Final = ("ConfigException", "InvalidConfigurationException")
@@ -212,7 +214,7 @@ class _Asking:
 
 def _properties(jvm: Any, settings: Mapping[str, str]) -> Any:
     found = jvm.java.util.Properties()
-    for name, text in {**settings, **_TIMEOUTS}.items():
+    for name, text in {**settings, **TIMEOUTS}.items():
         found.setProperty(name, text)
     return found
 
@@ -227,11 +229,18 @@ def _problem(failure: BaseException, servers: str) -> StartProblem:
     what = next((text for _name, text in reversed(links) if text), str(failure)).partition("\n")[0]
     what = f"{what.rstrip('. ')}."
     names = [name for name, _text in links]
+    if any(name.endswith(_NO_TRUST) for name in names):
+        return StartProblem(
+            error_class="BROKER_TLS_FAILED",
+            why=f"No TLS connection to the Kafka cluster at {servers} can be made: {what} Correct ssl in the "
+            "kafka block (ca must have signed the certificates of the brokers, and these name the hosts of "
+            "the brokers), or the port of bootstrap_servers, and apply again.",
+        )
     if any(name.endswith(_REFUSED) for name in names):
         return StartProblem(
             error_class="BROKER_REFUSES_LOGIN",
-            why=f"The Kafka cluster at {servers} refuses the login: {what} Correct the user, the password or "
-            "the certificate in the kafka block or in the secret that it names, and apply again.",
+            why=f"The Kafka cluster at {servers} refuses the login: {what} Correct the user or the password "
+            "in the kafka block or in the secret that it names, and apply again.",
         )
     if any(name.endswith(_NOT_ALLOWED) for name in names):
         return StartProblem(

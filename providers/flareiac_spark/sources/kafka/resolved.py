@@ -13,7 +13,7 @@ from flareiac_spark.sources.avro.notes import known_schemas, want
 from flareiac_spark.sources.avro.registry import RegistryProblem
 from flareiac_spark.sources.decoding import ERROR, marker, quote
 from flareiac_spark.sources.kafka.avro_values import AvroValues
-from flareiac_spark.sources.kafka.cluster import Cluster, FoundTopics, NotAnswered, TopicIds
+from flareiac_spark.sources.kafka.cluster import TIMEOUTS, Cluster, FoundTopics, NotAnswered, TopicIds
 from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
 from flareiac_spark.sources.kafka.first_starts import (
     Beginning,
@@ -69,6 +69,8 @@ _KNOWN: Final = {
     "offset": "__flareiac_offset",
 }
 """What is known of a record that cannot be read."""
+_ASKS: Final = {"fetchOffset.numRetries": "9"}
+"""How often Spark asks for offsets before it gives up."""
 _KEYS: Final = {"string": "CAST(key AS STRING)", "binary": "key"}
 
 
@@ -214,8 +216,13 @@ class ResolvedKafka(ResolvedSource):
 
     @property
     def _client(self) -> dict[str, str]:
-        settings = {**java_settings(self.client), "isolation.level": self.isolation_level}
-        return {f"kafka.{name}": text for name, text in settings.items()}
+        """A client that asks a dead node may learn only after its time limit that another one leads
+        (measured). The limit is a third of Kafka's own, and Spark asks three times as often.
+        """
+        given = java_settings(self.client)
+        limits, asks = ({}, {}) if set(TIMEOUTS) & set(given) else (TIMEOUTS, _ASKS)
+        settings = {**limits, **given, "isolation.level": self.isolation_level}
+        return {**asks, **{f"kafka.{name}": text for name, text in settings.items()}}
 
     @property
     def _subscription(self) -> dict[str, str]:
