@@ -56,8 +56,8 @@ def without_answer(address: str, servers: str, seen: Mapping[str, Reason], secon
     if reason is not None and (reason.name == TLS or "SSL" in reason.line):
         return error(
             codes.TLS_FAILED,
-            f"{address}: {reason.line}. Check the certificates in ssl, and that the listener of "
-            "these brokers uses TLS.",
+            f"{address}: {reason.line}. Check ca in ssl, that the certificates name the hosts of the "
+            "brokers, and that the listener of these brokers uses TLS.",
         )
     why = reason.line if reason is not None else f"no answer within {seconds:g} s"
     return error(

@@ -2,9 +2,7 @@
 words.
 """
 
-import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -22,80 +20,27 @@ from flareiac.sdk.brokers import TopicSelection
 from flareiac_kafka import codes
 from flareiac_kafka.broker.reader import KafkaReader
 from tests.golden.case import valid_configuration
-from tests.support.kafka_broker import Broker
-from tests.support.ports import lasting_port
+from tests.support.kafka_tls import Authority, TlsBroker
 
 pytestmark = pytest.mark.jvm
 PASSWORD: Final = "correct horse"
 SCRAM: Final = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Authority:
-    """Certificates below a folder, signed by an authority of their own."""
-
-    folder: Path
-
-    @property
-    def ca(self) -> Path:
-        return self.folder / "ca.pem"
-
-    def made(self) -> "Authority":
-        new = "-x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority"
-        self._openssl(f"req {new} -keyout ca.key -out ca.pem")
-        return self
-
-    def signed(self, name: str) -> Path:
-        """A file with the key and the certificate of one who is called 127.0.0.1."""
-        (self.folder / "names").write_text("subjectAltName=IP:127.0.0.1\n")
-        new = f"-newkey rsa:2048 -nodes -subj /CN={name}"
-        self._openssl(f"req {new} -keyout {name}.key -out {name}.csr")
-        by = "-CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile names"
-        self._openssl(f"x509 -req -in {name}.csr {by} -out {name}.pem")
-        both = self.folder / f"{name}-both.pem"
-        both.write_text((self.folder / f"{name}.key").read_text() + (self.folder / f"{name}.pem").read_text())
-        return both
-
-    def _openssl(self, words: str) -> None:
-        subprocess.run(["openssl", *words.split()], cwd=self.folder, check=True, capture_output=True)
-
-
-class SecureBroker(Broker):
+class SecureBroker(TlsBroker):
     """A broker with two more listeners: TLS that asks for a client's certificate, and SCRAM over TLS."""
 
     def __init__(self, directory: Path, java_home: Path, authority: Authority) -> None:
-        super().__init__(directory, java_home)
-        ports = {"MUTUAL": lasting_port(), "SCRAM": lasting_port()}
-        self.mutual, self.scram = (f"127.0.0.1:{port}" for port in ports.values())
-        self._secure: Final = ports
-        self._files: Final = (authority.signed("broker"), authority.ca)
-
-    def _properties(self) -> dict[str, str]:
-        found = super()._properties()
-        own, ca = self._files
-        added = [f"{name}://127.0.0.1:{port}" for name, port in self._secure.items()]
-        joined = {"listeners": added, "advertised.listeners": added}
-        joined |= {"listener.security.protocol.map": ["MUTUAL:SSL", "SCRAM:SASL_SSL"]}
-        files = {
-            "keystore.type": "PEM",
-            "keystore.location": own,
-            "truststore.type": "PEM",
-            "truststore.location": ca,
-        }
         scram = "listener.name.scram"
-        return {
-            **found,
-            **{key: ",".join([found[key], *values]) for key, values in joined.items()},
-            **{
-                f"listener.name.{name.lower()}.ssl.{key}": str(value)
-                for name in self._secure
-                for key, value in files.items()
-            },
+        settings = {
             "listener.name.mutual.ssl.client.auth": "required",
             f"{scram}.sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512",
             f"{scram}.scram-sha-256.sasl.jaas.config": f"{SCRAM} required;",
             f"{scram}.scram-sha-512.sasl.jaas.config": f"{SCRAM} required;",
         }
+        protocols = {"MUTUAL": "SSL", "SCRAM": "SASL_SSL"}
+        super().__init__(directory, java_home, authority, protocols, settings=settings)
+        self.mutual, self.scram = (f"127.0.0.1:{port}" for port in self.ports.values())
 
 
 @pytest.fixture(scope="module")

@@ -261,7 +261,8 @@ def _problem(failure: BaseException, servers: str) -> StartProblem:
         )
     return StartProblem(
         error_class="BROKER_UNREACHABLE",
-        why=f"The Kafka cluster at {servers} does not answer: {what} The start is tried again.",
+        why=f"The Kafka cluster at {servers} does not answer: {what} The start is tried again. "
+        "Check that the brokers run, and that the kafka block names the security of their listener.",
         permanent=False,
     )
 
