@@ -64,6 +64,7 @@ def test_a_job_runs_on_while_a_leader_dies_and_comes_back(
     assert lake.project.run_id("job.orders") == run
 
 
+@pytest.mark.slow
 def test_a_job_starts_while_the_node_that_is_asked_first_is_dead(
     lake: KafkaLake, nodes: KafkaCluster, orders: Numbers
 ) -> None:

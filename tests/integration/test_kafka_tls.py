@@ -101,6 +101,7 @@ def test_a_broker_that_is_not_trusted_is_an_error_of_plan_and_job(lake: KafkaLak
     project.apply()
 
 
+@pytest.mark.slow
 def test_a_listener_with_other_security_is_an_error_of_plan_and_job(
     lake: KafkaLake, broker: TlsBroker
 ) -> None:
