@@ -47,6 +47,7 @@ from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present
 from tests.golden.edits import edited
 from tests.golden.observed import TableFigures, facts, history, identity
+from tests.golden.observed import recorded as as_recorded
 from tests.support.txtar import Archive, parse_txtar
 
 CASES: Final = sorted((Path(__file__).parent / "cases").rglob("*.txtar"))
@@ -188,7 +189,7 @@ def _records(case: Case, root: Path) -> dict[str, ResourceRecord]:
             address=address,
             type=item.address.type,
             provider=item.provider,
-            attributes=item.attributes,
+            attributes=as_recorded(address, item.attributes, given.get(address, {})),
             identity=identity(address, item.attributes, given.get(address, {})),
             dependencies=item.dependencies,
             protected=item.lifecycle.prevent_destroy,

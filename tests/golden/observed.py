@@ -27,6 +27,15 @@ from flareiac_spark.sources.avro.latest import (
     compared,
 )
 from flareiac_spark.sources.avro.registry import RegisteredSchema, RegistryAccess, SubjectVersion
+from flareiac_spark.sources.avro.subjects import (
+    Accepted,
+    NoSubject,
+    Registered,
+    Rejected,
+    SubjectUnknown,
+    SubjectVerdict,
+    one_spelling,
+)
 from flareiac_spark.sources.findings import InputReach, Unknown
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.reachable import Ages, BrokerPosition, NotedTopic, NotedTopics, reach_of
@@ -52,6 +61,17 @@ def identity(address: str, attributes: Attributes, given: Attributes) -> Attribu
             return {"id": "id-1", "cluster_id": "cluster-1"}
         case _:
             return {}
+
+
+def recorded(address: str, attributes: Attributes, given: Attributes) -> Attributes:
+    """The attributes that an apply has recorded of a declared resource."""
+    if address.partition(".")[0] != "job" or not given.get("writes"):
+        return attributes
+    written = {
+        name: {"schema": one_spelling(json.dumps(item["schema"])), "id": item["id"]}
+        for name, item in given["writes"].items()
+    }
+    return attributes | {"avro": written}
 
 
 def facts(address: str, attributes: Attributes, given: Attributes) -> object:
@@ -105,6 +125,10 @@ class JobThere:
     """By input, what a registry answered: ``schema``, ``level``, or ``unknown``, why it did not."""
     topic_limits: Mapping[str, int] = field(default_factory=dict)
     """What a topic takes at once, by output, as its brokers answered."""
+    writes: Mapping[str, Attributes] = field(default_factory=dict)
+    """By output, the ``schema`` and its ``id`` that are recorded."""
+    written: Mapping[str, Attributes] = field(default_factory=dict)
+    """By output, what a registry says of its schema, as keywords of ``SubjectThere``."""
 
     def identity(self, attributes: Attributes) -> Attributes:
         if not self.known:
@@ -138,6 +162,7 @@ class JobThere:
             samples={name: _samples(inputs[name], item) for name, item in self.values.items()},
             topic_limits=self.topic_limits,
             schemas={name: _schemas(inputs[name], item) for name, item in self.subjects.items()},
+            subjects={name: SubjectThere(**item).verdict() for name, item in self.written.items()},
         )
 
     def _reach(self, attributes: Attributes, query: str) -> dict[str, InputReach]:
@@ -188,6 +213,45 @@ def _schemas(stream: Attributes, given: Attributes) -> tuple[SchemaFinding, ...]
     newest = {name: SubjectVersion(subject=name, version=3, id=7, schema=schema) for name in subjects}
     answers = {name: AskedSubject(newest=version, level=level) for name, version in newest.items()}
     return compared(read, answers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectThere:
+    """What a registry says of the schema of an output. One of ``id`` (the subject has it), ``accepted``,
+    ``rejected`` (the reasons) and ``unknown`` (why it does not answer); without any, there is no subject.
+    """
+
+    subject: str = "alerts-value"
+    schema: Attributes = field(default_factory=dict)
+    version: int = 3
+    level: str | None = "BACKWARD"
+    id: int | None = None
+    newest: bool = False
+    accepted: bool = False
+    after: int | None = None
+    fields: Sequence[str] = ()
+    rejected: Sequence[str] = ()
+    unknown: str | None = None
+
+    def verdict(self) -> SubjectVerdict:
+        text = one_spelling(json.dumps(self.schema)) if self.schema else ""
+        if self.unknown is not None:
+            return SubjectUnknown(why=self.unknown)
+        if self.id is not None:
+            return Registered(
+                subject=self.subject, version=self.version, id=self.id, text=text, newest=self.newest
+            )
+        if self.accepted:
+            return Accepted(
+                subject=self.subject,
+                text=text,
+                newest=self.after,
+                level=self.level,
+                fields=tuple(self.fields),
+            )
+        if self.rejected:
+            return Rejected(subject=self.subject, reasons=tuple(self.rejected), level=self.level)
+        return NoSubject(subject=self.subject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

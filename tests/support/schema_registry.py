@@ -121,7 +121,7 @@ class SchemaRegistry:
             match = re.fullmatch(pattern, path)
             if match and known_method == method:
                 with self._lock:
-                    return respond(*map(unquote, match.groups()))
+                    return respond(*(unquote(part) for part in match.groups() if part is not None))
         raise Refused(404, 404, "HTTP 404 Not Found")
 
     def _routes(

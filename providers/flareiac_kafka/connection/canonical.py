@@ -17,7 +17,7 @@ from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.secrets import reference
 from flareiac.sdk.validators import parse_duration
 from flareiac_kafka import codes
-from flareiac_kafka.connection.packages import SPARK_PACKAGES
+from flareiac_kafka.connection.packages import AVRO_PACKAGES, SPARK_PACKAGES
 from flareiac_kafka.connection.schema import DEFAULT_TIMEOUT, MECHANISMS
 from flareiac_kafka.connection.spec import (
     DEFAULT_TIMEOUT_MS,
@@ -79,11 +79,13 @@ def canonical(
         "security.protocol": _protocol(written, diagnostics),
         "bootstrap.servers": servers,
     }
+    registry = _registry(written.schema_registry, context)
+    packages = (*SPARK_PACKAGES, *AVRO_PACKAGES) if registry is not None else SPARK_PACKAGES
     definition = ConnectionDefinition(
         bootstrap_servers=servers,
         client=dict(sorted(client.items())),
-        packages=SPARK_PACKAGES,
-        schema_registry=_registry(written.schema_registry, context),
+        packages=tuple(sorted(packages)),
+        schema_registry=registry,
         timeout_ms=parse_duration(written.timeout or DEFAULT_TIMEOUT) or DEFAULT_TIMEOUT_MS,
     )
     attributes: Attributes = encode(definition)

@@ -9,3 +9,5 @@ SPARK_PACKAGES: Final = (
     "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.1",
 )
 """Maven coordinates of Spark's connector, sorted."""
+AVRO_PACKAGES: Final = ("org.apache.spark:spark-avro_2.13:4.1.1",)
+"""What Spark needs beside them where values have schemas of a registry."""

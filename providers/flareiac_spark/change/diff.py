@@ -690,6 +690,8 @@ class _Comparison:
             text = f"output {name} writes the same topic under another reference"
             yield Noted(path=(*path, "resource"), text=text)
         yield from self._kafka_client(name, old, new)
+        if old.format == new.format == "avro":
+            yield from self._written_schema(name, old, new)
         if old.mode != new.mode:
             yield self._output_mode(name, old.mode, new.mode)
         for parts, what in _RECORD_PARTS.items():
@@ -708,6 +710,37 @@ class _Comparison:
         if old.options != new.options:
             text = f"the producer options of output {name}"
             yield Restarted(path=(*path, "options"), text=text, why="options are read at the start")
+
+    def _written_schema(self, name: str, old: KafkaOutput, new: KafkaOutput) -> Iterator[JobChange]:
+        before, after = self._old.avro.get(name), self._new.avro.get(name)
+        declared = ("outputs", name, "schema")
+        asks_otherwise = (old.subject, old.schema, old.registry) != (new.subject, new.schema, new.registry)
+        if before != after and (after is not None or asks_otherwise):
+            same = before is not None and after is not None and before.schema == after.schema
+            warning = (
+                f"{new.place} holds records of the schema with id {before.id}: its consumers must read both"
+                if self._facts.started and before is not None and not same
+                else ""
+            )
+            yield Restarted(
+                path=declared if old.schema != new.schema else ("avro", name),
+                text=f"the id of the Avro schema of output {name}"
+                if same
+                else f"the Avro schema of output {name}",
+                why="each record names the schema that it is written with",
+                warning=warning,
+            )
+        elif old.schema != new.schema:
+            yield Noted(path=declared, text=f"output {name} writes the same Avro schema, declared otherwise")
+        if old.subject != new.subject:
+            yield Restarted(
+                path=("outputs", name, "subject"),
+                text=f"the subject of output {name}",
+                why=(
+                    f"records name their schema by its id; readers of the subject {old.subject} learn of no "
+                    "later version"
+                ),
+            )
 
     def _kafka_client(self, name: str, old: KafkaOutput, new: KafkaOutput) -> Iterator[JobChange]:
         path = ("outputs", name, "connection")

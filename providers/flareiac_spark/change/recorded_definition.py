@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from flareiac_spark.definition.job_definition import Input, JobDefinition, Output, StreamInput, TableOutput
+from flareiac_spark.definition.job_definition import (
+    Input,
+    JobDefinition,
+    KafkaOutput,
+    Output,
+    StreamInput,
+    TableOutput,
+)
 from flareiac_spark.definition.queries import what_is_read
 
 QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
@@ -40,10 +47,14 @@ def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
 
 
 def _output(item: Output, declared: Output) -> Output:
-    """A recorded output with what only the next generation looks at."""
+    """A recorded output with what only the next generation looks at, and with the declared way to the schema
+    that it writes.
+    """
     match item, declared:
         case TableOutput(), TableOutput():
             return replace(item, rebuild=declared.rebuild)
+        case KafkaOutput(), KafkaOutput():
+            return replace(item, schema=declared.schema, registry=declared.registry)
         case _:
             return item
 

@@ -24,6 +24,7 @@ from flareiac_spark.control.operations import (
 from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running, moment, this_process
 from flareiac_spark.control.spec import (
     ALL,
+    AvroValue,
     Dedup,
     FilesInput,
     Header,
@@ -60,6 +61,7 @@ __all__ = [
     "Analysed",
     "ApplicationSettings",
     "ApplicationStatus",
+    "AvroValue",
     "ControlDirectory",
     "ControlError",
     "Dedup",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-from flareiac.kernel.records import IMPLIED, SPARSE, Mismatch, decode, encode, named
+from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Mismatch, decode, encode, named
 from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.sources.resolved import Source, SpecColumn
 
@@ -128,12 +128,20 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AvroValue:
+    """The schema of the values that an output writes, and its id in the schema registry."""
+
+    id: int
+    schema: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaOutput:
     """A topic. ``client`` are settings of Kafka's Java client, ``options`` those of its producer, by Kafka's
     names; secrets among them are references. ``checkpoint`` as in ``TableOutput``.
 
     ``key`` is a column. ``headers`` is a column of headers as Kafka has them, or single headers.
-    ``topic_id`` None: whichever topic has that name.
+    ``topic_id`` None: whichever topic has that name. ``avro`` with that format alone.
     """
 
     bad_records: ClassVar = False
@@ -146,12 +154,13 @@ class KafkaOutput:
     topic_id: str | None = None
     client: Mapping[str, str]
     mode: Literal["append", "update", "complete"]
-    format: Literal["json", "text", "raw"]
+    format: Literal["json", "text", "raw", "avro"]
     key: str | None = None
     headers_column: str | None = None
     headers: tuple[Header, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     checkpoint: str | None = None
+    avro: AvroValue | None = field(default=None, metadata=OPTIONAL)
 
 
 Output: TypeAlias = TableOutput | KafkaOutput

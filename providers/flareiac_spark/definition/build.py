@@ -15,6 +15,7 @@ from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
 from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.control import (
+    AvroValue,
     Dedup,
     FilesInput,
     Header,
@@ -207,7 +208,23 @@ class _Build:
             headers=tuple(Header(name=header, column=column) for header, column in output.headers.items()),
             options=output.options,
             checkpoint=self._checkpoint(self._job.query_of(name)),
+            avro=self._avro_value(name, output),
         )
+
+    def _avro_value(self, name: str, output: definition.KafkaOutput) -> AvroValue | None:
+        """While the SQL is analysed, a schema need not be registered yet."""
+        if output.format != "avro":
+            return None
+        found = self._job.avro.get(name)
+        if self._analysis:
+            return AvroValue(id=found.id or 0, schema=found.schema) if found is not None else None
+        if found is None or found.id is None:
+            why = f"The schema of output {name} is not registered under the subject {output.subject}."
+            self.problems.append(
+                error(codes.SCHEMA_NOT_REGISTERED, why, attribute=("output", name, "kafka", "schema"))
+            )
+            return None
+        return AvroValue(id=found.id, schema=found.schema)
 
     def _source(self, item: definition.StreamInput) -> ResolvedSource:
         try:

@@ -15,6 +15,7 @@ from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Form, Mismatch, d
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, definition_of
 from flareiac_spark.control import ALL
 from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark.sources.avro.registry import RegistryAccess
 from flareiac_spark.sources.source import AnySource
 from flareiac_spark.stream.stream_definition import Watermark
 
@@ -150,7 +151,8 @@ class KafkaOutput:
     anything does. ``client`` are the settings of the connection, by the names of Kafka's Java client.
 
     ``key`` is the column of the records' keys; ``headers_column`` a column of headers as Kafka has them,
-    ``headers`` the columns of single ones, by the headers' names.
+    ``headers`` the columns of single ones, by the headers' names. Of Avro alone: ``subject``, ``registry``,
+    and ``schema``, the text that is declared, None for the newest version of the subject.
     """
 
     bad_records: ClassVar = False
@@ -166,8 +168,11 @@ class KafkaOutput:
     key: Text | None
     headers_column: Text | None
     headers: Mapping[str, Text]
-    format: Literal["json", "text", "raw"]
+    format: Literal["json", "text", "raw", "avro"]
     options: Mapping[str, Text]
+    subject: Text = field(default="", metadata=SPARSE)
+    schema: Text | None = field(default=None, metadata=OPTIONAL)
+    registry: RegistryAccess | None = field(default=None, metadata=OPTIONAL)
 
     @property
     def place(self) -> str:
@@ -176,6 +181,14 @@ class KafkaOutput:
 
 
 Output: TypeAlias = TableOutput | KafkaOutput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenSchema:
+    """The Avro schema of an output's values in one spelling. ``id`` None: apply registers it."""
+
+    schema: Text
+    id: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +239,8 @@ class JobDefinition:
     """Everything that runs, and what is said about it. ``application`` None: its engine is not declared.
 
     ``checkpoint_location`` and ``generation`` are those of ``checkpoint``,
-    None for a batch. ``step_order`` names the steps as they are written.
+    None for a batch. ``step_order`` names the steps as they are written. ``avro``: by output, what the schema
+    registry says of its schema; a plan adds it to what is declared.
     """
 
     engine: Ref | None
@@ -252,6 +266,7 @@ class JobDefinition:
     restart_nonce: Number
     comment: Text | None
     tags: Plain
+    avro: Mapping[str, WrittenSchema] = field(default_factory=dict, metadata=SPARSE)
 
     @classmethod
     def of(cls, attributes: Attributes) -> "JobDefinition":
@@ -335,6 +350,11 @@ class JobDefinition:
     def kafka_outputs(self) -> dict[str, KafkaOutput]:
         """The outputs that write topics."""
         return {name: item for name, item in self.outputs.items() if isinstance(item, KafkaOutput)}
+
+    @property
+    def avro_outputs(self) -> dict[str, KafkaOutput]:
+        """The outputs that write Avro to topics."""
+        return {name: item for name, item in self.kafka_outputs.items() if item.format == "avro"}
 
     @property
     def ordered_steps(self) -> dict[str, Step]:

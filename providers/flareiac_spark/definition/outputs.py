@@ -14,6 +14,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
 from flareiac_spark.column_types import table_columns
+from flareiac_spark.definition.avro_output import AvroOutput
 from flareiac_spark.definition.job_definition import KafkaOutput, Merge, Output, TableOutput
 from flareiac_spark.sources.kafka_client import LARGEST_BATCH, exceeding
 
@@ -73,6 +74,8 @@ class _WrittenKafka:
     key: Plain = None
     headers: Plain = None
     format: Plain = None
+    schema: Plain = None
+    subject: Plain = None
     options: Plain = None
 
 
@@ -144,6 +147,7 @@ class _Kafka:
         topic, block = self._block.topic, self._block
         connection = self._connection()
         headers = block.headers
+        avro = self._avro(connection)
         found = KafkaOutput(
             topic=self._topic_name(),
             resource=topic if isinstance(topic, Reference) else None,
@@ -156,9 +160,13 @@ class _Kafka:
             headers=self._headers(headers),
             format=block.format or "json",
             options=self._options(),
+            subject=avro.subject,
+            schema=avro.text,
+            registry=avro.registry,
         )
         if columns is not None:
             self._check_columns(found, columns)
+            avro.check_columns(found, columns)
         self._check_sizes(found)
         return found
 
@@ -185,12 +193,24 @@ class _Kafka:
         given = (settings or {}).get(LARGEST_BATCH)
         return int(given) if isinstance(given, str) and given.isdecimal() else None
 
+    def _avro(self, connection: Reference | None) -> AvroOutput:
+        """What is written of Avro."""
+        return AvroOutput(
+            output=self._name,
+            format=self._block.format,
+            schema=self._block.schema,
+            written_subject=self._block.subject,
+            topic=self._topic_name(),
+            connection=self._references.get(connection.address) if connection is not None else None,
+            diagnostics=self._diagnostics,
+        )
+
     def _check_columns(self, output: KafkaOutput, given: Sequence[str]) -> None:
         known = {name.lower() for name in given}
         wanted: list[tuple[Path, Data]] = [
             (("key",), output.key),
             (("headers",), output.headers_column),
-            (("format",), None if output.format == "json" else "value"),
+            (("format",), "value" if output.format in ("text", "raw") else None),
             *((("headers", header), column) for header, column in output.headers.items()),
         ]
         for path, column in wanted:

@@ -142,9 +142,23 @@ OUTPUT_KAFKA: Final = Block(
             type=STRING,
             description="The value of a record. json: an object of all columns but those of headers; nulls "
             "are written, timestamps in UTC as ISO 8601 with microseconds, binary as Base64. text: the "
-            "column value, a string. raw: the column value, binary. With text and raw a null is a tombstone.",
+            "column value, a string. raw: the column value, binary. With text and raw a null is a tombstone. "
+            "avro: the id of a schema in the connection's schema_registry in five bytes, then a record of "
+            "that schema; columns of key and headers are fields of it where the schema has them.",
             default="json",
-            validators=(one_of("json", "text", "raw"),),
+            validators=(one_of("json", "text", "raw", "avro"),),
+            effect="restart",
+        ),
+        "schema": Attribute(
+            type=STRING,
+            description='With avro: the schema that is written, for instance file("order.avsc"). Plan asks '
+            "the registry whether the subject has it or accepts it, and apply registers it. Default: the "
+            "newest version of the subject.",
+            effect="restart",
+        ),
+        "subject": Attribute(
+            type=STRING,
+            description="With avro: the subject of the schema. Default: the topic's name with -value.",
             effect="restart",
         ),
         "options": Attribute(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from flareiac_spark.control import Header, KafkaOutput
+from flareiac_spark.driver import avro_values
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.refusal import Refusal
@@ -160,9 +161,15 @@ class _Columns:
 
     def __init__(self, frame: "DataFrame", output: KafkaOutput) -> None:
         self._output = output
-        self._types = {field.name.lower(): (field.name, field.dataType) for field in frame.schema}
+        self._fields = {field.name.lower(): field for field in frame.schema}
+        self._types = {name: (field.name, field.dataType) for name, field in self._fields.items()}
 
     def value(self) -> str:
+        if self._output.avro is not None:
+            beside = avro_values.Output(
+                name=self._output.name, source=self._source, beside=self._written_elsewhere()
+            )
+            return f"{avro_values.value_of(self._fields, self._output.avro, beside)} AS {_VALUE}"
         if self._output.format == "json":
             taken = {name.lower() for name in _header_columns(self._output)}
             fields = [quote(name) for lower, (name, _type) in self._types.items() if lower not in taken]
@@ -232,10 +239,14 @@ class _Columns:
             )
         return f"CAST({quote(name)} AS STRING)"
 
+    def _written_elsewhere(self) -> set[str]:
+        """The columns of key and headers, in lower case."""
+        key = [] if self._output.key is None else [self._output.key]
+        return {name.lower() for name in (*key, *_header_columns(self._output))}
+
     def _refuse_others(self) -> None:
         """What only a value of several fields could hold."""
-        used = {_VALUE, *(name.lower() for name in _header_columns(self._output))}
-        used |= {self._output.key.lower()} if self._output.key is not None else set()
+        used = {_VALUE, *self._written_elsewhere()}
         if others := [name for lower, (name, _type) in self._types.items() if lower not in used]:
             raise Refusal(
                 "KAFKA_EXTRA_COLUMN",

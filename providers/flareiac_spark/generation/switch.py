@@ -9,6 +9,7 @@ from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.control import ControlError, JobSpec, TableOutput, job_spec_from_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.written_schemas import with_registered_ids
 from flareiac_spark.engine.application import Applications, read_desired
 from flareiac_spark.generation.generation_plan import begins, is_emptied, on_same_checkpoint, start_of
 from flareiac_spark.start_from import EARLIEST, OLDEST_SNAPSHOT
@@ -55,7 +56,8 @@ def switch_of(request: ChangeRequest, applications: Applications, *, early: bool
     """Only for what ``begins_generation``. ``early``: the tables that it refers to need not be there yet.
     Raises ``Failure``.
     """
-    planned, project = request.action.planned, applications.project
+    planned = with_registered_ids(request.action.planned, request.action.notes)
+    project = applications.project
     after = JobDefinition.of(planned)
     assert after.checkpoint is not None, "only what has a checkpoint has generations"
     assert after.generation is not None, "only what has a checkpoint has generations"

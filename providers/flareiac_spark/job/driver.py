@@ -41,6 +41,7 @@ from flareiac_spark.job.read import Readers, read_job
 from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.job.target import Target, target_of
+from flareiac_spark.job.written_schemas import SubjectReader
 from flareiac_spark.observation.job import observed_facts
 from flareiac_spark.sources.findings import InputReach
 
@@ -51,7 +52,7 @@ class JobDriver:
     def __init__(self, applications: Applications) -> None:
         self._applications, self._running = applications, RunningJobs(applications)
         self._reach = ReachReader(applications.project)
-        self._readers = Readers(reach=self._reach, schemas=SchemaReader())
+        self._readers = Readers(reach=self._reach, schemas=SchemaReader(), subjects=SubjectReader())
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
         """Asks the brokers and the schema registries of all these jobs once."""

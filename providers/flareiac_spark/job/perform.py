@@ -22,7 +22,7 @@ from flareiac_spark.generation.operation_client import OperationClient
 from flareiac_spark.generation.redirect import finish_redirected, half_done
 from flareiac_spark.generation.switch import GenerationSwitch, begins_generation, old_spec, switch_of
 from flareiac_spark.generation.targets import redirected
-from flareiac_spark.job import stages
+from flareiac_spark.job import stages, written_schemas
 from flareiac_spark.job.put_back import rollback_point
 from flareiac_spark.job.running import RunningJobs
 from flareiac_spark.job.target import target_of
@@ -40,6 +40,8 @@ def perform(request: ChangeRequest, stage: str, running: RunningJobs) -> StageDo
             done = _empty(request, output, running)
         case stages.PREPARE:
             done = _prepare(request, running)
+        case stages.REGISTER:
+            done = written_schemas.register(request, output)
         case stages.ROLLBACK_POINT:
             _refuse_running(request, running)
             done = StageDone(note=rollback_point(request, target_of(request, running), running))

@@ -24,7 +24,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
-from flareiac_spark.job import health, samples, schemas, topic_limits
+from flareiac_spark.job import health, samples, schemas, topic_limits, written_schemas
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
@@ -41,7 +41,8 @@ class JobPlanner:
     def plan(self, request: PlanRequest) -> Proposal:
         if request.desired is None:
             return _removed(request)
-        desired, recorded = JobDefinition.of(request.desired), _recorded(request)
+        recorded = _recorded(request)
+        desired = written_schemas.with_schemas(JobDefinition.of(request.desired), recorded, _facts(request))
         if recorded is None or isinstance(request.observed, Missing) or request.replace:
             return _staged(request, desired, _created(request, desired))
         return _staged(request, desired, _updated(request, desired, recorded))
@@ -49,6 +50,7 @@ class JobPlanner:
     def fingerprint(self, request: PlanRequest) -> Data:
         """Who runs there, on which checkpoint. Never offsets or batches: they move all the time."""
         facts, recorded = _facts(request), request.recorded
+        schemas_written = written_schemas.fingerprint(request, facts)
         return {
             "recorded definition": digest(recorded.attributes) if recorded else None,
             "definition that should run": facts.digest,
@@ -56,6 +58,7 @@ class JobPlanner:
             "stateful operators": sorted(facts.operators),
             "pinned settings": {key: facts.pinned[key] for key in sorted(facts.pinned)},
             "out of reach": _out_of_reach(request, facts),
+            **({"schemas": schemas_written} if schemas_written else {}),
         }
 
 
@@ -110,22 +113,29 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         drift = (request.observed.reason or "it is no longer among what should run",)
     blockers = [blocker for blocker in (blocking.misfit(desired, facts, request),) if blocker]
     blockers += _refused_again(request, desired, facts)
+    blockers += written_schemas.blockers(request, facts)
     begun = generation_plan.steps(request, desired, facts) if _begins_one(request, desired, facts) else ()
     return Proposal(
         action=Action.CREATE,
         planned=desired.attributes,
         changes=_visible(classify(desired.attributes, None, None)),
-        steps=(_start(request, desired, facts), *_quarantines(desired, None), *begun),
+        steps=(
+            _start(request, desired, facts),
+            *written_schemas.steps(request, desired, None, facts),
+            *_quarantines(desired, None),
+            *begun,
+        ),
         reasons=(
             *drift,
             *_left_null(request, desired, None),
             *_at_least_once(desired, None),
+            *written_schemas.reasons(request, desired, None, facts),
             *schemas.later_versions(facts),
         ),
         blockers=tuple(blockers),
         drift=drift,
         diagnostics=(*_absent_folders(request, facts), *_of_brokers(request, desired, facts, blockers)),
-        unknown=broker_positions.unknown(desired, facts),
+        unknown=_unknown(request, desired, facts),
         unproven="SQL",
         payload=JobPayload(analyse=True, nonce=facts.nonce + 1 if facts.digest is not None else 0).data,
     )
@@ -243,11 +253,16 @@ def _of_brokers(
     blocked = any(blocker.code == codes.AVRO_COLUMN_DIFFERS.id for blocker in blockers)
     yield from schemas.warnings(request, facts, blocked=blocked)
     yield from samples.warnings(request, facts)
+    yield from written_schemas.warnings(request, desired, facts)
     if any(blocker.code in (*_NO_POSITION, *_NOT_KNOWN) for blocker in blockers):
         return
     yield from broker_positions.warnings(request, desired, facts)
     if _runs(facts):
         yield from broker_positions.lost_warnings(request, desired, facts)
+
+
+def _unknown(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
+    return (*broker_positions.unknown(desired, facts), *written_schemas.unknown(request, facts))
 
 
 def _runs(facts: JobFacts) -> bool:
@@ -339,10 +354,12 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     blockers = _blockers(
         request, desired, recorded, found, facts, starts=_starts_again(request, recorded, found, healable)
     )
+    blockers += written_schemas.blockers(request, facts)
     accepted = blocking.is_accepted(
         request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
     )
     steps = _steps(found, desired, fresh=fresh, accepted=accepted)
+    steps += written_schemas.steps(request, desired, recorded, facts)
     steps += _quarantines(desired, recorded) if any(step.effect is Effect.RESTART for step in steps) else ()
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
@@ -356,6 +373,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         *foreign(request, recorded),
         *undone,
         *pinned_otherwise(request, recorded, desired, facts),
+        *written_schemas.drift(request, recorded, desired, facts),
     )
     stays = all(isinstance(change, Noted | Live | Pinned) for change in found)
     planned = (recorded_definition(recorded, desired) if stays else desired).attributes
@@ -371,6 +389,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
             *_reasons(found, drift, request, desired),
             *_left_null(request, desired, recorded),
             *_at_least_once(desired, recorded),
+            *written_schemas.reasons(request, desired, recorded, facts),
             *schemas.later_versions(facts),
         ),
         blockers=tuple(blockers),
@@ -382,7 +401,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
             *_of_brokers(request, desired, facts, blockers),
             *(broker_positions.short_retention(request, desired, facts) if _stops(steps) else ()),
         ),
-        unknown=() if blockers else broker_positions.unknown(desired, facts),
+        unknown=() if blockers else _unknown(request, desired, facts),
         unproven="SQL" if analyse else "",
         payload=JobPayload(
             analyse=analyse,
@@ -432,7 +451,11 @@ def _changed(
 
 def _visible(changes_found: Sequence[AttributeChange]) -> tuple[AttributeChange, ...]:
     """Without what only repeats the order of something that is shown."""
-    return tuple(change for change in changes_found if change.path[-1] not in _HIDDEN)
+    return tuple(
+        change
+        for change in changes_found
+        if change.path[-1] not in _HIDDEN and not (change.path[0] == "avro" and change.path[-1] == "schema")
+    )
 
 
 def _note_at(path: Path, notes: dict[Path, str]) -> str:

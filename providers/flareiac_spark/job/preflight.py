@@ -14,6 +14,7 @@ from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import read_state
 from flareiac_spark.generation.decide import decide
 from flareiac_spark.generation.switch import begins_generation, switch_of
+from flareiac_spark.job import written_schemas
 from flareiac_spark.job.analyse import TIMEOUT, analyse
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs
@@ -23,14 +24,15 @@ _HELD_SECONDS: Final = 2 * TIMEOUT
 
 
 def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
-    """Why generations cannot begin, then what Spark says of new and changed definitions on empty frames.
-    Raises ``Failure``.
+    """Why generations cannot begin and schemas cannot be written, then what Spark says of new and changed
+    definitions on empty frames. Raises ``Failure``.
     """
     for request in requests:
         running.end_silent_applications(request)
     for request in requests:
         running.applications.announce(_engine(request), request.references)
     refused = [item for request in requests for item in refusals(request, running.applications)]
+    refused += written_schemas.refusals(requests)
     return tuple(refused) or _analysed(requests, running)
 
 

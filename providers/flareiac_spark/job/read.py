@@ -44,6 +44,7 @@ from flareiac_spark.job.health import complaints
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.schemas import SchemaReader
+from flareiac_spark.job.written_schemas import SubjectReader
 from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk, reach_complaints
 from flareiac_spark.sources.source import kinds
 
@@ -57,6 +58,7 @@ class Readers:
 
     reach: ReachReader
     schemas: SchemaReader
+    subjects: SubjectReader
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
         """Asks each broker and each registry once for all of them, both at the same time."""
@@ -64,6 +66,7 @@ class Readers:
             {
                 "brokers": partial(self.reach.prefetch, requests),
                 "registries": partial(self.schemas.prefetch, requests),
+                "subjects": partial(self.subjects.prefetch, requests),
             },
             _LIMIT_SECONDS,
         )
@@ -126,6 +129,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         absent=_absent(declared, project),
         reach=readers.reach.read(request),
         schemas=readers.schemas.read(request),
+        subjects=readers.subjects.read(request),
         samples=readers.reach.samples(request.address),
         topic_limits=readers.reach.topic_limits(request.address),
     )

@@ -2,20 +2,16 @@
 ``SchemaReader``, which asks the registries.
 """
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import Final
 
-from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
-from flareiac.kernel.records import Mismatch, encode
+from flareiac.kernel.records import Mismatch
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.job.brokers import of_each
+from flareiac_spark.job.registries import Registries, Wanted, key_of
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sources.avro.differences import Difference, NewField, blocks
 from flareiac_spark.sources.avro.latest import (
@@ -27,63 +23,42 @@ from flareiac_spark.sources.avro.latest import (
     asked,
     compared,
 )
-from flareiac_spark.sources.avro.registry import RegistryAccess
 from flareiac_spark.sources.avro.texts import clause, way_to_read
 from flareiac_spark.stream.stream_definition import StreamDefinition
 
-_LIMIT_SECONDS: Final = 20.0
-
 
 class SchemaReader:
-    """Asks about many jobs at once, each registry once, or about one job."""
+    """Asks about the newest versions of subjects."""
 
-    def __init__(self, *, limit: float = _LIMIT_SECONDS) -> None:
-        self._limit, self._guard = limit, threading.Lock()
-        self._answers: Mapping[str, Mapping[str, SubjectAnswer]] = {}
-        self._waiting = set[str]()
+    def __init__(self) -> None:
+        self._registries: Registries[str, SubjectAnswer] = Registries(
+            asked, lambda why: SchemaUnknown(why=why)
+        )
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
         """Asks the registries; the answers serve one ``read`` of each of these jobs."""
-        reads: list[SchemaRead] = []
+        wanted: dict[str, Wanted[str]] = {}
         for request in requests:
             try:
-                reads += _reads(_declared(request), request.references).values()
+                wanted[request.address] = _wanted(_reads(_declared(request), request.references))
             except Mismatch:
                 continue  # reading that job reports it
-        answers = self._ask(reads)
-        with self._guard:
-            self._answers, self._waiting = answers, {request.address for request in requests}
+        self._registries.prefetch(wanted)
 
     def read(self, request: ReadRequest) -> Mapping[str, tuple[SchemaFinding, ...]]:
         """By input, for those whose values name schemas of a registry."""
         reads = _reads(_declared(request), request.references)
-        with self._guard:
-            answers = self._answers if request.address in self._waiting else {}
-            self._waiting.discard(request.address)
-        if not all(_key(read.registry) in answers for read in reads.values()):
-            answers = self._ask(list(reads.values()))
-        return {name: compared(read, answers[_key(read.registry)]) for name, read in reads.items()}
-
-    def _ask(self, reads: Sequence[SchemaRead]) -> dict[str, Mapping[str, SubjectAnswer]]:
-        registries = {_key(read.registry): read.registry for read in reads}
-        subjects = {
-            key: sorted({name for read in reads if _key(read.registry) == key for name in read.subjects})
-            for key in registries
-        }
-        calls = {key: partial(asked, access, subjects[key]) for key, access in registries.items()}
-        found = of_each(calls, self._limit)
+        answers = self._registries.answers(request.address, _wanted(reads))
         return {
-            key: found.get(key) or dict.fromkeys(subjects[key], _silent(access, self._limit))
-            for key, access in registries.items()
+            name: compared(
+                read, {subject: answers[key_of(read.registry), subject] for subject in read.subjects}
+            )
+            for name, read in reads.items()
         }
 
 
-def _silent(access: RegistryAccess, limit: float) -> SchemaUnknown:
-    return SchemaUnknown(why=f"the schema registry {access.url} did not answer within {limit:.0f} s")
-
-
-def _key(access: RegistryAccess) -> str:
-    return digest(encode(access))
+def _wanted(reads: Mapping[str, SchemaRead]) -> Wanted[str]:
+    return [(read.registry, subject) for read in reads.values() for subject in sorted(read.subjects)]
 
 
 def _declared(request: ReadRequest) -> JobDefinition | None:

@@ -13,6 +13,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.changes import QUIESCE, Effect, Reaction, Stage
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.change.drift import looked_at
+from flareiac_spark.definition import written_schemas
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
@@ -22,6 +23,8 @@ from flareiac_spark.generation.targets import redirected
 from flareiac_spark.observation.job import ENDED, JobFacts
 from flareiac_spark.start_from import EARLIEST, OLDEST_SNAPSHOT
 
+REGISTER: Final = written_schemas.REGISTER
+"""With the name of the output behind a dot."""
 FINISH: Final = "finish"
 EMPTY: Final = "empty"
 """With the name of the output behind a dot."""
@@ -67,7 +70,7 @@ def stages_of(update: JobUpdate) -> tuple[Stage, ...]:
     switches = begins(update.recorded, update.desired)
     needed = bool(between) or switches or _moves(update) or _disturbed_hard(update)
     quiesces = [_quiesce(update)] if stops and needed else []
-    return (*quiesces, *between, _last(update, quiesced=bool(quiesces)))
+    return (*_registrations(update), *quiesces, *between, _last(update, quiesced=bool(quiesces)))
 
 
 def closing_of(update: JobUpdate) -> str:
@@ -77,6 +80,15 @@ def closing_of(update: JobUpdate) -> str:
     if update.desired.is_finite:
         return f"wait for the run of {update.address} to end"
     return f"confirm that {update.address} is stable"
+
+
+def _registrations(update: JobUpdate) -> Iterator[Stage]:
+    """Before anything stops: what a registry refuses leaves the job as it runs."""
+    for name, item in sorted(update.desired.avro.items()):
+        if item.id is None:
+            subject = update.desired.avro_outputs[name].subject
+            text = f"register the schema of output {name} of {update.address} under the subject {subject}"
+            yield Stage(name=f"{REGISTER}.{name}", text=text, effect=Effect.METADATA, early=True)
 
 
 def _quiesce(update: JobUpdate) -> Stage:

@@ -9,6 +9,7 @@ from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_f
 from flareiac_spark.definition.build import by_folder, digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity
+from flareiac_spark.definition.written_schemas import with_registered_ids
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs
@@ -54,7 +55,7 @@ class Target:
 
 def target_of(request: ChangeRequest, running: RunningJobs) -> Target:
     """What a request asks for. Raises ``Failure``."""
-    planned = request.action.planned
+    planned = with_registered_ids(request.action.planned, request.action.notes)
     definition = JobDefinition.of(planned)
     spec = spec_of(request.address, planned, request.references, running.applications.project)
     digest = digest_of(spec, planned)

@@ -10,6 +10,7 @@ from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
 from flareiac_spark.control import JobSpec
 from flareiac_spark.sources.avro.latest import SchemaFinding
+from flareiac_spark.sources.avro.subjects import SubjectVerdict
 from flareiac_spark.sources.findings import InputReach
 from flareiac_spark.sources.findings_text import complaint
 from flareiac_spark.sources.joined_findings import by_input
@@ -68,6 +69,8 @@ class JobFacts:
     reach: Mapping[str, Mapping[str, InputReach]] = field(default_factory=dict)
     schemas: Mapping[str, tuple[SchemaFinding, ...]] = field(default_factory=dict)
     """What was found of the newest schemas that values name, by input."""
+    subjects: Mapping[str, SubjectVerdict] = field(default_factory=dict)
+    """What registries say of the schemas that are to be written, by output."""
     samples: Mapping[str, tuple[SampleFinding, ...]] = field(default_factory=dict)
     """What the last records of topics say of the columns, by input."""
     topic_limits: Mapping[str, int] = field(default_factory=dict)

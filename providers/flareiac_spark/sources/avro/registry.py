@@ -23,9 +23,13 @@ KEY_PHRASE: Final = "ssl.key.password"
 PROPERTIES: Final = (CA, CERTIFICATE, KEY, KEY_PHRASE)
 """Names of settings beside the address and the login, as Confluent's own clients call them."""
 _MOST_BYTES: Final = 16 * 1024 * 1024
+_MOST_OF_REASON: Final = 600
 _DEEPEST: Final = 20
 _ACCEPT: Final = "application/vnd.schemaregistry.v1+json, application/json"
+_CONTENT: Final = "application/vnd.schemaregistry.v1+json"
 _NOT_FOUND: Final = 404
+_REJECTED: Final = (409, 422)
+"""Statuses of what is asked of a schema: it is not compatible, or it is invalid."""
 
 
 class RegistryProblem(Exception):
@@ -44,6 +48,10 @@ class RegistryRefused(RegistryProblem):
 
 class NotFound(Exception):
     """The registry has no such schema, subject or version; the message is its own."""
+
+
+class RegistryRejected(RegistryProblem):
+    """It takes no such schema: the schema is invalid, or not compatible with what the subject has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +142,46 @@ class Registry:
             case _:
                 raise self._not_understood()
 
+    def registered(self, subject: str, text: str) -> SubjectVersion:
+        """The version of a subject that is this schema. Raises ``NotFound`` also where there is no such
+        subject.
+        """
+        match self._post(f"/subjects/{quote(subject, safe='')}", text):
+            case {"version": int(number), "id": int(schema_id)}:
+                schema = RegisteredSchema(text=text)
+                return SubjectVersion(subject=subject, version=number, id=schema_id, schema=schema)
+            case _:
+                raise self._not_understood()
+
+    def incompatibilities(self, subject: str, text: str) -> tuple[str, ...]:
+        """Why the registry would not take this schema as the next version of a subject, as its mode of
+        compatibility says; nothing where it would. Raises ``NotFound`` where there is no such subject.
+        """
+        path = f"/compatibility/subjects/{quote(subject, safe='')}/versions"
+        try:
+            found = self._post(f"{path}?verbose=true", text)
+        except NotFound:  # also of a registry that compares single versions only
+            found = self._post(f"{path}/latest?verbose=true", text)
+        match found:
+            case {"is_compatible": True}:
+                return ()
+            case {"is_compatible": False, "messages": [*reasons]} if reasons:
+                return tuple(_line(reason, most=_MOST_OF_REASON) for reason in reasons)
+            case {"is_compatible": False}:
+                return ("it is not compatible with the versions that are there",)
+            case _:
+                raise self._not_understood()
+
+    def register(self, subject: str, text: str) -> int:
+        """The id of a schema, which is a version of the subject from now on, if it was not before. Raises
+        ``RegistryRejected``.
+        """
+        match self._post(f"/subjects/{quote(subject, safe='')}/versions", text):
+            case {"id": int(schema_id)}:
+                return schema_id
+            case _:
+                raise self._not_understood()
+
     def _schema(self, found: Any) -> RegisteredSchema:
         texts: dict[tuple[str, int], str] = {}
         text = self._collected(found, texts, 0)
@@ -168,23 +216,31 @@ class Registry:
                 raise self._not_understood()
 
     def _get(self, path: str) -> Any:
+        return self._answer(path, None)
+
+    def _post(self, path: str, text: str) -> Any:
+        """The answer to a question about a schema."""
+        return self._answer(path, json.dumps({"schema": text}).encode())
+
+    def _answer(self, path: str, body: bytes | None) -> Any:
         """The answer of the first address that gives one."""
         problem: RegistryProblem = RegistryDown("the schema registry has no address")
         for url in self._urls:
             try:
-                return self._ask(url, path)
+                return self._ask(url, path, body)
             except RegistryDown as trouble:
                 problem = trouble
         raise problem
 
-    def _ask(self, url: str, path: str) -> Any:
+    def _ask(self, url: str, path: str, body: bytes | None) -> Any:
         try:
-            request = Request(url + path, headers=self._headers)  # noqa: S310  # http and https alone
+            headers = self._headers if body is None else {**self._headers, "Content-Type": _CONTENT}
+            request = Request(url + path, body, headers)  # noqa: S310  # http and https alone
             with self._opener.open(request, timeout=self._timeout) as answer:
                 content = answer.read(_MOST_BYTES + 1)
         except HTTPError as refused:
             with refused:
-                raise self._problem(url, refused) from None
+                raise self._problem(url, refused, of_schema=body is not None) from None
         except (URLError, HTTPException, OSError, ValueError) as trouble:
             reason = trouble.reason if isinstance(trouble, URLError) else trouble
             raise RegistryDown(f"the schema registry {url} does not answer: {_line(reason)}") from None
@@ -193,8 +249,10 @@ class Registry:
         except (ValueError, RecursionError):
             raise self._not_understood() from None
 
-    def _problem(self, url: str, refused: HTTPError) -> Exception:
+    def _problem(self, url: str, refused: HTTPError, *, of_schema: bool) -> Exception:
         said = _message_of(refused)
+        if of_schema and refused.code in _REJECTED and said is not None:
+            return RegistryRejected(said)
         if refused.code == _NOT_FOUND and said is not None:
             return NotFound(said)
         if refused.code in (401, 403):
@@ -261,11 +319,11 @@ def _message_of(refused: HTTPError) -> str | None:
         return None
     match answer:
         case {"error_code": int(), "message": str(text)}:
-            return _line(text)
+            return _line(text, most=_MOST_OF_REASON)
         case _:
             return None
 
 
-def _line(trouble: object) -> str:
+def _line(trouble: object, *, most: int = 200) -> str:
     text = " ".join(str(trouble).split())
-    return text[:200] if "header value" not in text.lower() else "the login has a sign that cannot be sent"
+    return text[:most] if "header value" not in text.lower() else "the login has a sign that cannot be sent"

@@ -1,0 +1,37 @@
+"""The ids of schemas that outputs write, in a definition that is carried out. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.records import decode, encode
+from flareiac_spark.definition.job_definition import JobDefinition
+
+REGISTER: Final = "register"
+"""The stage that registers the schema of an output, with the name of the output behind a dot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredNote:
+    """What that stage notes."""
+
+    id: int
+
+    @property
+    def data(self) -> Data:
+        """As the journal has it."""
+        return encode(self)
+
+
+def with_registered_ids(planned: Attributes, notes: Mapping[str, Data]) -> Attributes:
+    """The planned attributes with the ids that stages have noted since; the others stay None."""
+    job = JobDefinition.of(planned)
+    if all(item.id is not None for item in job.avro.values()):
+        return planned
+    found = {
+        name: replace(item, id=decode(RegisteredNote, note, "note").id)
+        for name, item in job.avro.items()
+        if item.id is None and (note := notes.get(f"{REGISTER}.{name}")) is not None
+    }
+    return replace(job, avro={**job.avro, **found}).attributes
