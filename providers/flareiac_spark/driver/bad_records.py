@@ -13,7 +13,7 @@ from flareiac_spark.control import StreamInput, TableOutput
 from flareiac_spark.driver import logical_plan
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.sources.bad_records import DROP, MARKED, MARKER, NAME, QUARANTINE
-from flareiac_spark.sources.decoding import literal
+from flareiac_spark.sources.decoding import ONCE, STAYS, literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,8 +22,6 @@ ERROR_CLASS: Final = "BAD_RECORD"
 _SAID: Final = re.compile(r"\[BAD_RECORD\] (.*)", re.DOTALL)
 _RECORD: Final = "__flareiac_record"
 _COUNT: Final = "bad"
-_STAYS: Final = "spark_partition_id() >= 0"
-"""True of every row. Spark moves no filter past an expression with it, and computes it once for each row."""
 _WAY_ON: Final = (
     'To go on without such records, write in its stream: bad_records = { action = "drop" }; to keep what is '
     "known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null columns: "
@@ -47,7 +45,7 @@ def taken_off(frame: "DataFrame", item: StreamInput) -> Any:
         judged_rows = _counted(marked, f"{NAME}{item.name}")
     else:
         # The condition is true of every row, and reads the whole record, also where no step reads any column
-        judged_rows = frame.selectExpr(judgement.format(f" AND {_STAYS}"), *beside).where(
+        judged_rows = frame.selectExpr(judgement.format(f" AND {STAYS}"), *beside).where(
             f"{_RECORD} IS NOT NULL"
         )
     if item.bad_records in (DROP, QUARANTINE):
@@ -74,10 +72,10 @@ def empty_bad_rows(empty: "DataFrame", item: StreamInput, output: TableOutput, j
 
 
 def judges(node: Any) -> bool:
-    """Whether a node of a plan is the one that judges each record. It gives the same rows each time, although
+    """Whether a node of a plan decodes or judges each record. It gives the same rows each time, although
     Spark takes it for not deterministic.
     """
-    return logical_plan.kind(node) == "Project" and _RECORD in logical_plan.columns(node)
+    return logical_plan.kind(node) == "Project" and not {_RECORD, ONCE}.isdisjoint(logical_plan.columns(node))
 
 
 def counts(observed: dict[str, dict[str, int]]) -> dict[str, int]:

@@ -5,9 +5,9 @@ Spark's own functions are permissive: ``from_json`` gives null for a field that 
 of two documents and drops the rest, and gives nulls for a field that is missing. Here a record that decodes
 only partly is bad, and the column ``ERROR`` says why. A null value is a tombstone and never bad.
 
-JSON is parsed once, as the first of two elements of an array around the text: what stands after a value would
-be a further element, or breaks the array. Its names and its last element hold a random text, so that no
-record can close the array and go on as if it were ours.
+JSON is parsed once, with a member of our own in the place of the last brace: ``{"a": 1}`` is read as
+``{"a": 1,"NAME":true}``. That member belongs to the object exactly where the last brace ends it, so that text
+after the object is seen. Its name is random: no record can hold it.
 
 Options are always given to the functions: without them Spark's optimizer prunes the schema of ``from_json``
 to the columns that a query reads, and the other columns would not be judged.
@@ -26,10 +26,19 @@ ERROR: Final = "__flareiac_error"
 """The column with the error of a record, null where the record is good."""
 OWN_OPTIONS: Final = ("mode", "columnNameOfCorruptRecord")
 """Options of Spark's reader that decide what becomes of bad records, and so are not the user's."""
+STAYS: Final = "spark_partition_id() >= 0"
+"""True of every row. Spark moves no filter past a projection with it; one that it moves has what it reads
+computed once more.
+"""
+ONCE: Final = "__flareiac_once"
+"""The column of a projection that holds ``STAYS`` alone."""
 _NO_FIT: Final = "the value does not fit the columns"
-_VALUE: Final = "__flareiac_text"
 _DECODED: Final = "__flareiac_decoded"
 _CORRUPT: Final = "__flareiac_corrupt"
+_BLANK: Final = " \t\n\r"
+"""What may stand around JSON."""
+_BRACE: Final = "X'7D'"
+_COMMENTS: Final = "allowComments"
 _NESTING: Final = "maxNestingDepth"
 _DEEPEST: Final = 1000
 """How deep Spark reads JSON without that option."""
@@ -49,14 +58,12 @@ def decode_text(
 
     ``options`` are those of Spark's reader, ``schema`` gives columns as a DDL text.
     """
-    decoder = _Decoder(format=format, columns=columns, options=permissive(options), schema=schema)
+    given = permissive(options)
+    decoder = _Decoder(format=format, columns=columns, options=given, schema=schema, value=quote(value))
     required = frame.sparkSession.createDataFrame([], schema(columns)).schema
-    text = f"CAST({quote(value)} AS STRING)"
     kept = [quote(name) for name in frame.columns]
-    decoded = frame.selectExpr(*kept, f"{text} AS {_VALUE}").selectExpr(
-        *kept, _VALUE, f"{decoder.whole(_VALUE)} AS {_DECODED}"
-    )
-    fields = [f"{decoder.record}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
+    decoded = frame.selectExpr(*kept, f"{decoder.whole} AS {_DECODED}")
+    fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
     return decoded.selectExpr(*kept, *fields, f"{decoder.error(required)} AS {ERROR}")
 
 
@@ -133,43 +140,43 @@ class _Decoder:
     columns: tuple[SpecColumn, ...]
     options: Mapping[str, str]
     schema: Callable[[tuple[SpecColumn, ...]], Any]
+    value: str = ""
+    """The column with the text, or its bytes."""
     unguessed: str = field(default_factory=lambda: token_hex(8))
-    """What no record can hold: of names around it."""
-
-    def whole(self, text: str) -> str:
-        """The struct that holds all columns, and what says whether they are whole."""
-        columns = self.schema(self.columns)
-        if self.format != "json":
-            return self._from(text, with_corrupt(columns))
-        around = f"concat('{{\"{self._array}\":[', {text}, '\n,{{\"{self._end}\":1}}]}}')"
-        element = f"STRUCT<{columns}{', ' * bool(columns)}{self._end} INT>"
-        return self._from(around, with_corrupt(f"{self._array} ARRAY<{element}>"), self._deeper)
+    """What no record can hold: of names of our own."""
 
     @property
-    def record(self) -> str:
-        """The struct of all columns."""
-        return f"get({_DECODED}.{self._array}, 0)" if self.format == "json" else _DECODED
+    def text(self) -> str:
+        """The value as text."""
+        return f"CAST({self.value} AS STRING)"
+
+    @property
+    def whole(self) -> str:
+        """The struct that holds all columns, and what says whether they are whole."""
+        if self.format != "json":
+            return self._from(self.text, with_corrupt(self.schema(self.columns)))
+        return self._from(self._ended, with_corrupt(self._members))
 
     def error(self, required: Any) -> str:
         """The error of a record that is decoded, null where it is good."""
-        missing = list(missing_values(self.columns, required, f"{self.record}."))
+        missing = list(missing_values(self.columns, required, f"{_DECODED}."))
+        is_json = self.format == "json"
         good = [
-            f"{self.record} IS NOT NULL AND {_DECODED}.{_CORRUPT} IS NULL",
-            f"is_valid_utf8({_VALUE})",
-            *([self._is_one_document] if self.format == "json" else [f"trim({_VALUE}) <> ''"]),
+            self._is_one_object if is_json else self._is_one_line,
+            f"is_valid_utf8({self.text})",
             *(f"NOT ({condition})" for condition, _ in missing),
         ]
         explained = [
-            (f"trim({_VALUE}) = ''", "the value is empty"),
-            (f"NOT is_valid_utf8({_VALUE})", "the value is not UTF-8 text"),
-            *(self._json_errors(_VALUE) if self.format == "json" else self._csv_errors(_VALUE)),
-            (self._is_corrupt(_VALUE, with_corrupt(self.schema(self.columns))), _NO_FIT),
+            (f"trim({self.text}) = ''", "the value is empty"),
+            (f"NOT is_valid_utf8({self.text})", "the value is not UTF-8 text"),
+            *(self._json_errors(self.text) if is_json else self._csv_errors(self.text)),
+            (self._is_corrupt(self.text, with_corrupt(self.schema(self.columns))), _NO_FIT),
             *self._more_text(),
             *((condition, _missing(name)) for condition, name in missing),
         ]
         whens = " ".join(f"WHEN {condition} THEN {literal(text)}" for condition, text in explained)
         return (
-            f"CASE WHEN {_VALUE} IS NULL OR ({' AND '.join(good)}) THEN CAST(NULL AS STRING) {whens} "
+            f"CASE WHEN {self.value} IS NULL OR ({' AND '.join(good)}) THEN CAST(NULL AS STRING) {whens} "
             f"ELSE {literal(_NO_FIT)} END"
         )
 
@@ -188,14 +195,63 @@ class _Decoder:
 
     def _more_text(self) -> Iterator[tuple[str, str]]:
         if self.format == "json":
-            is_whole = f"{_DECODED}.{_CORRUPT} IS NULL AND {self._is_one_document}"
-            yield f"NOT coalesce({is_whole}, false)", "there is more text after the JSON object"
+            yield f"NOT coalesce({self._is_one_object}, false)", "there is more text after the JSON object"
 
     @property
-    def _is_one_document(self) -> str:
-        """Whether the text is one JSON value and nothing else: ``from_json`` stops after the first one."""
-        elements = f"{_DECODED}.{self._array}"
-        return f"size({elements}) = 2 AND get({elements}, 1).{self._end} = 1"
+    def _is_one_line(self) -> str:
+        """Whether the text is CSV that fits."""
+        is_there = f"{_DECODED} IS NOT NULL AND {_DECODED}.{_CORRUPT} IS NULL"
+        return f"{is_there} AND trim({self.text}) <> ''"
+
+    @property
+    def _ended(self) -> str:
+        """The text with a member of our own in the place of its last brace. A text that does not end with a
+        brace is left as it is. Bytes are cut, because Spark counts the letters of a text to cut it.
+        """
+        content = f"CAST({self.value} AS BINARY)"
+        trimmed = f"CAST(trim(TRAILING {literal(_BLANK)} FROM {self.text}) AS BINARY)"
+        return (
+            f"CASE WHEN {_last(content)} = {_BRACE} THEN {self._with_end(content)} "
+            f"WHEN {_last(trimmed)} = {_BRACE} THEN {self._with_end(trimmed)} ELSE {self.text} END"
+        )
+
+    def _with_end(self, content: str) -> str:
+        member = f"""CAST(',"{self._end}":true}}' AS BINARY)"""
+        return f"CAST(concat(substring({content}, 1, octet_length({content}) - 1), {member}) AS STRING)"
+
+    @property
+    def _is_one_object(self) -> str:
+        """Whether the text is one JSON object that fits, and nothing else: ``from_json`` stops after the
+        first one. An object without members has no place for one after a comma.
+        """
+        found = f"{_DECODED}.{_CORRUPT} IS NULL AND {_DECODED}.{self._end}"
+        is_empty = f"translate({self.text}, {literal(_BLANK)}, '') = '{{}}'"
+        commented = f" OR {self._is_one_element}" if self._allows_comments else ""
+        return f"({found} OR {is_empty}{commented})"
+
+    @property
+    def _allows_comments(self) -> bool:
+        return any(
+            name.lower() == _COMMENTS.lower() and text.lower() == "true"
+            for name, text in self.options.items()
+        )
+
+    @property
+    def _is_one_element(self) -> str:
+        """Whether the text, which may end with a comment, is the first of two elements of an array around
+        it, and fits.
+        """
+        around = f"concat('{{\"{self._array}\":[', {self.text}, '\n,{{\"{self._end}\":true}}]}}')"
+        ddl = with_corrupt(f"{self._array} ARRAY<STRUCT<{self._members}>>")
+        parsed = self._from(around, ddl, self._deeper)
+        elements = f"{parsed}.{self._array}"
+        is_first = f"size({elements}) = 2 AND get({elements}, 0) IS NOT NULL"
+        return f"{parsed}.{_CORRUPT} IS NULL AND {is_first} AND get({elements}, 1).{self._end}"
+
+    @property
+    def _members(self) -> str:
+        """The columns, and what marks the end."""
+        return ", ".join(filter(None, (self.schema(self.columns), f"{self._end} BOOLEAN")))
 
     @property
     def _array(self) -> str:
@@ -238,6 +294,10 @@ class _Decoder:
         name = next((name for name in self.options if name.lower() == _NESTING.lower()), _NESTING)
         deepest = self.options.get(name, str(_DEEPEST))
         return {**self.options, name: str(int(deepest) + _AROUND) if deepest.isdecimal() else deepest}
+
+
+def _last(content: str) -> str:
+    return f"substring({content}, -1, 1)"
 
 
 def _misfit(column: SpecColumn) -> str:

@@ -20,7 +20,7 @@ from flareiac_spark.sources.debezium.envelope import UNCHANGED, Cases, Envelope,
 from flareiac_spark.sources.debezium.names import DELETE, MESSAGE, placeholder
 from flareiac_spark.sources.debezium.positions import FIELDS
 from flareiac_spark.sources.debezium.unchanged import is_unchanged
-from flareiac_spark.sources.decoding import ERROR, literal, missing_values, quote
+from flareiac_spark.sources.decoding import ERROR, ONCE, STAYS, literal, missing_values, quote
 from flareiac_spark.sources.resolved import SpecColumn
 
 Ddl: TypeAlias = Callable[[tuple[SpecColumn, ...]], str]
@@ -43,8 +43,11 @@ def decode_envelopes(
     missing = tuple(missing_values(row, required, f"{_DECODED}.row.")) if row else ()
     found = written(writers, quote(value), sql.branches)
     kept = [quote(name) for name in frame.columns]
-    read = frame.where(f"{quote(value)} IS NOT NULL").selectExpr(*kept, f"{found.decoded} AS {_DECODED}")
-    read = read.where(f"{_DECODED} IS NULL OR {_DECODED}.op IS NULL OR {_DECODED}.op <> {literal(MESSAGE)}")
+    read = frame.where(f"{quote(value)} IS NOT NULL").selectExpr(
+        *kept, f"{found.decoded} AS {_DECODED}", f"{STAYS} AS {ONCE}"
+    )
+    is_change = f"{_DECODED} IS NULL OR {_DECODED}.op IS NULL OR {_DECODED}.op <> {literal(MESSAGE)}"
+    read = read.where(f"{ONCE} AND ({is_change})")
     unread = (f"{_DECODED}.`{MARK}` IS NULL", found.unread)
     error = text_of((*found.errors, unread, *sql.errors, *sql.envelope.missing(missing)))
     fields = [f"{_DECODED}.row.{quote(column.name)} AS {quote(column.name)}" for column in row]

@@ -21,7 +21,7 @@ from flareiac_spark.sources.debezium.envelope import (
 from flareiac_spark.sources.debezium.json_kinds import JsonKinds, is_there, kind_of, schema_fields
 from flareiac_spark.sources.debezium.names import DELETE, MESSAGE, SCHEMAS, placeholder
 from flareiac_spark.sources.debezium.unchanged import base64_of, is_unchanged
-from flareiac_spark.sources.decoding import ERROR, literal, missing_values, quote
+from flareiac_spark.sources.decoding import ERROR, ONCE, STAYS, literal, missing_values, quote
 from flareiac_spark.sources.resolved import SpecColumn
 
 Ddl: TypeAlias = Callable[[tuple[SpecColumn, ...]], str]
@@ -55,7 +55,7 @@ def decode_json(
     for step in reading.steps(f"CAST({quote(value)} AS STRING)", ddl):
         found = found.selectExpr(*kept, *step)
         if any(part.endswith(f" AS {_OP}") for part in step):
-            found = found.where(f"{_OP} IS NULL OR {_OP} <> {literal(MESSAGE)}")
+            found = found.where(f"{ONCE} AND ({_OP} IS NULL OR {_OP} <> {literal(MESSAGE)})")
     error = text_of((*reading.errors, *reading.envelope.missing(missing)))
     return found.selectExpr(*kept, *fields_of(_DECODED, row), *reading.envelope.change, f"{error} AS {ERROR}")
 
@@ -96,7 +96,7 @@ class _Reading:
             f"CASE WHEN {_IS_WRAPPED} THEN {schema} END AS {_SCHEMA}",
         )
         kept = (_TEXT, _WHOLE, _PAYLOAD, _SCHEMA)
-        yield *kept, f"try_variant_get({_PAYLOAD}['op'], '$', 'string') AS {_OP}"
+        yield *kept, f"{STAYS} AS {ONCE}", f"try_variant_get({_PAYLOAD}['op'], '$', 'string') AS {_OP}"
         which = f"CASE WHEN {_OP} = '{DELETE}' THEN 'before' ELSE 'after' END"
         yield (
             *(_TEXT, _WHOLE, _PAYLOAD, _OP),

@@ -11,6 +11,7 @@ from flareiac.sdk import name_patterns
 from flareiac_spark.sources.avro.known import new_id_in
 from flareiac_spark.sources.avro.notes import known_schemas, want
 from flareiac_spark.sources.avro.registry import RegistryProblem
+from flareiac_spark.sources.bad_records import QUARANTINE
 from flareiac_spark.sources.decoding import ERROR, marker, quote
 from flareiac_spark.sources.kafka.avro_values import AvroValues
 from flareiac_spark.sources.kafka.cluster import TIMEOUTS, Cluster, FoundTopics, NotAnswered, TopicIds
@@ -200,7 +201,11 @@ class ResolvedKafka(ResolvedSource):
             opening=opening, columns=self.judged_columns, options=self.options, avro=self.avro
         )
         read = decoded(frame, self.format, decoding)
-        marked = [] if self.format in VALUE else [marker(_KNOWN)]
+        # The value is carried along only where a table takes it
+        known = {
+            name: of for name, of in _KNOWN.items() if name != "raw" or opening.bad_records == QUARANTINE
+        }
+        marked = [] if self.format in VALUE else [marker(known)]
         return read.selectExpr(*map(quote, names), *marked)
 
     @property

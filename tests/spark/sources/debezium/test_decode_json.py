@@ -197,6 +197,14 @@ NOT_ENVELOPES = (
 )
 
 
+def test_a_record_is_parsed_once(spark: Any) -> None:
+    """Spark moves a filter to the values that it needs, and computes those there too."""
+    frame = spark.createDataFrame([(change(after={"id": 1}),)], "v binary")
+    found = decode_json(frame, "v", (_ID, *_CHANGE), {}, spark_columns)
+    for query in (found, found.where("id > 1").select("change_op")):
+        assert str(query._jdf.queryExecution().optimizedPlan()).count("parseJson(") == 1
+
+
 def test_what_is_no_envelope_is_bad_and_says_why(spark: Any) -> None:
     found = decoded(spark, [value for value, _ in NOT_ENVELOPES], (_ID,))
     assert [row[ERROR] for row in found] == [text for _, text in NOT_ENVELOPES]
