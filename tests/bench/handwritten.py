@@ -43,7 +43,9 @@ def _files(spark: SparkSession, settings: dict[str, Any]) -> Any:
 
 def _records(spark: SparkSession, settings: dict[str, Any]) -> Any:
     raw = spark.readStream.format("kafka").options(**settings["kafka"]).load()
-    return raw.selectExpr(f"from_json(CAST(value AS STRING), '{settings['schema']}') AS v").select("v.*")
+    options = ", map('mode', 'FAILFAST')" if settings["fails_fast"] else ""
+    decoded = f"from_json(CAST(value AS STRING), '{settings['schema']}'{options}) AS v"
+    return raw.selectExpr(decoded).select("v.*")
 
 
 def _merge(settings: dict[str, Any], batch: Any, _number: int) -> None:
