@@ -287,12 +287,13 @@ def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) ->
         ("new generation", Verdict.GENERATION),
         ("loses data", Verdict.GENERATION),
         ("stops", Verdict.STOPS),
-        ("starts", Verdict.STARTS),
     ):
         if effect in effects:
             return verdict
-    if "restart" in effects:
+    if "restart" in effects:  # of the job; what starts beside it is a query that it did not have
         return Verdict.TOLD if "results change" in effects else Verdict.RESTART
+    if "starts" in effects:
+        return Verdict.STARTS
     if effects == {"no effect"}:
         return Verdict.NO_EFFECT
     if "live" in effects:

@@ -1,6 +1,5 @@
 """Some cells of the matrix change x source x output; ``python -m tests.bench matrix`` takes all of them."""
 
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -35,9 +34,8 @@ def test_each_cell_has_a_name_of_its_own_and_rows_that_are_right() -> None:
 
 @pytest.mark.jvm
 @pytest.mark.usefixtures("jars", "java_home")
-def test_no_cell_differs(tmp_path: Path, jar_lock: Path) -> None:
+def test_no_cell_differs(tmp_path: Path) -> None:
     chosen: list[Cell] = [cell for cell in cells() if cell.name in SAMPLE]
     assert len(chosen) == len(SAMPLE)
-    shutil.copy(jar_lock, tmp_path)
     run(tmp_path, chosen)
     assert [cell.name for cell in chosen if cell.wrong] == [], table(chosen)
