@@ -23,6 +23,10 @@ hypothesis.settings.register_profile("untimed", untimed)
 hypothesis.settings.register_profile("ci", untimed, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") == "true" else "untimed")
 
+# Each "init" of a test would make an archive for its jars, beside the tests; tests/run.sh makes those that
+# many tests use.
+os.environ.setdefault("FLAREIAC_CLASS_ARCHIVE", "use")
+
 # So that tests find "tests.support", however pytest was started
 sys.path.insert(0, str(Path(__file__).parent.parent))
 

@@ -1,6 +1,5 @@
 """The jars with which Spark reads and writes Kafka, and with which it reads and writes Avro."""
 
-import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -25,5 +24,18 @@ def connector_jars() -> tuple[Path, ...]:
     return tuple(jar.path for jar in found)
 
 
+def make_archives() -> None:
+    """Makes the class-data archives with which the drivers of the tests start, without Avro and with it."""
+    from flareiac_spark.runtime.archive import make_archive
+    from flareiac_spark.runtime.coordinates import parse_coordinates
+    from flareiac_spark.runtime.jars import fetch_jars
+    from flareiac_spark.runtime.java import require_java
+    from flareiac_spark.runtime.versions import default_packages
+
+    for connector in (CONNECTOR, [item for item in CONNECTOR if "avro" not in item]):
+        wanted = parse_coordinates(tuple(sorted((*default_packages(), *connector))))
+        make_archive(require_java(), [jar.path for jar in fetch_jars(wanted, print, locked={})])
+
+
 if __name__ == "__main__":
-    print(os.pathsep.join(map(str, connector_jars())), file=sys.stdout)
+    make_archives()

@@ -24,7 +24,8 @@ from flareiac_spark.runtime.versions import installed_pyspark
 
 _TRAINING_S = 600
 _KEPT = 4
-_OFF = "FLAREIAC_CLASS_ARCHIVE"
+_SETTING = "FLAREIAC_CLASS_ARCHIVE"
+_OFF, _USE = "off", "use"
 
 
 def archive_path(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Path:
@@ -46,21 +47,31 @@ def archive_path(java: Java, jars: Sequence[Path], environment: Mapping[str, str
 def usable_archive(
     java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ
 ) -> Path | None:
-    """The archive if it has been made, else None. ``FLAREIAC_CLASS_ARCHIVE=off`` means none."""
-    if environment.get(_OFF) == "off":
+    """The archive if it has been made, else None. ``FLAREIAC_CLASS_ARCHIVE=off`` means none.
+
+    Its time is then that of this use, so that the ones in use are those that are kept.
+    """
+    if environment.get(_SETTING) == _OFF:
         return None
     try:
         path = archive_path(java, jars, environment)
-    except OSError:
+        if not path.is_file():
+            return None
+        os.utime(path)
+    except FileNotFoundError:
         return None
-    return path if path.is_file() else None
+    except OSError:  # another user's, which may be read and not touched
+        return path
+    return path
 
 
 def make_in_background(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> bool:
     """Starts making the archive in a process of its own that outlives this one; False when there is nothing
-    to make.
+    to make, or ``FLAREIAC_CLASS_ARCHIVE`` (``off``, ``use``) says that none is to be made.
     """
-    if environment.get(_OFF) == "off" or not jars or usable_archive(java, jars, environment) is not None:
+    if environment.get(_SETTING) in (_OFF, _USE) or not jars:
+        return False
+    if usable_archive(java, jars, environment) is not None:
         return False
     command = [sys.executable, "-m", "flareiac_spark.runtime.make_archive", str(java.home), *map(str, jars)]
     # The shell ends at once and leaves its child to the system: no one has to wait for it, and it outlives
@@ -145,8 +156,8 @@ def _spark_stamp(pyspark: Path | None) -> list[tuple[str, int, int]]:
 
 
 def _drop_old(folder: Path) -> None:
-    """Keeps the newest few (each has about 200 MB; a JVM that has mapped one keeps it without its name), and
-    nothing half made.
+    """Keeps those that were used last, and nothing half made. Each has about 200 MB; a JVM that has mapped
+    one keeps it without its name.
     """
     made = sorted(folder.glob("*.jsa"), key=lambda item: item.stat().st_mtime_ns, reverse=True)
     for old in made[_KEPT:]:

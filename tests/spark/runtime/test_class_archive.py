@@ -43,6 +43,18 @@ def test_none_is_used_before_it_is_made_or_when_switched_off(
     assert not make_in_background(_JAVA, two_jars)
 
 
+def test_one_that_is_made_is_used_where_none_is_to_be_made(two_jars: list[Path], empty_cache: Path) -> None:
+    use = {**os.environ, "FLAREIAC_CLASS_ARCHIVE": "use"}
+    assert not make_in_background(_JAVA, two_jars, use)
+    path = archive_path(_JAVA, two_jars, use)
+    assert not path.parent.exists()
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"archive")
+    os.utime(path, (1, 1))
+    assert usable_archive(_JAVA, two_jars, use) == path
+    assert path.stat().st_mtime > 1, "what is used stays longest"
+
+
 def test_a_long_driver_keeps_the_second_compiler(tmp_path: Path) -> None:
     assert not [
         option
