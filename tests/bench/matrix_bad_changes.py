@@ -56,8 +56,8 @@ def _on_their_way() -> Iterator[Change]:
         given = then(with_(place="spoiled"), bad_records(before))
         in_flight = partial(each, given=given, event=Happening.IN_FLIGHT, paused=True)
         edit, name = bad_records(after), f"{_told(before)} to {_told(after)}, batch in flight"
-        yield from in_flight(name, "plain", where, edit, Verdict.STARTS)
-        yield from in_flight(name, "plain", "kafka:foreach_batch", edit, Verdict.STARTS)
+        yield from in_flight(name, "plain", where, edit, Verdict.RESTART)
+        yield from in_flight(name, "plain", "kafka:foreach_batch", edit, Verdict.RESTART)
     given = then(with_(place="spoiled"), bad_records("bad"))
     yield from each(
         "quarantine table, batch in flight",

@@ -27,7 +27,15 @@ def happen(cell: Cell, lake: Lake) -> None:
             lake.brokers.trim(topic)
         case Happening.RECREATED:
             lake.brokers.recreate(topic)
-            lake.brokers.land(topic, RECREATED, job.kafka.format)
+
+
+def arrive_after(cell: Cell, lake: Lake) -> None:
+    """The records of a topic that was created again. What a job still reads of them before it finds that out
+    is a matter of time, so that they come when it has.
+    """
+    if cell.change.event is Happening.RECREATED:
+        job = cell.change.before
+        lake.brokers.land(topic_name(cell.name, job.place), RECREATED, job.kafka.format)
 
 
 def fails(cell: Cell) -> bool:

@@ -64,7 +64,7 @@ def _other_topics() -> Iterator[Change]:
     where = "kafka:append,merge,foreach_batch,branch"
     yield from each("topic added", "plain", where, both, Verdict.TOLD)
     yield from each(
-        "topic added, stopped", "plain", "kafka:append", both, Verdict.STARTS, given=alone, paused=True
+        "topic added, stopped", "plain", "kafka:append", both, Verdict.TOLD, given=alone, paused=True
     )
     ways = (*_ANYHOW, Way.UNDO)
     yield from each("topic added", "sum", "kafka:complete", both, Verdict.UNKNOWN, ways)
@@ -82,7 +82,7 @@ def _other_topics() -> Iterator[Change]:
         "plain",
         where,
         both,
-        Verdict.STARTS,
+        Verdict.TOLD,
         event=Happening.IN_FLIGHT,
         paused=True,
     )
@@ -202,7 +202,7 @@ def _forms() -> Iterator[Change]:
             q.SUM, sql=f"SELECT {k} AS k, sum(CAST({n} AS BIGINT)) AS total FROM events GROUP BY {k}"
         )
         edit = then(topics(format=form), asked(total))
-        yield from each(f"format {form}", "sum", "kafka:complete", edit, mixed, (Way.TOKEN,))
+        yield from each(f"format {form}", "sum", "kafka:complete", edit, Verdict.UNKNOWN, (Way.TOKEN,))
     options = reading('options = { allowComments = "true" }')
     yield from each("options", "plain", "kafka:append", options, Verdict.RESTART)
     yield from each("options", "sum", "kafka:complete", options, mixed, (Way.TOKEN, Way.EARLIEST))

@@ -12,7 +12,7 @@ from typing import Any, Final
 from tests.bench.figure import remark
 from tests.bench.matrix_cells import NEW_QUERY, RESTARTED, RUNS_ON, STARTED, STOPPED, Cell
 from tests.bench.matrix_change import Verdict, Way, line
-from tests.bench.matrix_happenings import fails, happen
+from tests.bench.matrix_happenings import arrive_after, fails, happen
 from tests.bench.matrix_jobs import Job, declared, places_read, table_name, tables_alone
 from tests.bench.matrix_kafka import topic_name
 from tests.bench.matrix_lake import Lake
@@ -88,6 +88,8 @@ class _Course:
         for cell in failing:
             if not self._has_failed(cell):
                 cell.wrong.append("it did not fail on what happened")
+        for cell in self.cells:
+            arrive_after(cell, self.lake)
         self.runs = {cell.address: self._ids(cell) for cell in self.cells}
 
     def _has_failed(self, cell: Cell) -> bool:

@@ -358,7 +358,8 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     accepted = blocking.is_accepted(
         request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
     )
-    steps = _steps(found, desired, fresh=fresh, accepted=accepted)
+    stands = recorded.stopped and facts.state != "running"
+    steps = _steps(found, desired, fresh=fresh, accepted=accepted, stands=stands)
     steps += written_schemas.steps(request, desired, recorded, facts)
     steps += _quarantines(desired, recorded) if any(step.effect is Effect.RESTART for step in steps) else ()
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
@@ -482,8 +483,12 @@ def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
             return "blocked"
 
 
-def _steps(found: Sequence[JobChange], desired: JobDefinition, *, fresh: bool, accepted: bool) -> list[Step]:
-    """One restart for all that asks for one, and a step for whatever else happens."""
+def _steps(
+    found: Sequence[JobChange], desired: JobDefinition, *, fresh: bool, accepted: bool, stands: bool
+) -> list[Step]:
+    """One restart for all that asks for one, and a step for whatever else happens. ``stands``: the job does
+    not run now.
+    """
     restarts = [
         change
         for change in found
@@ -501,7 +506,8 @@ def _steps(found: Sequence[JobChange], desired: JobDefinition, *, fresh: bool, a
     if desired.is_finite:
         return [Step(text=f"runs again: {what}", effect=Effect.STARTS, why=why), *steps]
     where = "in a new folder" if fresh else "on the same checkpoint"
-    text = f"stops after its current batch and starts {where}: {what}"
+    stops = "" if stands else "stops after its current batch and "
+    text = f"{stops}starts {where}: {what}"
     warnings = [
         Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why)
         for change in restarts
