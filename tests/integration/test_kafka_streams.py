@@ -3,12 +3,12 @@ what a job may not go on with is said before Spark is started.
 """
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.integration.kafka_project import LOGIN, KafkaLake, Numbers, cluster, copying
 from tests.integration.project import Project
-from tests.support.command_line import flareiac
 from tests.support.kafka_topics import Record
 
 pytestmark = pytest.mark.jvm
@@ -160,15 +160,17 @@ def test_a_start_waits_for_a_transaction_whose_records_were_read(kafka: KafkaLak
     lake, opened = kafka.project, kafka.numbers("opened")
     level = 'isolation_level = "read_uncommitted"'
     lake.write(opened=copying("opened", ("format ", f"{level}\n    format ")))
-    with kafka.broker.topics.open_transaction("opened", [Record(value='{"id": 0}', partition=0)]):
-        lake.apply()
-        kafka.expect("opened", range(1))
-        lake.edit("opened", (level, 'isolation_level = "read_committed"'))
-        flareiac(lake.root, "apply", "-auto-approve")
-        lake.until(
-            lambda: "TRANSACTION_OPEN" in str(lake.status()["job.opened"]["last_error"]),
-            "a start that waits for the transaction",
-        )
+    with ThreadPoolExecutor(1) as pool:
+        with kafka.broker.topics.open_transaction("opened", [Record(value='{"id": 0}', partition=0)]):
+            lake.apply()
+            kafka.expect("opened", range(1))
+            lake.edit("opened", (level, 'isolation_level = "read_committed"'))
+            applied = pool.submit(lake.apply)
+            lake.until(
+                lambda: "TRANSACTION_OPEN" in str(lake.status()["job.opened"]["last_error"]),
+                "a start that waits for the transaction",
+            )
+        applied.result()
     opened.sent = 1
     opened.send(4)
     opened.expect()
