@@ -80,7 +80,7 @@ def _other_topics() -> Iterator[Change]:
     yield from each(
         "topic added, batch in flight",
         "plain",
-        where.replace("merge,", ""),  # the batch after it has keys of both topics, which a merge refuses
+        "kafka:append,branch",  # the batch after it has keys of both topics, which a merge refuses
         both,
         Verdict.TOLD,
         event=Happening.IN_FLIGHT,
