@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from flareiac.kernel.user_cache import cache_directory
@@ -55,23 +55,25 @@ def usable_archive(
         return None
     try:
         path = archive_path(java, jars, environment)
-        if not path.is_file():
-            return None
-        os.utime(path)
-    except FileNotFoundError:
+    except OSError:
         return None
-    except OSError:  # another user's, which may be read and not touched
-        return path
+    if not path.is_file():
+        return None
+    with suppress(OSError):  # another user's may be read, and not touched
+        os.utime(path)
     return path
+
+
+def is_made(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether archives are made; ``FLAREIAC_CLASS_ARCHIVE=use`` and ``off`` say that none is."""
+    return environment.get(_SETTING) not in (_OFF, _USE)
 
 
 def make_in_background(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> bool:
     """Starts making the archive in a process of its own that outlives this one; False when there is nothing
-    to make, or ``FLAREIAC_CLASS_ARCHIVE`` (``off``, ``use``) says that none is to be made.
+    to make.
     """
-    if environment.get(_SETTING) in (_OFF, _USE) or not jars:
-        return False
-    if usable_archive(java, jars, environment) is not None:
+    if not is_made(environment) or not jars or usable_archive(java, jars, environment) is not None:
         return False
     command = [sys.executable, "-m", "flareiac_spark.runtime.make_archive", str(java.home), *map(str, jars)]
     # The shell ends at once and leaves its child to the system: no one has to wait for it, and it outlives

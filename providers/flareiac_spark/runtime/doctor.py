@@ -9,7 +9,7 @@ from pathlib import Path
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.user_cache import cache_directory
 from flareiac.sdk.capabilities import Check, Verdict
-from flareiac_spark.runtime.archive import usable_archive
+from flareiac_spark.runtime.archive import is_made, usable_archive
 from flareiac_spark.runtime.jars import locked_jars
 from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, no_java
 from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
@@ -96,12 +96,13 @@ def _archive(project_root: Path, packages: Sequence[str], environment: Mapping[s
     if java is None or not jars:
         return
     if usable_archive(java, jars, environment) is None:
-        text = "not made yet: Spark starts slower"
+        made = is_made(environment)
+        first = "" if made else "Unset FLAREIAC_CLASS_ARCHIVE. "
         yield Check(
             name="class archive",
             verdict=Verdict.WARN,
-            text=text,
-            fix='Run "flareiac init" and leave it a minute.',
+            text=f"not made{' yet' if made else ', as FLAREIAC_CLASS_ARCHIVE says'}: Spark starts slower",
+            fix=f'{first}Run "flareiac init" and leave it a minute.',
         )
     else:
         yield Check(name="class archive", verdict=Verdict.OK, text="ready")

@@ -55,6 +55,13 @@ def test_one_that_is_made_is_used_where_none_is_to_be_made(two_jars: list[Path],
     assert path.stat().st_mtime > 1, "what is used stays longest"
 
 
+def test_jars_that_cannot_be_looked_at_have_none(tmp_path: Path, empty_cache: Path) -> None:
+    file = tmp_path / "a.jar"
+    file.write_bytes(b"jar")
+    use = {**os.environ, "FLAREIAC_CLASS_ARCHIVE": "use"}
+    assert usable_archive(_JAVA, [file / "below a file"], use) is None
+
+
 def test_a_long_driver_keeps_the_second_compiler(tmp_path: Path) -> None:
     assert not [
         option
