@@ -1,14 +1,23 @@
 """The contract of a state backend: dumb bytes with revisions. What they mean is the model's business.
 
 A backend keeps, per workspace, one snapshot (replaced as a whole by compare-and-swap), one journal (appended
-records) and one lock.
+records), earlier snapshots and one lock.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from flareiac.kernel.data import Attributes
+
+_WORKSPACE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,89}")
+WORKSPACE_NAME_RULE: Final = "Use letters, digits, and the characters - _ . (at most 90, no leading dot)."
+
+
+def is_workspace_name(text: str) -> bool:
+    """Whether every backend can keep a workspace of this name: see ``WORKSPACE_NAME_RULE``."""
+    return _WORKSPACE_NAME.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +36,25 @@ class Journal:
 
     records: tuple[bytes, ...]
     torn: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """Snapshot and journal that belong together. The snapshot is None where none was written yet."""
+
+    snapshot: Stored | None
+    journal: Journal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """An earlier snapshot. ``written`` is in UTC seconds since 1970 by the clock of the place, ``size`` in
+    bytes.
+    """
+
+    name: str
+    written: float
+    size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +91,19 @@ class Conflict(Exception):
     """The stored revision is not the one that the write named."""
 
 
+class StateUnreachable(OSError):
+    """The place of a state does not answer, refuses, or cannot be written. The text says what failed, where,
+    and what to do.
+    """
+
+
+WITHOUT_JOURNAL: Final = (
+    "The journal holds what the last apply did after the snapshot beside it. Restore it from a backup; or "
+    "move it away: plan then names what exists and is not recorded, and import blocks adopt it."
+)
+"""The way out where a snapshot is whole and the journal after it is not."""
+
+
 class Damaged(Exception):
     """What is stored cannot be understood: ``where`` and ``why`` are shown to the user, and ``way_out`` where
     there is a better one than to restore it.
@@ -87,12 +128,16 @@ class Lease(Protocol):
 
 
 class StateStore(Protocol):
-    """One workspace's state in one place. ``OSError`` and its kin mean that the place cannot be reached or
-    written.
+    """One workspace's state in one place. ``OSError`` (``StateUnreachable`` is one) means that the place
+    cannot be reached or written.
     """
 
     def describe(self) -> str:
         """Where the state is, for people; never a secret."""
+        ...
+
+    def read(self) -> Moment:
+        """Snapshot and journal of one moment, whoever writes meanwhile. Raises ``Damaged``."""
         ...
 
     def read_snapshot(self) -> Stored | None: ...
@@ -123,16 +168,64 @@ class StateStore(Protocol):
         """Who may be at work under the lock: None where it is released or may be taken over."""
         ...
 
-    def history(self) -> Sequence[str]:
-        """Names of kept earlier snapshots, newest first."""
+    def release_lock(self, lock_id: str) -> LockInfo:
+        """Releases the lock by force and returns whose it was: the holder's next write is refused.
+
+        Raises ``LockHeld`` when the lock that is held has another id, ``KeyError`` when none is held.
+        """
+        ...
+
+    def history(self) -> Sequence[Kept]:
+        """The kept earlier snapshots, newest first."""
+        ...
+
+    def read_history(self, name: str) -> bytes:
+        """An earlier snapshot. Raises ``KeyError`` for a name that is not kept."""
         ...
 
 
-class StateBackend(Protocol):
-    """What an entry point of the group ``flareiac.state_backends`` returns when called without arguments."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendSetting:
+    """A text or a boolean, never a secret: clients find credentials by themselves."""
 
     name: str
+    description: str
+    required: bool = False
+    default: str | bool | None = None
+
+
+class StateBackend(Protocol):
+    """What an entry point of the group ``flareiac.state_backends`` returns when called without arguments.
+
+    ``root`` is the folder of the root module. Every method raises ``Failure`` for settings that it does not
+    take, and ``OSError`` where the place cannot be reached.
+    """
+
+    name: str
+    settings: tuple[BackendSetting, ...]
 
     def open(
         self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
-    ) -> StateStore: ...
+    ) -> StateStore:
+        """The store of one workspace; touches nothing yet. Raises ``Failure`` for a name that is no workspace
+        name, too.
+        """
+        ...
+
+    def workspaces(self, settings: Attributes, *, root: str, environment: Mapping[str, str]) -> Sequence[str]:
+        """The names of the workspaces with a snapshot or a journal, sorted."""
+        ...
+
+    def delete_workspace(
+        self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
+    ) -> None:
+        """Deletes all that is kept of one workspace, history included, under its lock (which it takes
+        itself). Raises ``LockHeld``.
+        """
+        ...
+
+    def prove(self, settings: Attributes, *, root: str, environment: Mapping[str, str]) -> None:
+        """Reaches the place, creates what is missing there, and proves that it keeps what a lock needs, by
+        doing it. Raises ``Failure``.
+        """
+        ...

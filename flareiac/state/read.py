@@ -1,7 +1,6 @@
 """The state as its store holds it, with the journal replayed. Touches the state store, by reading only."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Data
@@ -10,14 +9,8 @@ from flareiac.model.intents import stored_intent
 from flareiac.model.journal import Entry, Intent, Recovered, decode_entry, replay
 from flareiac.model.relocation import restored
 from flareiac.model.snapshot import Snapshot, decode_snapshot, new_snapshot, with_places
-from flareiac.sdk.state import Damaged, Journal, StateStore, Stored
+from flareiac.sdk.state import WITHOUT_JOURNAL, Damaged, StateStore
 from flareiac.state.places import with_entry_places
-
-_READS = 10
-_WITHOUT_JOURNAL = (
-    "The journal holds what the last apply did after the snapshot beside it. Restore it from a backup; or "
-    "move it away: plan then names what exists and is not recorded, and import blocks adopt it."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +39,10 @@ def load(store: StateStore, root: str) -> Loaded:
         return restored(data, root)
 
     where = store.describe()
-    stored, journal = _read(store)
+    moment = store.read()
+    stored, journal = moment.snapshot, moment.journal
     base = with_places(decode_snapshot(stored.content, where), absolute) if stored else new_snapshot()
-    with _journal_lost():
-        entries = [_entry(record, f"the journal of {where}", absolute) for record in journal.records]
+    entries = [_entry(record, f"the journal of {where}", absolute) for record in journal.records]
     return Loaded(
         recovered=replay(base, entries),
         revision=stored.revision if stored else None,
@@ -65,28 +58,4 @@ def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:
             stored_intent(entry.operation)
         return entry
     except UNREADABLE as problem:
-        raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
-
-
-def _read(store: StateStore) -> tuple[Stored | None, Journal]:
-    """Snapshot and journal that belong together: an apply that ends between the two reads replaces one and
-    empties the other.
-    """
-    stored = store.read_snapshot()
-    for _ in range(_READS):
-        with _journal_lost():
-            journal = store.read_journal()
-        again = store.read_snapshot()
-        if (again.revision if again else None) == (stored.revision if stored else None):
-            return stored, journal
-        stored = again
-    return stored, journal
-
-
-@contextmanager
-def _journal_lost() -> Iterator[None]:
-    """Damage of the journal has a way out of its own: the snapshot is whole."""
-    try:
-        yield
-    except Damaged as problem:
-        raise Damaged(problem.where, problem.why, problem.way_out or _WITHOUT_JOURNAL) from problem
+        raise Damaged(where, damage(problem, "a journal that FlareIaC wrote"), WITHOUT_JOURNAL) from problem

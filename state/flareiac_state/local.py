@@ -7,10 +7,10 @@ putting a snapshot in place and emptying the journal is recognised.
 
 import hashlib
 import os
-import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flareiac.kernel import codes
@@ -25,20 +25,35 @@ from flareiac.kernel.durable_files import (
     sync_directory,
     write_beside,
 )
-from flareiac.sdk.state import Conflict, Damaged, Journal, Lease, LockInfo, LockLost, Stored
+from flareiac.sdk.state import (
+    WITHOUT_JOURNAL,
+    BackendSetting,
+    Conflict,
+    Damaged,
+    Journal,
+    Kept,
+    Lease,
+    LockHeld,
+    LockInfo,
+    LockLost,
+    Moment,
+    Stored,
+)
 from flareiac_state.journal_frames import Frame, FrameKind, Frames, decode_frames, encode_frame
 from flareiac_state.lease import LeaseTaker, LocalLease, Terms
 from flareiac_state.lock_file import SYSTEM_CLOCK, Clock, LockFile
+from flareiac_state.settings import checked_workspace
 
 HISTORY_KEPT = 20
-_WORKSPACE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,89}")
 _PROBE_SIZE = 256 * 1024
+_READS = 10
 
 
 class LocalBackend:
     """Keeps each workspace's state in a directory of the project."""
 
     name = "local"
+    settings: tuple[BackendSetting, ...] = ()
 
     def open(
         self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
@@ -46,20 +61,70 @@ class LocalBackend:
         """The store of one workspace; touches nothing yet. Raises ``Failure`` for settings it does not take
         and names it cannot keep.
         """
-        unknown = sorted(name for name, value in settings.items() if value is not None)
-        if unknown:
-            detail = (
-                f'The state backend "local" takes no settings; remove "{unknown[0]}". The state is '
-                "kept in .flareiac/state."
-            )
-            raise Failure(error(codes.UNKNOWN_BACKEND_SETTING, detail))
-        if not _WORKSPACE.fullmatch(workspace):
-            detail = (
-                f"{workspace!r} cannot be kept as a directory. Use letters, digits, and the "
-                "characters - _ . (at most 90, no leading dot)."
-            )
-            raise Failure(error(codes.INVALID_WORKSPACE, detail))
-        return LocalStore(Path(root) / ".flareiac" / "state" / workspace, environment=environment)
+        directory = _states(settings, root) / checked_workspace(workspace)
+        return LocalStore(directory, environment=environment)
+
+    def workspaces(
+        self,
+        settings: Attributes,
+        *,
+        root: str,
+        environment: Mapping[str, str],  # noqa: ARG002 - of the protocol
+    ) -> Sequence[str]:
+        return tuple(sorted(path.name for path in _visible(_states(settings, root)) if _holds_state(path)))
+
+    def delete_workspace(
+        self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
+    ) -> None:
+        """One rename makes it gone; what a kill leaves of it afterwards is removed by the next deletion."""
+        states = _states(settings, root)
+        directory = states / checked_workspace(workspace)
+        for left_over in states.glob(".*.deleted"):
+            shutil.rmtree(left_over)
+        if not directory.is_dir():
+            return
+        lease = LocalStore(directory, environment=environment).lock(
+            "workspace delete", timeout=0, on_wait=lambda _holder: None
+        )
+        gone = states / f".{workspace}.deleted"
+        try:
+            with lease.fenced():
+                directory.rename(gone)
+                sync_directory(states)
+        finally:
+            lease.release()
+        shutil.rmtree(gone)
+
+    def prove(
+        self,
+        settings: Attributes,
+        *,
+        root: str,
+        environment: Mapping[str, str],  # noqa: ARG002 - of the protocol
+    ) -> None:
+        states = _states(settings, root)
+        make_directory(states)
+        write_beside(states / "probe", b"\0").unlink()
+
+
+def _states(settings: Attributes, root: str) -> Path:
+    """Where the workspaces' directories are. Raises ``Failure`` for any setting."""
+    unknown = sorted(name for name, value in settings.items() if value is not None)
+    if unknown:
+        detail = (
+            f'The state backend "local" takes no settings; remove "{unknown[0]}". The state is '
+            "kept in .flareiac/state."
+        )
+        raise Failure(error(codes.UNKNOWN_BACKEND_SETTING, detail))
+    return Path(root) / ".flareiac" / "state"
+
+
+def _visible(states: Path) -> Iterator[Path]:
+    return (path for path in states.glob("*") if not path.name.startswith("."))
+
+
+def _holds_state(directory: Path) -> bool:
+    return (directory / "snapshot.json").exists() or (directory / "journal.jsonl").exists()
 
 
 @dataclass(slots=True)
@@ -97,6 +162,16 @@ class LocalStore:
 
     def describe(self) -> str:
         return f"local directory {self._directory}"
+
+    def read(self) -> Moment:
+        """An apply that ends between the reads replaces the snapshot and empties the journal."""
+        snapshot = self.read_snapshot()
+        for _ in range(_READS):
+            journal, again = self.read_journal(), self.read_snapshot()
+            if (again.revision if again else None) == (snapshot.revision if snapshot else None):
+                break
+            snapshot = again
+        return Moment(snapshot=snapshot, journal=journal)
 
     def read_snapshot(self) -> Stored | None:
         content = _read(self._snapshot)
@@ -146,8 +221,25 @@ class LocalStore:
             record = self._lock_file.read()
         return record.info if record is not None and not record.is_over(self._clock) else None
 
-    def history(self) -> Sequence[str]:
-        return tuple(path.name for path in reversed(self._kept()))
+    def release_lock(self, lock_id: str) -> LockInfo:
+        if not self._directory.is_dir():
+            raise KeyError(lock_id)
+        with _damaged_lock_told(), self._lock_file.guarded():
+            record = self._lock_file.read()
+            if record is None or not record.held:
+                raise KeyError(lock_id)
+            if record.info.id != lock_id:
+                raise LockHeld(record.info)
+            self._lock_file.write(replace(record, held=False))
+        return record.info
+
+    def history(self) -> Sequence[Kept]:
+        return tuple(_kept(path) for path in reversed(self._kept()))
+
+    def read_history(self, name: str) -> bytes:
+        if name not in {path.name for path in self._kept()}:
+            raise KeyError(name)
+        return (self._history / name).read_bytes()
 
     def _sweep(self) -> None:
         """Removes unfinished files of writers that were killed (inside the fence no one is writing)."""
@@ -194,12 +286,15 @@ class LocalStore:
         Raises ``Damaged``.
         """
         where = str(self._journal)
-        frames = decode_frames(_read(self._journal) or b"", where)
+        try:
+            frames = decode_frames(_read(self._journal) or b"", where)
+        except Damaged as problem:
+            raise Damaged(where, problem.why, WITHOUT_JOURNAL) from problem
         if not frames.items:
             return frames
         first, last = frames.items[0], frames.items[-1]
         if first.kind is not FrameKind.BASE:
-            raise Damaged(where, "its beginning is missing")
+            raise Damaged(where, "its beginning is missing", WITHOUT_JOURNAL)
         current = self.read_snapshot()
         revision = (current.revision if current else "").encode()
         if first.payload == revision:
@@ -210,6 +305,7 @@ class LocalStore:
             where,
             f"its records do not come after the content of {self._snapshot.name}: one of the two files was "
             "changed or replaced",
+            WITHOUT_JOURNAL,
         )
 
     def _keep(self, current: Stored) -> None:
@@ -248,6 +344,11 @@ def _damaged_lock_told() -> Iterator[None]:
             "delete this file."
         )
         raise Failure(error(codes.STATE_LOCK_UNREADABLE, detail)) from problem
+
+
+def _kept(path: Path) -> Kept:
+    found = path.stat()
+    return Kept(name=path.name, written=found.st_mtime, size=found.st_size)
 
 
 def _own(lease: Lease) -> LocalLease:

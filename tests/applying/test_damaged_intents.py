@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from flareiac.model.journal import Begun, Intent, encode_entry
-from flareiac.sdk.state import Damaged, Journal, StateStore
+from flareiac.sdk.state import Damaged, Journal, Moment, StateStore
 from flareiac.state.read import load
 
 RECORD = {
@@ -42,8 +42,7 @@ def _store(operation: Any) -> StateStore:
     )
     store = SimpleNamespace(
         describe=lambda: "here",
-        read_snapshot=lambda: None,
-        read_journal=lambda: Journal(records=records, torn=False),
+        read=lambda: Moment(snapshot=None, journal=Journal(records=records)),
     )
     return cast(StateStore, store)
 

@@ -2,25 +2,71 @@
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
-from flareiac.sdk.state import Conflict, Journal, LockHeld, LockInfo, LockLost, StateStore
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.state import (
+    Conflict,
+    Journal,
+    LockHeld,
+    LockInfo,
+    LockLost,
+    Moment,
+    StateBackend,
+    StateStore,
+)
 
 
 def ignore_wait(_holder: LockInfo) -> None:
     """For takers that do not tell anybody that they wait."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """A backend and what it is opened with: a place that holds nothing yet."""
+
+    backend: StateBackend
+    settings: Attributes = field(default_factory=dict)
+    root: str = "."
+    environment: Mapping[str, str] = field(default_factory=lambda: {"USER": "tester"})
+
+    def open(self, workspace: str = "default") -> StateStore:
+        return self.backend.open(
+            self.settings, root=self.root, workspace=workspace, environment=self.environment
+        )
+
+    def workspaces(self) -> list[str]:
+        return list(self.backend.workspaces(self.settings, root=self.root, environment=self.environment))
+
+    def delete(self, workspace: str) -> None:
+        self.backend.delete_workspace(
+            self.settings, root=self.root, workspace=workspace, environment=self.environment
+        )
+
+    def prove(self) -> None:
+        self.backend.prove(self.settings, root=self.root, environment=self.environment)
+
+
 class StateStoreConformance(ABC):
     @pytest.fixture
     @abstractmethod
-    def store(self) -> StateStore:
-        """A store of a workspace that holds nothing yet."""
+    def place(self, tmp_path: Path) -> Opener:
+        """A place that holds nothing yet."""
 
-    @abstractmethod
+    @pytest.fixture
+    def store(self, place: Opener) -> StateStore:
+        place.prove()
+        self.place_of_store = place
+        return place.open()
+
     def reopened(self, store: StateStore) -> StateStore:
         """The same place, as another process would open it."""
+        return self.place_of_store.open()
 
     @abstractmethod
     def let_expire(self, store: StateStore) -> None:
@@ -29,6 +75,7 @@ class StateStoreConformance(ABC):
     def test_holds_nothing_at_first(self, store: StateStore) -> None:
         assert store.read_snapshot() is None
         assert store.read_journal() == Journal(records=())
+        assert store.read() == Moment(snapshot=None, journal=Journal(records=()))
         assert store.lock_info() is None
         assert list(store.history()) == []
         assert store.describe()
@@ -41,6 +88,7 @@ class StateStoreConformance(ABC):
         stored = self.reopened(store).read_snapshot()
         assert stored is not None
         assert (stored.content, stored.revision) == (content, revision)
+        assert self.reopened(store).read() == Moment(snapshot=stored, journal=Journal(records=()))
 
     def test_refuses_a_write_that_names_another_revision(self, store: StateStore) -> None:
         lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
@@ -95,10 +143,20 @@ class StateStoreConformance(ABC):
             lengths.append(len(store.history()))
         assert lengths[:4] == [0, 1, 2, 3]
         assert lengths[-1] == 20
-        names = store.history()
+        kept = store.history()
+        assert [store.read_history(item.name) for item in kept] == [
+            b"%d" % number for number in range(23, 3, -1)
+        ]
+        assert [item.size for item in kept] == [len(store.read_history(item.name)) for item in kept]
+        assert [item.written for item in kept] == sorted((item.written for item in kept), reverse=True)
         store.write_snapshot(b"last", expect=revision, lease=lease)
-        assert list(store.history())[1:] == list(names)[:-1]
         lease.release()
+        again = self.reopened(store)
+        assert [item.name for item in again.history()][1:] == [item.name for item in kept][:-1]
+        assert again.read_history(again.history()[0].name) == b"24"
+        for gone in (kept[-1].name, "", "..", "no such name"):
+            with pytest.raises(KeyError):
+                again.read_history(gone)
 
     def test_a_second_taker_is_told_who_holds_the_lock(self, store: StateStore) -> None:
         lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
@@ -174,3 +232,83 @@ class StateStoreConformance(ABC):
         assert store.read_journal().records == (b"one",)
         assert list(store.history()) == []
         lease.release()
+
+    def test_a_lock_is_released_by_force_and_its_holder_writes_no_more(self, store: StateStore) -> None:
+        other = self.reopened(store)
+        with pytest.raises(KeyError):
+            other.release_lock("none is held")
+        first = store.lock("apply", timeout=0, on_wait=ignore_wait)
+        store.append_journal(b"one", first)
+        with pytest.raises(LockHeld) as held:
+            other.release_lock("another id")
+        assert held.value.info.id == first.info.id
+        assert other.release_lock(first.info.id).id == first.info.id
+        assert other.lock_info() is None
+        with pytest.raises(KeyError):
+            other.release_lock(first.info.id)
+        with pytest.raises(LockLost):
+            store.append_journal(b"late", first)
+        with pytest.raises(LockLost):
+            store.write_snapshot(b"late", expect=None, lease=first)
+        with pytest.raises(LockLost):
+            first.check()
+        first.release()
+        second = other.lock("apply", timeout=0, on_wait=ignore_wait)
+        assert second.took_over is None
+        assert second.info.epoch > first.info.epoch
+        other.append_journal(b"two", second)
+        second.release()
+        assert store.read_journal().records == (b"one", b"two")
+
+    def test_workspaces_are_separate_and_those_with_a_state_are_listed(self, place: Opener) -> None:
+        place.prove()
+        assert place.workspaces() == []
+        for name in ("prod", "dev", "a.b-c_D", "only-locked"):
+            lease = place.open(name).lock("apply", timeout=0, on_wait=ignore_wait)
+            if name != "only-locked":
+                place.open(name).write_snapshot(name.encode(), expect=None, lease=lease)
+            lease.release()
+        lease = place.open("journal").lock("apply", timeout=0, on_wait=ignore_wait)
+        place.open("journal").append_journal(b"one", lease)
+        assert place.workspaces() == ["a.b-c_D", "dev", "journal", "prod"]
+        lease.release()
+        stored = place.open("dev").read_snapshot()
+        assert stored is not None
+        assert stored.content == b"dev"
+        for invalid in ("", ".", "..", ".hidden", "a/b", "a" * 91, "ä", "a b"):
+            with pytest.raises(Failure):
+                place.open(invalid)
+
+    def test_a_deleted_workspace_holds_nothing_and_may_be_used_again(self, place: Opener) -> None:
+        place.prove()
+        place.delete("never-was")
+        store = place.open("dev")
+        lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
+        revision = store.write_snapshot(b"1", expect=None, lease=lease)
+        store.write_snapshot(b"2", expect=revision, lease=lease)
+        store.append_journal(b"one", lease)
+        with pytest.raises(LockHeld):
+            place.delete("dev")
+        lease.release()
+        place.open("kept").lock("apply", timeout=0, on_wait=ignore_wait).release()
+        place.delete("dev")
+        assert place.workspaces() == []
+        again = place.open("dev")
+        assert again.read() == Moment(snapshot=None, journal=Journal(records=()))
+        assert list(again.history()) == []
+        assert again.lock_info() is None
+        lease = again.lock("apply", timeout=0, on_wait=ignore_wait)
+        again.write_snapshot(b"new", expect=None, lease=lease)
+        lease.release()
+        assert list(place.open("dev").history()) == []
+        assert place.workspaces() == ["dev"]
+
+    def test_proving_the_place_again_changes_nothing(self, place: Opener) -> None:
+        place.prove()
+        lease = place.open().lock("apply", timeout=0, on_wait=ignore_wait)
+        place.open().append_journal(b"one", lease)
+        place.prove()
+        place.open().append_journal(b"two", lease)
+        lease.release()
+        assert place.open().read_journal().records == (b"one", b"two")
+        assert place.workspaces() == ["default"]

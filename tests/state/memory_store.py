@@ -2,10 +2,24 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from flareiac.sdk.state import Conflict, Journal, Lease, LockHeld, LockInfo, LockLost, Stored
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.state import (
+    BackendSetting,
+    Conflict,
+    Journal,
+    Kept,
+    Lease,
+    LockHeld,
+    LockInfo,
+    LockLost,
+    Moment,
+    Stored,
+)
+from flareiac_state.settings import checked_workspace
 
 
 @dataclass(slots=True)
@@ -41,6 +55,9 @@ class MemoryStore:
 
     def describe(self) -> str:
         return "memory"
+
+    def read(self) -> Moment:
+        return Moment(snapshot=self.read_snapshot(), journal=self.read_journal())
 
     def read_snapshot(self) -> Stored | None:
         kept = self.place.snapshots
@@ -83,8 +100,25 @@ class MemoryStore:
     def lock_info(self) -> LockInfo | None:
         return self.place.holder
 
-    def history(self) -> Sequence[str]:
-        return [str(number) for number in range(len(self.place.snapshots) - 1, 0, -1)][:20]
+    def release_lock(self, lock_id: str) -> LockInfo:
+        with self.place.changed:
+            holder = self.place.holder
+            if holder is None:
+                raise KeyError(lock_id)
+            if holder.id != lock_id:
+                raise LockHeld(holder)
+            self.place.holder = None
+            self.place.changed.notify_all()
+        return holder
+
+    def history(self) -> Sequence[Kept]:
+        earlier = list(enumerate(self.place.snapshots[:-1]))[-20:]
+        return [Kept(name=str(number), written=0.0, size=len(kept)) for number, kept in reversed(earlier)]
+
+    def read_history(self, name: str) -> bytes:
+        if name not in {kept.name for kept in self.history()}:
+            raise KeyError(name)
+        return self.place.snapshots[int(name)]
 
     def expire(self) -> None:
         assert self.place.holder is not None
@@ -106,3 +140,33 @@ class MemoryStore:
             epoch=self.place.epoch,
         )
         return MemoryLease(self.place, self.place.holder, holder)
+
+
+class MemoryBackend:
+    """Workspaces in the memory of this process."""
+
+    name = "memory"
+    settings: tuple[BackendSetting, ...] = ()
+
+    def __init__(self) -> None:
+        self.places: defaultdict[str, Place] = defaultdict(Place)
+
+    def open(
+        self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
+    ) -> MemoryStore:
+        return MemoryStore(self.places[checked_workspace(workspace)])
+
+    def workspaces(self, settings: Attributes, *, root: str, environment: Mapping[str, str]) -> Sequence[str]:
+        return sorted(name for name, place in self.places.items() if place.snapshots or place.journal)
+
+    def delete_workspace(
+        self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
+    ) -> None:
+        store = MemoryStore(self.places[workspace])
+        lease = store.lock("workspace delete", timeout=0, on_wait=lambda _holder: None)
+        store.place.snapshots.clear()
+        store.place.journal.clear()
+        lease.release()
+
+    def prove(self, settings: Attributes, *, root: str, environment: Mapping[str, str]) -> None:
+        return
