@@ -50,6 +50,8 @@ STATE_LOCKED: Final = Code("FIS010", "The state is locked")
 UNKNOWN_BACKEND_SETTING: Final = Code("FIS011", "Unknown setting of the state backend")
 INVALID_WORKSPACE: Final = Code("FIS012", "Invalid workspace name")
 STATE_LOCK_UNREADABLE: Final = Code("FIS013", "The state lock cannot be read")
+STATE_PLACE_UNFIT: Final = Code("FIS040", "The place cannot keep a state safely")
+INVALID_BACKEND_SETTING: Final = Code("FIS041", "Invalid setting of the state backend")
 
 # Codes of planning: FIP
 NO_ANSWER: Final = Code("FIP001", "No answer about a resource")

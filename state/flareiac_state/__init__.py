@@ -1,7 +1,9 @@
 """State stores: where snapshot, journal and lock of a workspace are kept, as bytes.
 
 Never reads meaning into the bytes and never asks what a resource is. Hands a ``StateBackend`` to the caller
-that loads the entry point.
+that loads the entry point. ``local`` keeps files; ``s3`` and ``postgresql`` share one protocol over numbered
+records (``log_store``) and differ in the adapter that creates and reads these (``s3_log``,
+``postgresql_log``).
 """
 
 from flareiac.sdk.state import StateBackend
@@ -12,3 +14,17 @@ def local_backend() -> StateBackend:
     from flareiac_state.local import LocalBackend
 
     return LocalBackend()
+
+
+def s3_backend() -> StateBackend:
+    """The backend that keeps the state in a bucket."""
+    from flareiac_state.s3_backend import S3Backend
+
+    return S3Backend()
+
+
+def postgresql_backend() -> StateBackend:
+    """The backend that keeps the state in a database."""
+    from flareiac_state.postgresql_backend import PostgresqlBackend
+
+    return PostgresqlBackend()

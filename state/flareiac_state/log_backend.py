@@ -1,0 +1,64 @@
+"""State backends whose place is a set of numbered logs. Touches nothing until a store is used."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from flareiac.kernel.data import Attributes, canonical
+from flareiac.sdk.state import BackendSetting
+from flareiac_state.lease import Terms
+from flareiac_state.lock_file import SYSTEM_CLOCK, Clock
+from flareiac_state.log_store import LogStore, StoreOptions
+from flareiac_state.numbered_log import LogPlace
+from flareiac_state.settings import CheckedSettings, checked_workspace
+
+
+class LogBackend(ABC):
+    """See ``flareiac.sdk.state.StateBackend``. ``root`` means nothing: what such a backend keeps is in no
+    folder of the project.
+    """
+
+    name: str
+    settings: tuple[BackendSetting, ...]
+
+    def __init__(self, *, clock: Clock = SYSTEM_CLOCK, terms: Terms | None = None) -> None:
+        self.clock, self.terms = clock, terms or Terms()
+        self._places: dict[str, LogPlace] = {}
+
+    @abstractmethod
+    def place(self, settings: CheckedSettings) -> LogPlace:
+        """Where the settings say. Raises ``Failure``."""
+
+    def open(
+        self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
+    ) -> LogStore:
+        del root
+        return self._store(self._place(settings), checked_workspace(workspace), environment)
+
+    def workspaces(self, settings: Attributes, *, root: str, environment: Mapping[str, str]) -> Sequence[str]:
+        del root
+        place = self._place(settings)
+        return [
+            name for name in sorted(place.workspaces()) if self._store(place, name, environment).holds_state()
+        ]
+
+    def delete_workspace(
+        self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
+    ) -> None:
+        self.open(settings, root=root, workspace=workspace, environment=environment).delete()
+
+    def prove(self, settings: Attributes, *, root: str, environment: Mapping[str, str]) -> None:
+        del root, environment
+        self._place(settings).prove()
+
+    def _place(self, settings: Attributes) -> LogPlace:
+        """One for each settings: it has connections."""
+        key = canonical(dict(settings))
+        if key not in self._places:
+            self._places[key] = self.place(CheckedSettings(self.name, self.settings, settings))
+        return self._places[key]
+
+    def _store(self, place: LogPlace, workspace: str, environment: Mapping[str, str]) -> LogStore:
+        options = StoreOptions(
+            where=place.describe(workspace), environment=environment, clock=self.clock, terms=self.terms
+        )
+        return LogStore(place.log(workspace), workspace, options)

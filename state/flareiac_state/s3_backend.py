@@ -1,0 +1,61 @@
+"""The backend ``s3``: its settings."""
+
+from flareiac.sdk.state import BackendSetting
+from flareiac_state.log_backend import LogBackend
+from flareiac_state.numbered_log import LogPlace
+from flareiac_state.settings import CheckedSettings, invalid_setting
+
+
+class S3Backend(LogBackend):
+    """Keeps states in a bucket of Amazon S3 or of a server that speaks its protocol."""
+
+    name = "s3"
+    settings: tuple[BackendSetting, ...] = (
+        BackendSetting(name="bucket", description="The bucket. It must exist.", required=True),
+        BackendSetting(name="prefix", description="What the keys begin with.", default="flareiac"),
+        BackendSetting(name="region", description="The bucket's region. Default: AWS_REGION or the profile."),
+        BackendSetting(name="endpoint", description="The address of a compatible server."),
+        BackendSetting(name="profile", description="The profile of the AWS configuration to use."),
+        BackendSetting(
+            name="server_side_encryption",
+            description="AES256, aws:kms or aws:kms:dsse, sent with each write.",
+        ),
+        BackendSetting(name="kms_key_id", description="The key of aws:kms or aws:kms:dsse."),
+        BackendSetting(
+            name="path_style", description="Put the bucket in the path, not in the host name.", default=False
+        ),
+    )
+
+    def place(self, settings: CheckedSettings) -> LogPlace:
+        from flareiac_state.s3_log import BucketPlace, S3Logs
+
+        return S3Logs(
+            BucketPlace(
+                bucket=settings.text("bucket"),
+                prefix=settings.text("prefix"),
+                region=settings.text("region"),
+                endpoint=self._endpoint(settings),
+                profile=settings.text("profile"),
+                path_style=settings.flag("path_style"),
+                encryption=self._encryption(settings),
+            )
+        )
+
+    def _endpoint(self, settings: CheckedSettings) -> str:
+        endpoint = settings.text("endpoint")
+        if endpoint and not endpoint.startswith(("http://", "https://")):
+            raise invalid_setting(self.name, "endpoint", "must begin with http:// or https://")
+        if "@" in endpoint:
+            raise invalid_setting(self.name, "endpoint", "must hold no credentials: use AWS_PROFILE or keys")
+        return endpoint
+
+    def _encryption(self, settings: CheckedSettings) -> tuple[tuple[str, str], ...]:
+        kind, key = settings.text("server_side_encryption"), settings.text("kms_key_id")
+        if kind not in ("", "AES256", "aws:kms", "aws:kms:dsse"):
+            raise invalid_setting(
+                self.name, "server_side_encryption", "must be AES256, aws:kms or aws:kms:dsse"
+            )
+        if key and not kind.startswith("aws:kms"):
+            raise invalid_setting(self.name, "kms_key_id", 'needs server_side_encryption = "aws:kms"')
+        chosen = (("ServerSideEncryption", kind), ("SSEKMSKeyId", key))
+        return tuple((name, value) for name, value in chosen if value)
