@@ -137,8 +137,12 @@ def _import(
         detail = f"An import block cannot have {several.name} yet. {why}"
         diagnostics.error(codes.INVALID_IMPORT, detail, subject=several.name_span)
         return None
-    if to is None or name is None or len(body.attributes) > 2 or body.blocks:
-        detail = 'It takes to and id: to = table.orders and id = "...".'
+    others = {item.name for item in body.attributes} - {"to", "id", "takeover"}
+    if to is None or name is None or others or body.blocks:
+        detail = (
+            'It takes to and id: to = table.orders and id = "...". Where another state manages the object, '
+            "it takes takeover = true as well."
+        )
         diagnostics.error(codes.INVALID_IMPORT, detail, subject=block.header_span)
         return None
     address = _address(to.expr)
@@ -154,7 +158,8 @@ def _import(
         detail = "It must be known when planning."
         diagnostics.error(codes.INVALID_IMPORT_ID, detail, subject=name.expr.span)
         return None
-    return Import(to=address, id=value.raw, span=block.header_span)
+    takeover = flag(block, "takeover", False, scope, diagnostics)
+    return Import(to=address, id=value.raw, takeover=takeover, span=block.header_span)
 
 
 def removals(

@@ -70,10 +70,13 @@ class OutputValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """An ``import`` block: the object ``id`` becomes the instance ``to``."""
+    """An ``import`` block: the object ``id`` becomes the instance ``to``. ``takeover``: also where another
+    state manages it.
+    """
 
     to: str
     id: str
+    takeover: bool = False
     span: Span | None = None
 
 

@@ -197,7 +197,7 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
 
 def _request(context: Context, case: ResourceCase) -> PlanRequest:
     desired, record = case.desired, case.record
-    imported = next((item.id for item in context.desired.imports if item.to == case.address), None)
+    imported = next((item for item in context.desired.imports if item.to == case.address), None)
     return PlanRequest(
         address=case.address,
         desired=_without_ignored(desired, record) if desired else None,
@@ -206,7 +206,8 @@ def _request(context: Context, case: ResourceCase) -> PlanRequest:
         references=references_for(context.desired, context.snapshot, case.address, context.observations),
         project=context.project,
         importing=record is None and imported is not None,
-        import_id=imported,
+        import_id=None if imported is None else imported.id,
+        takeover=imported is not None and imported.takeover,
         destroy_object=bool(removal_requested(context, case.address)),
         replace=case.address in context.replace,
         protected=_protects(case),

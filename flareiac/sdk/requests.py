@@ -70,6 +70,8 @@ class PlanRequest:
     importing: bool = False
     import_id: str | None = None
     """The id that an ``import`` block gives for this address, also where the resource is recorded already."""
+    takeover: bool = False
+    """Whether that block takes over an object that another state manages."""
     destroy_object: bool = False
     replace: bool = False
     resumed: bool = False

@@ -36,6 +36,7 @@ RENAMED_AND_REMADE: Final = Code("FII026", "A table cannot be renamed while it i
 NAMESPACE_NOT_EMPTY: Final = Code("FII042", "The namespace is not empty")
 NO_RENAME: Final = Code("FII077", "The catalog cannot rename tables")
 NAME_TAKEN: Final = Code("FII078", "Another table or view has this name")
+MANAGED_ELSEWHERE: Final = Code("FII167", "Another state manages the table")
 IN_ANOTHER_COPY: Final = Code("FII166", "The files of the table are in another copy of the project")
 
 # Codes of changes that a table does not allow

@@ -27,6 +27,7 @@ from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.spec import TableDefinition
 from flareiac_iceberg.format.transforms import FUNCTIONS
 from flareiac_iceberg.table.canonical import canonical
+from flareiac_iceberg.table.observed import observed_table
 from flareiac_iceberg.table.plan import TablePlanner
 from flareiac_iceberg.table.schema import SCHEMA
 
@@ -274,11 +275,13 @@ def _would_change(
     """What the block would do to the table, when it is adopted and ever after: nothing, or the block is
     wrong.
     """
+    # Which state manages it is a question for the plan.
+    facts = replace(observed_table(observed).facts, manager=None)
     adopting = PlanRequest(
         address=place.address,
         desired=desired,
         recorded=None,
-        observed=observed,
+        observed=replace(observed, facts=facts),
         references=references,
         project=project,
         importing=True,

@@ -18,6 +18,7 @@ from flareiac_iceberg.format.spec import (
     CREATED_BY_PROPERTY,
     DEFAULT_PROPERTIES,
     DISTRIBUTION_PROPERTY,
+    MANAGED_BY_PROPERTY,
     TAGS_PREFIX,
     Column,
     PartitionField,
@@ -214,6 +215,27 @@ def created_by(metadata: Attributes) -> str | None:
     """The key of the operation that created the table, if FlareIaC did."""
     key: str | None = (metadata.get("properties") or {}).get(CREATED_BY_PROPERTY)
     return key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manager:
+    """The state that manages a table, by its lineage: that which ``marked`` it when it was adopted, else that
+    which ``created`` it. Both empty: none is known.
+    """
+
+    marked: str = ""
+    created: str = ""
+
+    @property
+    def lineage(self) -> str:
+        return self.marked or self.created
+
+
+def managed_by(properties: Mapping[str, str]) -> Manager:
+    """The state that manages a table with these properties."""
+    # The key of an operation begins with the lineage of its state.
+    created = properties.get(CREATED_BY_PROPERTY, "").partition("/")[0]
+    return Manager(marked=properties.get(MANAGED_BY_PROPERTY, ""), created=created)
 
 
 def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) -> TableIdentity:

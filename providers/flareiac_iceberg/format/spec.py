@@ -17,6 +17,10 @@ from flareiac_iceberg.format.types import ColumnType, Field, build, head, parts
 COMMENT_PROPERTY: Final = "comment"
 DISTRIBUTION_PROPERTY: Final = "write.distribution-mode"
 CREATED_BY_PROPERTY: Final = "flareiac.created-by"
+MANAGED_BY_PROPERTY: Final = "flareiac.managed-by"
+"""The lineage of the state that adopted the table; the key in ``CREATED_BY_PROPERTY`` begins with that of the
+one that created it.
+"""
 COLUMN_TAGS_PREFIX: Final = "flareiac.column-tags."
 TAGS_PREFIX: Final = "flareiac.tags."
 DEFAULT_PROPERTIES: Final = {"commit.retry.num-retries": "20"}

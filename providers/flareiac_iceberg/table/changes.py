@@ -76,6 +76,25 @@ class MoveTable(TableChange):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakeOver(TableChange):
+    """The state with the lineage ``new`` becomes the one that manages the table. ``old``: the lineage of the
+    one that did, empty where none did.
+    """
+
+    old: str
+    new: str
+
+    def step(self) -> Step:
+        if not self.old:
+            return metadata(
+                "mark the table as managed by this state", "Another state needs takeover = true to import it."
+            )
+        return metadata(
+            f"take the table over from the state {self.old}", "That state refuses to change it from then on."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AddPartitionField(TableChange):
     text: ClassVar = "partition by {0.field}"
     why: ClassVar = _OLD_FILES
@@ -179,6 +198,7 @@ def _shown(value: Data) -> str:
 Change: TypeAlias = (
     CreateTable
     | MoveTable
+    | TakeOver
     | RenameColumn
     | DropColumn
     | AddColumn

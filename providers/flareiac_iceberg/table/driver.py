@@ -33,7 +33,7 @@ from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import absolute_location
-from flareiac_iceberg.format.metadata import TableFile, created_by
+from flareiac_iceberg.format.metadata import TableFile, created_by, managed_by
 from flareiac_iceberg.format.snapshots import commits
 from flareiac_iceberg.format.spec import TableDefinition, layout_of
 from flareiac_iceberg.maintenance.catalog_listing import Listings
@@ -48,11 +48,13 @@ from flareiac_iceberg.table.changes import (
     SetProperty,
     SetTableComment,
     SetTag,
+    TakeOver,
     decode,
 )
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference, known_of
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
+from flareiac_iceberg.table.managed_by import another_state
 from flareiac_iceberg.table.observed import recorded_table
 from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expected_of
 from flareiac_iceberg.table.purge import delete, files_of
@@ -96,6 +98,8 @@ class Order:
     target: Target
     planned: TableDefinition
     payload: UpdatePayload
+    lineage: str
+    """Of the state that the request comes from."""
 
 
 class TableDriver:
@@ -150,7 +154,7 @@ class TableDriver:
         Raises ``Failure`` where only ``settle`` can tell what was done.
         """
         try:
-            order = _order(request, request.action)
+            order = _order(request, request.action, self._project.lineage)
             creates = isinstance(order.change, Create)
             self._connections.get(order.target.catalog, make=creates)
         except Failure as failure:
@@ -172,6 +176,9 @@ class TableDriver:
                 )
             if found.uuid != identity_of(recorded.identity).uuid:
                 return NotApplied(diagnostics=(_moved(target, "its uuid is another one"),))
+            other = another_state(managed_by(found.properties), self._project.lineage, recorded=True)
+            if other:
+                return NotApplied(diagnostics=(_moved(target, f"the state {other} has taken it over"),))
             delete_files = self._deletion(target, found) if purge else None
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
@@ -326,7 +333,7 @@ class TableDriver:
         """
         match request.action:
             case Create() as change:
-                order = _order(request, change)
+                order = _order(request, change, self._project.lineage)
                 try:
                     found = self._metadata(order.target)
                 except NoCatalog:
@@ -334,7 +341,7 @@ class TableDriver:
                 made = found is not None and created_by(found.metadata) == request.key
                 return _as_created(change.planned, found) if found is not None and made else None
             case Adopt() | Update() as change:
-                order = _order(request, change)
+                order = _order(request, change, self._project.lineage)
                 found = self._metadata(order.target)
                 done = found is not None and _nothing_left(order, found)
                 return _applied(change.planned, found) if found is not None and done else None
@@ -502,7 +509,9 @@ class TableDriver:
         return None if pointer is None else load_entry(pointer, target.catalog)
 
 
-def _order(request: ApplyRequest[Settleable] | ChangeRequest, change: Create | Adopt | Update) -> Order:
+def _order(
+    request: ApplyRequest[Settleable] | ChangeRequest, change: Create | Adopt | Update, lineage: str
+) -> Order:
     """Raises ``Failure`` where the catalog is no longer known."""
     return Order(
         request=request,
@@ -510,6 +519,7 @@ def _order(request: ApplyRequest[Settleable] | ChangeRequest, change: Create | A
         target=target_of(change.planned, request.references),
         planned=TableDefinition.of(change.planned),
         payload=decode_record(UpdatePayload, change.payload),
+        lineage=lineage,
     )
 
 
@@ -533,7 +543,7 @@ def _lacking(planned: TableDefinition, found: TableFile) -> tuple[Change, ...]:
 def _nothing_left(order: Order, found: TableFile) -> bool:
     """Whether the table is the one that was planned for and satisfies what was planned already."""
     wanted, recorded = order.payload.requirements, NOTHING
-    if wanted is None or found.uuid != wanted.uuid:
+    if wanted is None or found.uuid != wanted.uuid or _unmarked(order, found):
         return False
     if order.change.recorded is not None:
         known = recorded_table(order.change.recorded)
@@ -547,6 +557,19 @@ def _known(planned: TableDefinition, found: TableFile, tags: Mapping[str, int]) 
     return known_of(*found.read(), gone)
 
 
+def _taken_over(order: Order, found: TableFile) -> str:
+    """The lineage of another state that manages the table; empty where none does."""
+    recorded = order.change.recorded is not None
+    return another_state(managed_by(found.properties), order.lineage, recorded=recorded)
+
+
+def _unmarked(order: Order, found: TableFile) -> bool:
+    """Whether the table does not carry the lineage of the state that manages it, or is to."""
+    marks = any(isinstance(decode(item), TakeOver) for item in order.payload.changes)
+    there = managed_by(found.properties).lineage
+    return bool(_taken_over(order, found)) or (marks and there != order.lineage)
+
+
 def _requirements(order: Order, found: TableFile, changes: tuple[Change, ...]) -> Diagnostic | None:
     target, identity = order.target, found.read()[1]
     now, wanted = expected_of(identity), order.payload.requirements
@@ -554,6 +577,9 @@ def _requirements(order: Order, found: TableFile, changes: tuple[Change, ...]) -
     moved = [text for name, text in names.items() if getattr(now, name) != getattr(wanted, name)]
     if moved:
         return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
+    other = _taken_over(order, found)
+    if other and not any(isinstance(item, TakeOver) and item.old == other for item in changes):
+        return _moved(target, f"the state {other} has taken it over")
     if order.payload.empty and identity.written:
         return _moved(
             target,

@@ -4,17 +4,19 @@ from dataclasses import dataclass
 
 from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
+from flareiac_iceberg.format.metadata import Manager
 from flareiac_iceberg.format.spec import TableDefinition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFacts:
-    """``gone``: snapshots that tags need and the table does not have. ``found_at``: namespace and name under
-    which it was found, where that is not the recorded place. ``taken``: whether another table has the name
-    that it is to get.
+    """``gone``: snapshots that tags need and the table does not have. ``manager``: None where it was not
+    read. ``found_at``: namespace and name under which it was found, where that is not the recorded place.
+    ``taken``: whether another table has the name that it is to get.
     """
 
     gone: frozenset[int] = frozenset()
+    manager: Manager | None = None
     found_at: tuple[str, str] | None = None
     taken: bool = False
 

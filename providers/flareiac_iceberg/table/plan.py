@@ -47,6 +47,7 @@ from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, difference, known_of
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances
+from flareiac_iceberg.table.managed_by import managed_elsewhere, other_manager, taking_over
 from flareiac_iceberg.table.move import is_elsewhere, move_blockers, move_of
 from flareiac_iceberg.table.observed import (
     ObservedTable,
@@ -132,6 +133,7 @@ def _removal(request: PlanRequest, recorded: RecordedTable) -> Proposal:
     blockers: tuple[Blocker, ...] = (
         *(another if is_another(recorded, observed) else ()),
         *in_another_copy(request, recorded.definition.catalog, observed),
+        *managed_elsewhere(request, recorded.definition, observed),
     )
     if mode == "purge" and shares_files(observed.definition.properties or {}):
         blockers = (*blockers, unpurgeable())
@@ -216,6 +218,7 @@ def _replacement(case: Case, observed: ObservedTable) -> Proposal:
             *_uncreatable(case.desired),
             *_moved(case),
             *in_another_copy(case.request, case.desired.catalog, observed),
+            *managed_elsewhere(case.request, case.desired, observed),
         ),
         disturbs=ANOTHER_TABLE,
         reasons=("asked for with -replace",),
@@ -271,17 +274,19 @@ def _difference(case: Case, observed: ObservedTable) -> Difference:
     there = known_of(observed.definition, observed.identity, observed.facts.gone)
     found = difference(case.desired, was, there)
     move = move_of(recorded, case.desired, observed)
-    return found if move is None else replace(found, changes=(move, *found.changes))
+    first = (*taking_over(case.request, observed), *((move,) if move is not None else ()))
+    return replace(found, changes=(*first, *found.changes)) if first else found
 
 
 def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[Blocker, ...]:
     """All that stands in the way of an update or of adopting the table."""
     request, desired, usages = case.request, case.desired, case.usages
-    foreign = case.recorded is None and not request.importing
+    foreign = case.recorded is None and not request.importing and not other_manager(request, observed)
     elsewhere = moved_location(desired.location, found.observed.location, request.project.root)
     return (
         *((_foreign(case, observed),) if foreign else ()),
         *in_another_copy(request, desired.catalog, observed),
+        *managed_elsewhere(request, desired, observed),
         *move_blockers(case.recorded, desired, observed, request.references),
         *refusals(desired, found, _past(observed, found)),
         *contradictions(found.changes, usages, desired.columns or found.observed.columns or {}),

@@ -18,7 +18,7 @@ from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
-from flareiac_iceberg.format.metadata import TableFile
+from flareiac_iceberg.format.metadata import TableFile, managed_by
 from flareiac_iceberg.format.recent_writers import since
 from flareiac_iceberg.format.snapshots import live
 from flareiac_iceberg.format.spec import (
@@ -168,7 +168,7 @@ def present(request: ReadRequest, found: TableFile) -> Present:
     return Present(
         attributes=observed_attributes(frame, spec),
         identity=encode(_with_news(identity, recorded)),
-        facts=TableFacts(gone=gone),
+        facts=TableFacts(gone=gone, manager=managed_by(found.properties)),
         unmanaged=_unmanaged(identity, request),
         history=live(found.metadata) if request.history else None,
     )

@@ -20,6 +20,7 @@ from flareiac_iceberg.format.spec import (
     COLUMN_TAGS_PREFIX,
     COMMENT_PROPERTY,
     DISTRIBUTION_PROPERTY,
+    MANAGED_BY_PROPERTY,
     TAGS_PREFIX,
     PartitionField,
     SortField,
@@ -40,6 +41,7 @@ from flareiac_iceberg.table.changes import (
     SetSortOrder,
     SetTableComment,
     SetTag,
+    TakeOver,
     UpgradeFormat,
 )
 from flareiac_iceberg.table.column_changes import (
@@ -452,6 +454,8 @@ def _set_properties(properties: Attributes, change: Change) -> None:
             properties.pop(name, None)
         case SetDistribution(new=mode):
             properties[DISTRIBUTION_PROPERTY] = mode
+        case TakeOver(new=lineage):
+            properties[MANAGED_BY_PROPERTY] = lineage
         case SetTableComment(new=text):
             _put(properties, COMMENT_PROPERTY, text)
         case SetTag(name=name, new=value):

@@ -217,6 +217,8 @@ def test_defaults_of_columns_and_what_others_named_are_no_change(project: Path) 
     imported(project, "lake.n.*")
     text = (project / "imported.flare.hcl").read_text()
     assert 'default = "$${a}"' in text
+    blocks = text.replace("import {", "import {\n  takeover = true")
+    (project / "imported.flare.hcl").write_text(blocks)
     assert flareiac(project, "apply", "-auto-approve").code == 0
     assert flareiac(project, "plan", "-detailed-exitcode", "-refresh=full").code == 0
     assert flareiac(project, "drift").code == 0

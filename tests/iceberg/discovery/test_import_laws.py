@@ -210,4 +210,6 @@ def test_a_block_says_the_table_or_says_why_not(lake: Lake, content: dict[str, A
     body["name"] = body["name"] or label
     address = f"table.{label}"
     proposal = lake.plan(address, body, importing=True)
-    assert (proposal.action, proposal.steps, proposal.blockers) == (Action.ADOPT, (), ())
+    mark = [step.text for step in proposal.steps]
+    assert mark == ["mark the table as managed by this state"]
+    assert (proposal.action, proposal.blockers) == (Action.ADOPT, ())

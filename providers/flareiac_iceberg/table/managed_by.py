@@ -1,0 +1,73 @@
+"""Which state manages a table, by the lineage that the table carries. Pure.
+
+A table that FlareIaC creates carries the lineage of its state in the key of the operation that created it;
+one that is adopted carries it in a property of its own, which counts more. So a block that is pasted into
+another project, or a workspace that names the tables of another one, changes nothing that it does not manage.
+"""
+
+from collections.abc import Iterator
+
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac.sdk.requests import PlanRequest
+from flareiac_iceberg import codes
+from flareiac_iceberg.format.metadata import Manager
+from flareiac_iceberg.format.spec import TableDefinition
+from flareiac_iceberg.table.changes import TakeOver
+from flareiac_iceberg.table.observed import ObservedTable
+
+
+def other_manager(request: PlanRequest, observed: ObservedTable) -> str:
+    """The lineage of another state that manages the table; empty where none does, as far as is known."""
+    manager = observed.facts.manager
+    if manager is None:
+        return ""
+    return another_state(manager, request.project.lineage, recorded=request.recorded is not None)
+
+
+def another_state(manager: Manager, own: str, *, recorded: bool) -> str:
+    """The lineage of the state that manages a table where it is not ``own``. ``recorded``: whether the own
+    state has the table. Empty where no other state manages it, or where the own lineage is not known yet.
+    """
+    # An early version did not mark what it adopted.
+    lineage = manager.marked if recorded else manager.lineage
+    return lineage if own and lineage != own else ""
+
+
+def managed_elsewhere(
+    request: PlanRequest, table: TableDefinition, observed: ObservedTable
+) -> tuple[Blocker, ...]:
+    """A blocker where another state manages the table, and no import block takes it over."""
+    other = other_manager(request, observed)
+    if not other or _takes_over(request):
+        return ()
+    name = table.import_id
+    taken = f'import {{\n  to = {request.address}\n  id = "{name}"\n  takeover = true\n}}'
+    detail = f"{name} is managed by the state {other}, and this one is {request.project.lineage}."
+    if request.recorded is None:
+        why = "It belongs to another project, to another workspace, or to a state that was lost."
+        ways = (
+            "give the block another name, namespace or catalog",
+            f"to take it over, where nothing is applied from the other state any more:\n{taken}",
+        )
+    else:
+        why = "That state has taken it over."
+        ways = (
+            f"to leave it to that state: flareiac state rm {request.address}, and delete the block",
+            f"to take it back: flareiac state rm {request.address}, and then\n{taken}",
+        )
+    return (blocker(codes.MANAGED_ELSEWHERE, f"{detail} {why}", ways),)
+
+
+def taking_over(request: PlanRequest, observed: ObservedTable) -> Iterator[TakeOver]:
+    """The change that makes this state the one that manages the table which it adopts."""
+    manager, own = observed.facts.manager, request.project.lineage
+    if manager is None or not own or not request.importing or manager.lineage == own:
+        return
+    other = other_manager(request, observed)
+    if not other or _takes_over(request):
+        yield TakeOver(old=other, new=own)
+
+
+def _takes_over(request: PlanRequest) -> bool:
+    """An import block that stays after it was applied takes nothing back: two of them would take turns."""
+    return request.takeover and request.recorded is None
