@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -262,8 +262,11 @@ class S3Logs:
         first, second = f"{folder}1", f"{folder}2"
         try:
             self._prove(folder, first, second)
-        finally:
-            self._bucket.delete([first, second])
+        except (Failure, StateUnreachable):
+            with suppress(StateUnreachable):
+                self._bucket.delete([first, second])
+            raise
+        self._bucket.delete([first, second])
 
     def _prove(self, folder: str, first: str, second: str) -> None:
         self._bucket.create(second, b"second")
