@@ -13,6 +13,7 @@ from flareiac.app.lock import locked
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.source_spans import with_span
+from flareiac.app.state_recover import recover_waiting
 from flareiac.app.workspace import Workspace
 from flareiac.applying.apply import Report, settle_open
 from flareiac.applying.apply import apply as carry_out
@@ -91,6 +92,7 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
     """Plans under the lock, asks, and carries the plan out."""
     operation = "destroy" if request.options.destroy else "apply"
     with locked(workspace, operation, conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+        recover_waiting(workspace, lease, conduct.emit)
         loaded = workspace.load_state()
         workspace.recover(loaded.snapshot)
         loaded = settle_open(_ports(workspace, lease, conduct), loaded)
@@ -113,12 +115,14 @@ def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> App
     if early is ApplyOutcome.NOTHING_TO_DO and _is_interrupted(workspace, saved):
         # An interrupted apply has done all that was left to do; only its results are not recorded.
         with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+            recover_waiting(workspace, lease, conduct.emit)
             settle_open(_ports(workspace, lease, conduct), workspace.load_state())
     if early is not None:
         return ApplyReport(end=early, planned=planned)
     if not conduct.approve(planned):
         return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
     with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+        recover_waiting(workspace, lease, conduct.emit)
         return _carry_out(workspace, planned, saved, lease, conduct, recheck=True)
 
 
@@ -177,6 +181,7 @@ def _ports(workspace: Workspace, lease: Lease, conduct: ApplyOptions) -> Ports:
         emit=conduct.emit,
         cancel=conduct.cancel,
         clock=time.time,
+        seal=workspace.seal,
     )
 
 

@@ -13,16 +13,19 @@ from typing import TypeVar
 
 from flareiac.app.lock import locked
 from flareiac.app.workspace import Workspace
+from flareiac.applying.emergency_file import EmergencyFile, results_in_file
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.kill_points import reach
 from flareiac.model.events import Event
 from flareiac.model.intents import stored_request
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.actions import CustomAction, Revive
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome
-from flareiac.sdk.state import Lease
+from flareiac.sdk.state import Conflict, Lease, LockLost
+from flareiac.state.places import encode_state
 from flareiac.state.read import Loaded
 
 ActionT = TypeVar("ActionT", Revive, CustomAction)
@@ -57,6 +60,18 @@ def locked_state(
         yield LockedState(workspace=workspace, lease=lease, loaded=loaded)
 
 
+def write_state(state: LockedState, after: Snapshot, *, serial: int | None = None) -> None:
+    """Writes one snapshot, with the next serial unless one is given. Raises ``Failure``."""
+    loaded = state.loaded
+    following = replace(after, serial=state.snapshot.serial + 1 if serial is None else serial)
+    reach("state.before-snapshot")
+    with writing_state("Nothing was changed"):
+        state.workspace.store.write_snapshot(
+            encode_state(following, loaded.root), expect=loaded.revision, lease=state.lease
+        )
+    reach("state.snapshot")
+
+
 def carry_out(
     state: LockedState,
     name: str,
@@ -77,9 +92,10 @@ def carry_out(
     with writing_state("Nothing was changed"):
         workspace.store.check_writable(state.lease)
         recording.begin(f"{name} {address}")
+        recording.arm(EmergencyFile(workspace.root, recording.apply_id, workspace.seal))
         recording.intend(operation, stored_request(request, record))
     outcome = work(request)
-    with writing_state("What was done is found out by the next apply"):
+    with _writing_result(recording):
         if isinstance(outcome, NotApplied):
             recording.fail(operation, address, outcome.diagnostics[0].line, None)
         else:
@@ -93,10 +109,25 @@ def carry_out(
 
 
 @contextmanager
+def _writing_result(recording: Recording) -> Iterator[None]:
+    """As ``writing_state``, for what has been done: the way out is the emergency file where there is one."""
+    with writing_state("What was done is found out by the next apply"):
+        try:
+            yield
+        except OSError as trouble:
+            if (file := recording.emergency_file) is None:
+                raise
+            raise Failure(results_in_file(file, trouble)) from trouble
+
+
+@contextmanager
 def writing_state(consequence: str) -> Iterator[None]:
     """A state that cannot be written is a ``Failure`` that says what follows from it."""
     try:
         yield
+    except (Conflict, LockLost) as problem:
+        why = f"{problem}. {consequence}. Run the command again."
+        raise Failure(error(codes.STATE_CHANGED_MEANWHILE, why)) from problem
     except OSError as trouble:
         why = f"{trouble.strerror or trouble}. {consequence}; make room or restore access first."
         raise Failure(error(codes.STATE_NOT_WRITTEN, why)) from trouble

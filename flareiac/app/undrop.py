@@ -1,12 +1,12 @@
-"""The use cases of ``undrop`` and ``state rm``: what was deleted, and is still known to the state, is brought
-back, or is given up.
+"""The use case of ``undrop``: what was deleted, and is still known to the state, is brought back, or is given
+up.
 """
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from flareiac.app.single_operation import carry_out, locked_state, writing_state
+from flareiac.app.single_operation import carry_out, locked_state
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address
@@ -20,7 +20,6 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.resource_type import Remains
 from flareiac.sdk.results import Missing, Unreadable
-from flareiac.state.places import encode_state
 
 
 def undrop(
@@ -60,34 +59,25 @@ def undrop(
     return (*messages, *(_other(item, _remains(workspace, item)) for item in others))
 
 
-def give_up(workspace: Workspace, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None]) -> str:
-    """The state keeps it no longer; returns what there is to say. Nothing else is touched. Raises ``Failure``
-    or ``LockHeld``.
-    """
-    with locked_state(workspace, "state rm", lock_timeout, emit) as state:
-        snapshot, known = state.snapshot, state.snapshot.dropped_by_name()
-        record = known.get(wanted) or next(
-            (item for item in snapshot.dropped if item.exact_name == wanted), None
-        )
-        if record is None:
-            raise Failure(_not_dropped(wanted, known, recorded=wanted in snapshot.resources))
-        after = replace(
-            snapshot, serial=snapshot.serial + 1, dropped=without_dropped(snapshot.dropped, record)
-        )
-        with writing_state("Nothing was changed"):
-            loaded = state.loaded
-            workspace.store.write_snapshot(
-                encode_state(after, loaded.root), expect=loaded.revision, lease=state.lease
-            )
+def give_up(workspace: Workspace, snapshot: Snapshot, wanted: str) -> tuple[Snapshot, str]:
+    """The state without a dropped resource, and what there is to say. Raises ``Failure``."""
+    known = snapshot.dropped_by_name()
+    record = known.get(wanted) or next((item for item in snapshot.dropped if item.exact_name == wanted), None)
+    if record is None:
+        raise Failure(_not_known(wanted, snapshot, known))
     left = _remains(workspace, record)
     trace = f"; {left.trace}" if left.trace else ""
-    return f"{wanted} is given up{trace}. {left.fate}".rstrip()
+    after = replace(snapshot, dropped=without_dropped(snapshot.dropped, record))
+    return after, f"{wanted} is given up{trace}. {left.fate}".rstrip()
 
 
-def _not_dropped(wanted: str, known: Collection[str], *, recorded: bool) -> Diagnostic:
-    why = f"{_known_as(wanted, known)} Nothing was changed."
-    if recorded:
-        why += ' To have it forgotten and left as it is, apply on_destroy = "retain" and remove its block.'
+def _not_known(wanted: str, snapshot: Snapshot, known: Collection[str]) -> Diagnostic:
+    hint = did_you_mean(wanted, {*snapshot.resources, *known})
+    dropped = f" of dropped resources, it keeps {', '.join(known)};" if known else ""
+    why = (
+        f"The state holds no {wanted};{dropped} flareiac state list shows what it holds.{hint} Nothing was "
+        "changed."
+    )
     return error(codes.NOT_KNOWN_AS_DROPPED, why)
 
 

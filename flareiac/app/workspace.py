@@ -4,7 +4,8 @@ what it opens.
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,27 +77,20 @@ class Workspace:
             )
         return self._store
 
+    def seal(self, content: bytes) -> bytes:
+        """What is written beside the state, encrypted where the state is."""
+        return content
+
+    def unseal(self, content: bytes) -> bytes:
+        """The inverse of ``seal``."""
+        return content
+
     def load_state(self) -> Loaded:
         """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be
         read.
         """
-        try:
+        with state_trouble(self.store):
             loaded = load_state(self.store, str(self.root))
-        except Damaged as problem:
-            raise Failure(
-                error(
-                    codes.STATE_UNREADABLE,
-                    f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}",
-                )
-            ) from problem
-        except OSError as trouble:
-            raise Failure(
-                error(
-                    codes.STATE_UNREACHABLE,
-                    f"{self.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Restore "
-                    "access to it first.",
-                )
-            ) from trouble
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
 
@@ -228,6 +222,19 @@ class Workspace:
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
+
+
+@contextmanager
+def state_trouble(store: StateStore) -> Iterator[None]:
+    """A state that cannot be read is a ``Failure`` that says what to do."""
+    try:
+        yield
+    except Damaged as problem:
+        why = f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}"
+        raise Failure(error(codes.STATE_UNREADABLE, why)) from problem
+    except OSError as trouble:
+        why = f"{store.describe()}: {trouble.strerror or trouble}. Nothing was changed."
+        raise Failure(error(codes.STATE_UNREACHABLE, f"{why} Restore access to it first.")) from trouble
 
 
 def _nothing(_question: Question) -> None:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from flareiac.applying.emergency_file import EmergencyFile, results_in_file
 from flareiac.applying.execute import Execution, Results, execute
 from flareiac.applying.ports import Ports
 from flareiac.applying.recover import recover
@@ -30,6 +31,7 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ChangeRequest, Question, ReadRequest
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Unreadable, history_of
+from flareiac.sdk.state import LockLost
 from flareiac.state.read import Loaded, load
 
 
@@ -39,6 +41,8 @@ class Report:
 
     tally: Results = field(default_factory=Results)
     diagnostics: tuple[Diagnostic, ...] = ()
+    emergency_file: str | None = None
+    """The file, relative to the root module, with the results that the state could not take."""
     stale: tuple[StaleItem, ...] = ()
     snapshot: Snapshot | None = None
 
@@ -99,6 +103,7 @@ def apply(
     # Only now, so that a preflight that refuses leaves no apply that would have to be resumed.
     if not resuming:
         recording.begin(digest)
+    recording.arm(EmergencyFile(ports.project.root, recording.apply_id, ports.seal))
     tally = execute(
         Execution(
             plan=plan,
@@ -119,21 +124,38 @@ def _finish(
     tally: Results,
     findings: tuple[Diagnostic, ...],
 ) -> Report:
+    found = (*findings, *tally.diagnostics)
     before = recording.snapshot
     if tally.unsettled:
         # The journal stays as it is: it alone says what was begun, and the next apply finds out how it ended.
-        return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics))
+        return _with_emergency_file(recording, Report(tally=tally, diagnostics=found))
     values = outputs(before) if not tally.failed and not tally.skipped else before.outputs
     try:
         final = recording.finish(values)
-    except OSError as trouble:
-        lost = error(
-            codes.FINAL_STATE_NOT_WRITTEN,
-            f"{trouble.strerror or trouble}. Every result is in the journal all the same: make room or "
-            "restore access, and the next command reads it from there.",
-        )
-        return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics, lost))
-    return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics), snapshot=final)
+    except (OSError, LockLost) as trouble:
+        if recording.emergency_file is not None:
+            return _with_emergency_file(recording, Report(tally=tally, diagnostics=found))
+        if isinstance(trouble, LockLost):
+            raise
+        return Report(tally=tally, diagnostics=(*found, _last_write_failed(trouble)))
+    return Report(tally=tally, diagnostics=found, snapshot=final)
+
+
+def _with_emergency_file(recording: Recording, report: Report) -> Report:
+    """The report of an apply that could not record all, where it has results in a file."""
+    file, trouble = recording.emergency_file, recording.trouble
+    if file is None or trouble is None:
+        return report
+    lost = results_in_file(file, trouble)
+    return replace(report, diagnostics=(*report.diagnostics, lost), emergency_file=file)
+
+
+def _last_write_failed(trouble: OSError) -> Diagnostic:
+    return error(
+        codes.FINAL_STATE_NOT_WRITTEN,
+        f"{trouble.strerror or trouble}. Every result is in the journal all the same: make room or "
+        "restore access, and the next command reads it from there.",
+    )
 
 
 def _named(loaded: Loaded, plan: Plan) -> Loaded:

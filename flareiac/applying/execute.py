@@ -82,7 +82,7 @@ def execute(execution: Execution) -> Results:
 
     with ThreadPoolExecutor(max_workers=max(1, execution.parallelism), thread_name_prefix="apply") as pool:
         while queue.waiting or running:
-            if execution.ports.cancel.is_set() or (execution.stop_on_error and tally.failed):
+            if _starts_no_more(tally, execution):
                 _skip(execution, queue.take_all(), _why_no_more(tally, execution), tally, emit)
             # No more than can run now: what waits in the pool could not be held back by a cancel or a
             # failure.
@@ -103,9 +103,16 @@ def execute(execution: Execution) -> Results:
     return tally
 
 
+def _starts_no_more(tally: Results, execution: Execution) -> bool:
+    stopped = execution.ports.cancel.is_set() or execution.recording.trouble is not None
+    return stopped or (execution.stop_on_error and bool(tally.failed))
+
+
 def _why_no_more(tally: Results, execution: Execution) -> str:
     if tally.lock_lost:
         return "the state lock was lost"
+    if execution.recording.trouble is not None:
+        return "the state can no longer be written"
     return "the apply was cancelled" if execution.ports.cancel.is_set() else "an earlier operation failed"
 
 

@@ -47,7 +47,9 @@ class MaintenancePorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """The world as an apply sees it. ``observe`` reads the named questions; ``clock`` gives UTC seconds."""
+    """The world as an apply sees it. ``observe`` reads the named questions; ``clock`` gives UTC seconds;
+    ``seal`` encrypts what an emergency file holds, where the state is encrypted.
+    """
 
     store: StateStore
     lease: Lease
@@ -59,3 +61,4 @@ class Ports:
     emit: Callable[[Event], None]
     cancel: threading.Event
     clock: Callable[[], float]
+    seal: Callable[[bytes], bytes] = bytes

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from flareiac.applying.emergency_file import EmergencyFile
+from flareiac.applying.journal_writer import JournalWriter
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.records import encode
@@ -15,7 +17,7 @@ from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records
 from flareiac.model.relocation import stored as stored_places
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.resource_type import ResourceType
-from flareiac.sdk.state import Lease, StateStore
+from flareiac.sdk.state import Lease, LockLost, StateStore
 from flareiac.state.places import encode_state, with_entry_places
 from flareiac.state.read import Loaded
 
@@ -34,6 +36,7 @@ class Recording:
         types: Mapping[str, ResourceType],
     ) -> None:
         self._store, self._lease, self._loaded, self._clock, self._types = store, lease, loaded, clock, types
+        self._journal = JournalWriter(store, lease, written=loaded.recovered.entries)
         self._lock = threading.Lock()
         self._snapshot = loaded.snapshot
         self._records = Records(resources=dict(loaded.snapshot.resources), dropped=loaded.snapshot.dropped)
@@ -68,8 +71,28 @@ class Recording:
             Begun(apply=self.apply_id, plan=plan_digest, time=self._clock(), lineage=self._snapshot.lineage)
         )
 
+    def arm(self, emergency: EmergencyFile) -> None:
+        """Side effects begin: a result that the state cannot take goes to the emergency file."""
+        state = self._snapshot
+        self._journal.arm(emergency, lineage=state.lineage, serial=state.serial, apply_id=self.apply_id)
+
+    @property
+    def trouble(self) -> OSError | LockLost | None:
+        """Why the state is no longer written; None while it is."""
+        return self._journal.trouble
+
+    @property
+    def emergency_file(self) -> str | None:
+        """The file, relative to the root module, with what the state could not take."""
+        return self._journal.emergency_file
+
     def intend(self, operation_id: str, operation: StoredRequest | StoredMaintenance) -> None:
-        self._append(Intent(apply=self.apply_id, id=operation_id, operation=encode(operation)))
+        """The operation may begin when this returns. Raises OSError or ``LockLost``."""
+        intent = Intent(apply=self.apply_id, id=operation_id, operation=encode(operation))
+        not_begun = Result(
+            apply=self.apply_id, id=operation_id, address=operation.address, error="it was not begun"
+        )
+        self._journal.append_intent(self._encoded(intent), self._encoded(not_begun))
         reach("apply.intent")
 
     def succeed(
@@ -85,6 +108,7 @@ class Recording:
                 forgotten=forgotten,
             )
         )
+        self._notice_lost_lock()
         reach("apply.result")
 
     def stage_done(self, operation_id: str, address: str, note: Data) -> None:
@@ -93,6 +117,7 @@ class Recording:
         self._append(Result(apply=self.apply_id, id=operation_id, address=address, note=note))
         with self._lock:
             self._notes[operation_id] = note
+        self._notice_lost_lock()
         reach("apply.result")
 
     def fail(self, operation_id: str, address: str, error: str, record: ResourceRecord | None) -> None:
@@ -105,6 +130,7 @@ class Recording:
                 error=error,
             )
         )
+        self._notice_lost_lock()
 
     def _take(self, result: Result) -> None:
         # It is noted with its keeper before it leaves, and the keeper lets go only after it is back: after a
@@ -158,6 +184,8 @@ class Recording:
         self._append(Outputs(apply=self.apply_id, outputs=dict(outputs)))
         self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")
+        if self._journal.trouble is not None:
+            raise self._journal.trouble
         final = replace(self.snapshot, serial=self._snapshot.serial + 1, outputs=dict(outputs))
         self._store.write_snapshot(
             encode_state(final, self._loaded.root), expect=self._loaded.revision, lease=self._lease
@@ -165,7 +193,15 @@ class Recording:
         reach("apply.snapshot")
         return final
 
+    def _notice_lost_lock(self) -> None:
+        """What another command has done by now is not known, so nothing more may be begun. Raises
+        ``LockLost``.
+        """
+        if isinstance(self._journal.trouble, LockLost):
+            raise self._journal.trouble
+
     def _append(self, entry: Entry) -> None:
-        self._lease.check()
-        relative = with_entry_places(entry, lambda data: stored_places(data, self._loaded.root))
-        self._store.append_journal(encode_entry(relative), self._lease)
+        self._journal.append(self._encoded(entry))
+
+    def _encoded(self, entry: Entry) -> bytes:
+        return encode_entry(with_entry_places(entry, lambda data: stored_places(data, self._loaded.root)))

@@ -114,14 +114,49 @@ CORE: Final[Commands] = {
         reads_only=True,
     ),
     "state": Group(
-        "Look at the state, and give up what it keeps of what was dropped.",
+        "Look at the state, change its records, and bring back earlier or lost ones.",
         {
             "list": Command(".state:list_", "List the recorded addresses.", reads_only=True),
             "show": Command(".state:show", "Show what is recorded of one resource.", reads_only=True),
+            "mv": Command(
+                ".state:mv",
+                "Record a resource under another address. The resource stays as it is; rename its block too.",
+            ),
             "rm": Command(
                 ".state:rm",
-                "Give up what was dropped: undrop brings it back no longer, and its files are kept "
-                "for it no longer.",
+                "Forget resources, which stay as they are; or give up what was dropped: undrop brings it "
+                "back no longer, and its files are kept for it no longer.",
+            ),
+            "pull": Command(".state_content:pull", "Print the whole state as JSON.", reads_only=True),
+            "push": Command(
+                ".state_content:push",
+                "Make a file the state. Refuses one of another state, and one that is not newer.",
+            ),
+            "history": Command(
+                ".state_history:history", "List the earlier states that are kept.", reads_only=True
+            ),
+            "rollback": Command(
+                ".state_history:rollback",
+                "Record an earlier state again. Shows what differs and asks; changes no table and no job.",
+            ),
+            "recover": Command(
+                ".state_recover:recover",
+                "Bring in the results that an apply could not write to the state, from its emergency file.",
+            ),
+        },
+    ),
+    "lock": Group(
+        "See who holds the state lock, and take it away.",
+        {
+            "status": Command(
+                ".lock:status",
+                "Show who holds the state lock. Exits with 5 while it is held.",
+                reads_only=True,
+            ),
+            "release": Command(
+                ".lock:release",
+                "Take the lock away from a command that cannot end by itself. Needs the id that lock status "
+                "shows.",
             ),
         },
     ),

@@ -72,11 +72,10 @@ class Terminal:
         sys.stderr.write(shown if shown.endswith("\n") else shown + "\n")
         sys.stderr.flush()
 
-    def ask(self, question: str) -> bool:
+    def ask(self, question: str, way_out: str = "Use -auto-approve, or apply a saved plan.") -> bool:
         """A yes/no question; only "yes" is yes. No terminal, or -input=false, is no."""
         self.say(question)
         if not self.may_ask or not sys.stdin.isatty():
-            way_out = "Use -auto-approve, or apply a saved plan."
             self.say(f"Cannot prompt for approval without a terminal. {way_out}")
             return False
         sys.stderr.write('  Only "yes" is accepted: ')

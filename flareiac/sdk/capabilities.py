@@ -93,6 +93,21 @@ class Undroppable(Protocol):
 
 
 @runtime_checkable
+class Detachable(Protocol):
+    """A driver whose resources are known by their address to what runs them."""
+
+    def at_work(self, address: str, recorded: Recorded) -> str | None:
+        """What works under the address now, or would again, as part of a sentence; None where nothing does.
+        Raises ``Failure``.
+        """
+        ...
+
+    def detach(self, address: str, recorded: Recorded) -> None:
+        """The address is forgotten; nothing else changes. Raises ``Failure``."""
+        ...
+
+
+@runtime_checkable
 class RunControl(Protocol):
     """A driver whose resources can be stopped, started and restarted by hand, on their recorded
     definition.

@@ -89,6 +89,8 @@ class ResourceType:
     there or not as a whole; connections with the same home share it. ``earlier_states(address, identity)``
     tells what a recorded resource noted of others before it emptied them. ``sheet``: how its statistics are
     shown, where its driver reports some. ``remains(identity)`` tells what is left of one that was dropped.
+    ``renamed(identity, old, new)`` is a recorded identity after another resource's address has changed from
+    ``old`` to ``new``, where it names others by texts.
     ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
     asked once something has failed.
     """
@@ -115,4 +117,5 @@ class ResourceType:
     earlier_states: Callable[[str, Attributes], tuple[EarlierState, ...]] = lambda *_nothing: ()
     sheet: StatisticsSheet | None = None
     remains: Callable[[Attributes], Remains] = lambda _identity: Remains()
+    renamed: Callable[[Attributes, str, str], Attributes] = lambda identity, _old, _new: identity
     examine: Callable[[Recorded], object] = lambda _recorded: None

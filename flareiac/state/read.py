@@ -1,6 +1,6 @@
 """The state as its store holds it, with the journal replayed. Touches the state store, by reading only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Data
@@ -34,21 +34,27 @@ def load(store: StateStore, root: str) -> Loaded:
     """The state of the root module in ``root``, empty and with a lineage of its own when there is none.
     Raises ``Damaged`` or OSError.
     """
-
-    def absolute(data: Data) -> Data:
-        return restored(data, root)
-
     where = store.describe()
     moment = store.read()
     stored, journal = moment.snapshot, moment.journal
-    base = with_places(decode_snapshot(stored.content, where), absolute) if stored else new_snapshot()
-    entries = [_entry(record, f"the journal of {where}", absolute) for record in journal.records]
+    base = decode_state(stored.content, where, root) if stored else new_snapshot()
+    entries = decode_records(journal.records, f"the journal of {where}", root)
     return Loaded(
         recovered=replay(base, entries),
         revision=stored.revision if stored else None,
         torn=journal.torn,
         root=root,
     )
+
+
+def decode_state(content: bytes, where: str, root: str) -> Snapshot:
+    """A stored snapshot, for the root module in ``root``. Raises ``Damaged``."""
+    return with_places(decode_snapshot(content, where), lambda data: restored(data, root))
+
+
+def decode_records(records: Sequence[bytes], where: str, root: str) -> list[Entry]:
+    """Stored records of a journal, for the root module in ``root``. Raises ``Damaged``."""
+    return [_entry(record, where, lambda data: restored(data, root)) for record in records]
 
 
 def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:

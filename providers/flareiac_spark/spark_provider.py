@@ -207,6 +207,12 @@ def _job_kept_by(attributes: Attributes) -> str | None:
     return kept_by(attributes)
 
 
+def _job_renamed(identity: Attributes, old: str, new: str) -> Attributes:
+    from flareiac_spark.definition.job_identity import identity_renamed
+
+    return identity_renamed(identity, old, new)
+
+
 def _job_earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ...]:
     from flareiac_spark.generation.emptied_tables import earlier_states
 
@@ -260,4 +266,5 @@ _JOB = ResourceType(
     kept_by=_job_kept_by,
     sources=_job_sources,
     earlier_states=_job_earlier_states,
+    renamed=_job_renamed,
 )

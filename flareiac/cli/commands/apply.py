@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from flareiac.app.apply import ApplyOptions, ApplyOutcome, apply_fresh, apply_saved
+from flareiac.app.apply import ApplyOptions, ApplyOutcome, ApplyReport, apply_fresh, apply_saved
 from flareiac.app.plan import PlanReport, PlanRequest
 from flareiac.app.plan_files import read_plan
 from flareiac.cli.apply_output import ApplyOutput, JsonOutput, TextOutput
@@ -136,7 +136,7 @@ def _apply_fresh(run: _Run, request: PlanRequest) -> int:
         report = apply_fresh(workspace, request, options)
     if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED, ApplyOutcome.NOTHING_TO_DO):
         output.plan(report.planned)
-    output.conclusion(report)
+    _conclude(run, output, report)
     made = report.planned.plan
     if report.end is ApplyOutcome.NOTHING_TO_DO and made is not None and made.unknown:
         return ExitCode.ERROR  # that nothing is to be done is not known
@@ -158,8 +158,14 @@ def _apply_saved(run: _Run, file: str) -> int:
         report = apply_saved(workspace, saved, options)
     if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED):
         output.plan(report.planned)
-    output.conclusion(report)
+    _conclude(run, output, report)
     return _CODES[report.end]
+
+
+def _conclude(run: _Run, output: ApplyOutput, report: ApplyReport) -> None:
+    output.conclusion(report)
+    if report.report.emergency_file is not None:
+        run.invocation.terminal.say(report.report.emergency_file)  # the last line, for scripts
 
 
 def _ask(terminal: Terminal, plan: Plan) -> bool:

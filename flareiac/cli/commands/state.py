@@ -1,4 +1,4 @@
-"""``state list``, ``state show`` and ``state rm``: what is recorded, and what is kept no longer."""
+"""``state list``, ``state show``, ``state mv`` and ``state rm``: single records."""
 
 import json
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from flareiac.app.discovery import installed
 from flareiac.app.recorded import addresses, recorded
-from flareiac.app.undrop import give_up
+from flareiac.app.state_edit import move, remove
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
@@ -18,13 +18,15 @@ from flareiac.sdk.command_options import Json
 
 Patterns = Annotated[list[str] | None, typer.Argument(help="Addresses or globs.")]
 Recorded = Annotated[str, typer.Argument(help="A recorded address.")]
-Dropped = Annotated[
-    str,
+Removed = Annotated[
+    list[str],
     typer.Argument(
-        help="What was dropped; ADDRESS@UUID names one of several of that address.",
-        metavar="ADDRESS[@UUID]",
+        help="Recorded addresses, or what was dropped; ADDRESS@UUID names one of several of that address.",
+        metavar="ADDRESS[@UUID]...",
     ),
 ]
+Source = Annotated[str, typer.Argument(help="A recorded address.", metavar="FROM")]
+Target = Annotated[str, typer.Argument(help="The address that it gets.", metavar="TO")]
 
 
 def list_(invocation: Invocation, pattern: Patterns = None, as_json: Json = False) -> int:
@@ -50,9 +52,18 @@ def show(invocation: Invocation, address: Recorded, as_json: Json = False) -> in
     return ExitCode.DONE
 
 
-def rm(invocation: Invocation, address: Dropped) -> int:
-    """Gives up a dropped table."""
+def mv(invocation: Invocation, source: Source, target: Target) -> int:
+    """Records a resource under another address."""
     with locked_work(invocation) as work:
-        said = give_up(work.workspace, address, lock_timeout=work.lock_timeout, emit=work.emit)
-        invocation.terminal.out(said)
+        done = move(work.workspace, source, target, lock_timeout=work.lock_timeout, emit=work.emit)
+    invocation.terminal.out(done)
+    return ExitCode.DONE
+
+
+def rm(invocation: Invocation, address: Removed) -> int:
+    """Forgets recorded resources, or gives up dropped ones."""
+    with locked_work(invocation) as work:
+        lines = remove(work.workspace, address, lock_timeout=work.lock_timeout, emit=work.emit)
+    for line in lines:
+        invocation.terminal.out(line)
     return ExitCode.DONE

@@ -1,11 +1,11 @@
 """The identity of a job: what the state records of it beside its attributes. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.records import SPARSE, decode
+from flareiac.kernel.records import SPARSE, decode, encode
 from flareiac.sdk.results import Recorded
 
 _MOMENTARY: Final = frozenset({"observed"})
@@ -67,3 +67,16 @@ class JobIdentity:
 def recorded_identity(recorded: Recorded | None) -> JobIdentity:
     """The identity of a recorded job; an empty one where none is recorded."""
     return JobIdentity.of(recorded.identity) if recorded is not None else JobIdentity()
+
+
+def identity_renamed(data: Attributes, old: str, new: str) -> Attributes:
+    """A job's identity once a table has another address: see ``ResourceType.renamed``."""
+    identity = JobIdentity.of(data)
+    if all(item.table != old for item in identity.rebuilds.values()):
+        return data
+    rebuilds = {
+        output: replace(item, table=new) if item.table == old else item
+        for output, item in identity.rebuilds.items()
+    }
+    found: Attributes = encode(replace(identity, rebuilds=rebuilds))
+    return found

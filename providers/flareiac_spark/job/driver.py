@@ -123,6 +123,24 @@ class JobDriver:
             return {**recorded.attributes, "stopped": False, "run": "on_change", "restart_nonce": nonce}
         return None
 
+    def at_work(self, address: str, recorded: Recorded) -> str | None:
+        """See ``flareiac.sdk.capabilities.Detachable``."""
+        engine = JobDefinition.of(recorded.attributes).runs_in
+        entry, job = self._running.entry(engine, address), self._running.status(engine, address)
+        if self._running.may_run(engine, address):
+            phase = job.phase if job is not None else "running"
+            return f"its Spark application says that it is {phase}"
+        ended = job is not None and job.phase == "completed"
+        if entry is not None and entry.state == "running" and not ended:
+            return "its Spark application starts it when it runs again"
+        return None
+
+    def detach(self, address: str, recorded: Recorded) -> None:
+        """See ``flareiac.sdk.capabilities.Detachable``."""
+        engine = JobDefinition.of(recorded.attributes).runs_in
+        if self._running.entry(engine, address) is not None:
+            self._applications.drop(engine, address)
+
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         match request.action:
             case Create() | Adopt() | Update() as change:

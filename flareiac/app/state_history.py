@@ -1,0 +1,97 @@
+"""The use cases of ``state history`` and ``state rollback``: earlier snapshots, and going back to one."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from flareiac.app.single_operation import locked_state, write_state
+from flareiac.app.workspace import Workspace, state_trouble
+from flareiac.kernel import codes
+from flareiac.kernel.data import read_json
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.model.events import Event
+from flareiac.model.history import Difference, Earlier, difference
+from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.state import Damaged
+from flareiac.state.read import decode_state
+
+
+def history(workspace: Workspace) -> tuple[Snapshot, tuple[Earlier, ...]]:
+    """The state as it is and what the store has kept of before, newest first. Raises ``Failure``."""
+    current = workspace.load_state().snapshot
+    return current, _kept(workspace)
+
+
+def rollback(
+    workspace: Workspace,
+    wanted: str,
+    *,
+    approve: Callable[[Earlier, Difference], bool],
+    lock_timeout: float,
+    emit: Callable[[Event], None],
+) -> int | None:
+    """Records what an earlier snapshot holds, under a new serial, which it returns; None where that was not
+    approved. Raises ``Failure`` or ``LockHeld``.
+    """
+    with locked_state(workspace, "state rollback", lock_timeout, emit) as state:
+        chosen = _chosen(wanted, _kept(workspace))
+        before = _read(workspace, chosen.name)
+        if before.lineage != state.snapshot.lineage:
+            why = (
+                f"{chosen.name} belongs to the state {before.lineage}, and this one is "
+                f"{state.snapshot.lineage}: it was replaced as a whole since. Nothing was changed."
+            )
+            raise Failure(error(codes.NO_SUCH_HISTORY, why))
+        if not approve(chosen, difference(state.snapshot, before)):
+            return None
+        serial = state.snapshot.serial + 1
+        write_state(state, before, serial=serial)
+    return serial
+
+
+def _kept(workspace: Workspace) -> tuple[Earlier, ...]:
+    found = []
+    with state_trouble(workspace.store):
+        for item in workspace.store.history():
+            serial, resources = _figures(workspace, item.name)
+            found.append(
+                Earlier(
+                    name=item.name,
+                    written=item.written,
+                    size=item.size,
+                    serial=serial,
+                    resources=resources,
+                )
+            )
+    return tuple(found)
+
+
+def _figures(workspace: Workspace, name: str) -> tuple[int | None, int | None]:
+    """Serial and number of resources; one that is damaged is shown all the same."""
+    with suppress(KeyError, ValueError, TypeError, Damaged):
+        document = read_json(workspace.store.read_history(name))
+        return int(document["serial"]), len(document["resources"])
+    return None, None
+
+
+def _chosen(wanted: str, kept: tuple[Earlier, ...]) -> Earlier:
+    """By its name, or the newest with this serial."""
+    found = [item for item in kept if wanted in (item.name, str(item.serial))]
+    if not found:
+        raise Failure(_unknown(wanted, kept))
+    return found[0]
+
+
+def _unknown(wanted: str, kept: tuple[Earlier, ...]) -> Diagnostic:
+    serials = ", ".join(str(item.serial) for item in kept if item.serial is not None)
+    known = f"the serials {serials} are" if serials else "nothing is"
+    why = f"No earlier state is called {wanted}: {known} kept. flareiac state history shows them. Nothing"
+    return error(codes.NO_SUCH_HISTORY, f"{why} was changed.")
+
+
+def _read(workspace: Workspace, name: str) -> Snapshot:
+    try:
+        with state_trouble(workspace.store):
+            return decode_state(workspace.store.read_history(name), name, str(workspace.root))
+    except KeyError as gone:
+        why = f"{name} is no longer kept. flareiac state history shows what is. Nothing was changed."
+        raise Failure(error(codes.NO_SUCH_HISTORY, why)) from gone

@@ -1,0 +1,159 @@
+"""The use case of ``state recover``: brings the records of an emergency file into the state."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from flareiac.app.lock import locked
+from flareiac.app.single_operation import writing_state
+from flareiac.app.workspace import Workspace
+from flareiac.applying.emergency_file import waiting_files
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.durable_files import remove_file
+from flareiac.kernel.kill_points import reach
+from flareiac.model.emergency import EmergencyJournal, decode_emergency
+from flareiac.model.events import Event, Note
+from flareiac.model.journal import Entry, Outputs, Result
+from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.state import Damaged, Lease
+from flareiac.state.places import encode_state
+from flareiac.state.read import Loaded, decode_records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoverReport:
+    """What came of it. ``added``: how many records the state did not hold yet; ``open``: whether the next
+    apply has to find out how operations ended; ``torn``: the last record of the file was cut off.
+    """
+
+    records: int
+    added: int
+    open: bool
+    torn: bool
+
+
+def recover_state(
+    workspace: Workspace, file: str, *, lock_timeout: float, emit: Callable[[Event], None]
+) -> RecoverReport:
+    """Brings in what the state does not hold yet, and removes the file. Asked again after a kill at any
+    point, it completes what it began. Raises ``Failure`` or ``LockHeld``.
+    """
+    path = workspace.root / file
+    journal = _read(path, file, workspace)
+    with locked(workspace, "state recover", lock_timeout, emit) as lease:
+        report = _bring_in(workspace, lease, journal, file)
+    reach("recover.before-removal")
+    remove_file(path)
+    return report
+
+
+def recover_waiting(workspace: Workspace, lease: Lease, emit: Callable[[Event], None]) -> None:
+    """Brings in what the apply that the state knows as interrupted has left in a file of this checkout.
+    Raises ``Failure``.
+    """
+    if not waiting_files(workspace.root):
+        return
+    interrupted = workspace.load_state().recovered.interrupted
+    for file in waiting_files(workspace.root, interrupted.begun.apply) if interrupted else ():
+        path = workspace.root / file
+        report = _bring_in(workspace, lease, _read(path, file, workspace), file)
+        remove_file(path)
+        emit(Note(message=f"Recovered {report.added} records of the last apply from {file}."))
+
+
+def _read(path: Path, file: str, workspace: Workspace) -> EmergencyJournal:
+    try:
+        return decode_emergency(path.read_bytes(), file, workspace.unseal)
+    except OSError as trouble:
+        why = f"{file}: {trouble.strerror or trouble}. Nothing was changed."
+        raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, why)) from trouble
+    except Damaged as problem:
+        why = f"{file}: {problem.why}. Nothing was changed; the next apply finds out by reading what it can."
+        raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, why)) from problem
+
+
+def _bring_in(workspace: Workspace, lease: Lease, journal: EmergencyJournal, file: str) -> RecoverReport:
+    loaded, header = workspace.load_state(), journal.header
+    if loaded.snapshot.lineage != header.lineage:
+        why = (
+            f"It belongs to the state {header.lineage}, and this one is {loaded.snapshot.lineage}. "
+            "Nothing was changed. Run it where the apply ran: the same project, backend and workspace."
+        )
+        raise Failure(error(codes.EMERGENCY_FILE_CONTRADICTS, why))
+    missing = _missing(workspace, loaded, journal)
+    if missing is None:
+        _refuse_contradictions(loaded, _entries(journal, file, loaded.root), header.serial)
+        return RecoverReport(records=len(journal.records), added=0, open=False, torn=journal.torn)
+    with writing_state("What is not recovered yet stays in the file"):
+        workspace.store.check_writable(lease)
+        for record in missing:
+            workspace.store.append_journal(record, lease)
+            reach("recover.appended")
+        still_open = _conclude(workspace, lease)
+    return RecoverReport(records=len(journal.records), added=len(missing), open=still_open, torn=journal.torn)
+
+
+def _missing(workspace: Workspace, loaded: Loaded, journal: EmergencyJournal) -> tuple[bytes, ...] | None:
+    """The records that the state's journal lacks; None where the state has moved on since."""
+    if loaded.snapshot.serial != journal.header.serial:
+        return None
+    known = workspace.store.read_journal().records
+    behind, records = known[journal.header.after :], journal.records
+    common = min(len(behind), len(records))
+    if len(known) < journal.header.after or behind[:common] != records[:common]:
+        return None
+    return records[common:]
+
+
+def _conclude(workspace: Workspace, lease: Lease) -> bool:
+    """Ends an apply that had ended, as it would have: by a snapshot. Returns whether one is still open."""
+    loaded = workspace.load_state()
+    if loaded.recovered.interrupted is not None:
+        return True
+    if loaded.recovered.entries:
+        reach("recover.before-snapshot")
+        after = replace(loaded.snapshot, serial=loaded.snapshot.serial + 1)
+        workspace.store.write_snapshot(encode_state(after, loaded.root), expect=loaded.revision, lease=lease)
+        reach("recover.snapshot")
+    return False
+
+
+def _entries(journal: EmergencyJournal, file: str, root: str) -> list[Entry]:
+    try:
+        return decode_records(journal.records, file, root)
+    except Damaged as problem:
+        raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, f"{file}: {problem.why}.")) from problem
+
+
+def _refuse_contradictions(loaded: Loaded, entries: list[Entry], serial: int) -> None:
+    """Raises ``Failure`` unless the state, which has moved on, holds all that the file says."""
+    found = _contradictions(loaded.snapshot, entries)
+    if found:
+        raise Failure(_contradicted(loaded.snapshot, found, serial))
+
+
+def _contradictions(snapshot: Snapshot, entries: list[Entry]) -> list[str]:
+    """What the state holds otherwise, by name."""
+    last = {entry.address: entry for entry in entries if isinstance(entry, Result)}
+    found = [address for address, result in sorted(last.items()) if _differs(snapshot, result)]
+    outputs = [entry for entry in entries if isinstance(entry, Outputs)]
+    if outputs and dict(outputs[-1].outputs) != dict(snapshot.outputs):
+        found.append("the outputs")
+    return found
+
+
+def _differs(snapshot: Snapshot, result: Result) -> bool:
+    there = snapshot.resources.get(result.address)
+    if result.forgotten:
+        return there is not None
+    return result.record is not None and there != result.record
+
+
+def _contradicted(snapshot: Snapshot, found: list[str], serial: int) -> Diagnostic:
+    return error(
+        codes.EMERGENCY_FILE_CONTRADICTS,
+        f"The state has been written since (serial {snapshot.serial}; the file continues {serial}), and "
+        f"holds something else of {', '.join(found)}. Nothing was changed. Run flareiac plan, which reads "
+        "what is there; when it shows no difference, the file can be deleted.",
+    )

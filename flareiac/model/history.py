@@ -1,0 +1,41 @@
+"""Earlier snapshots, and how two of them differ. Pure."""
+
+from dataclasses import dataclass
+
+from flareiac.model.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """A kept snapshot; ``written`` in UTC seconds, ``size`` in bytes. ``serial`` and ``resources`` (their
+    number) are None where it cannot be read.
+    """
+
+    name: str
+    written: float
+    size: int
+    serial: int | None
+    resources: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What going back changes in the state, by address: ``added`` is recorded again, ``removed`` no longer,
+    ``changed`` as it was.
+    """
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+    outputs: bool
+
+
+def difference(now: Snapshot, earlier: Snapshot) -> Difference:
+    """What differs once ``earlier`` is the state."""
+    here, there = now.resources, earlier.resources
+    return Difference(
+        added=tuple(sorted(there.keys() - here.keys())),
+        removed=tuple(sorted(here.keys() - there.keys())),
+        changed=tuple(item for item in sorted(here.keys() & there.keys()) if here[item] != there[item]),
+        outputs=dict(now.outputs) != dict(earlier.outputs),
+    )

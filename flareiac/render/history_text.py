@@ -1,0 +1,84 @@
+"""Earlier states, and what going back to one changes. Pure."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from flareiac.kernel.data import Json
+from flareiac.model.history import Difference, Earlier
+from flareiac.model.snapshot import Snapshot
+from flareiac.render.table_text import table_lines
+from flareiac.sdk.text_table import Column, TextTable
+
+FORMAT_VERSION = "1.0"
+_COLUMNS = (
+    Column("SERIAL", right=True),
+    Column("WRITTEN"),
+    Column("RESOURCES", right=True),
+    Column("BYTES", right=True),
+    Column("NAME"),
+)
+
+
+def history_text(current: Snapshot, earlier: Sequence[Earlier]) -> str:
+    """A line for each earlier state, newest first."""
+    now = f"The state has the serial {current.serial} and {len(current.resources)} resources."
+    if not earlier:
+        return f"{now} No earlier state is kept.\n"
+    rows = tuple(_row(item) for item in earlier)
+    lines = table_lines(TextTable(columns=_COLUMNS, rows=rows))
+    return "\n".join([f"{now} Kept before it:", "", *lines]) + "\n"
+
+
+def history_json(current: Snapshot, earlier: Sequence[Earlier]) -> Json:
+    """The same for programs."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "lineage": current.lineage,
+        "serial": current.serial,
+        "resources": len(current.resources),
+        "history": [
+            {
+                "name": item.name,
+                "written": utc_time(item.written),
+                "serial": item.serial,
+                "resources": item.resources,
+                "size": item.size,
+            }
+            for item in earlier
+        ],
+    }
+
+
+def difference_text(found: Difference, serial: int | None) -> str:
+    """What going back changes in the state, and what it does not do."""
+    lines = [f"Going back to the state with the serial {serial} changes what is recorded:", ""]
+    lines += [f"  + {address} is recorded again" for address in found.added]
+    lines += [f"  - {address} is no longer recorded" for address in found.removed]
+    lines += [f"  ~ {address} is recorded as it was" for address in found.changed]
+    lines += ["  ~ the outputs are as they were"] if found.outputs else []
+    if len(lines) == 2:
+        lines.append("  nothing")
+    lines += [
+        "",
+        "Only the record goes back. The resources stay as they are; the next plan shows how they differ",
+        "from it.",
+    ]
+    return "\n".join(lines)
+
+
+def utc_time(seconds: float) -> str:
+    """A point in time to the second."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _row(item: Earlier) -> tuple[str, ...]:
+    def number(value: int | None) -> str:
+        return "?" if value is None else str(value)
+
+    return (
+        number(item.serial),
+        utc_time(item.written),
+        number(item.resources),
+        str(item.size),
+        item.name,
+    )
