@@ -1,17 +1,19 @@
 """Finds the installed providers and state backends by their entry points. Touches the installed packages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Final
 
+from flareiac.config.backend import BackendKinds
 from flareiac.config.registry import Registry
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.plug_ins import plug_in
 from flareiac.sdk.provider import Function, Provider
 from flareiac.sdk.resource_type import ResourceType
-from flareiac.sdk.state import StateBackend
+from flareiac.sdk.state import BackendSetting, StateBackend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,12 @@ def installed() -> Installed:
         for function in provider.functions():
             _once(function.name, functions, provider.name)
             functions[function.name] = function
-    registry = Registry(types=types, provider_of=provider_of, functions=tuple(functions.values()))
+    registry = Registry(
+        types=types,
+        provider_of=provider_of,
+        functions=tuple(functions.values()),
+        backends=BACKEND_KINDS,
+    )
     return Installed(providers=providers, registry=registry)
 
 
@@ -53,16 +60,28 @@ def _once(name: str, known: Mapping[str, object], provider: str) -> None:
         )
 
 
-def state_backend(name: str) -> StateBackend:
-    """An installed state backend. Raises ``Failure`` when there is none of that name, or more than one."""
-    found = plug_in("flareiac.state_backends", name)
-    if found is not None:
-        backend: StateBackend = found()
-        return backend
-    raise Failure(
-        error(
-            codes.STATE_BACKEND_NOT_INSTALLED,
-            f"No installed package brings the state backend {name!r}. Install the package that does, or "
-            "use the local one.",
-        )
-    )
+_BACKENDS: Final = "flareiac.state_backends"
+
+
+@cache
+def state_backend(name: str) -> StateBackend | None:
+    """An installed state backend. None when there is none of that name; raises ``Failure`` when there is more
+    than one.
+    """
+    found = plug_in(_BACKENDS, name)
+    if found is None:
+        return None
+    backend: StateBackend = found()
+    return backend
+
+
+def _settings(name: str) -> Sequence[BackendSetting] | None:
+    backend = state_backend(name)
+    return None if backend is None else backend.settings
+
+
+def _names() -> Sequence[str]:
+    return sorted({entry.name for entry in entry_points(group=_BACKENDS)})
+
+
+BACKEND_KINDS: Final = BackendKinds(names=_names, settings=_settings)

@@ -1,8 +1,10 @@
 """Finds a damaged state as the cause of a failure: its parts may have any shape. Reads it."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from flareiac.app.selection import selection
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error
@@ -23,7 +25,7 @@ def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
     if not isinstance(problem, _MISSHAPEN):
         return None
     try:
-        workspace = Workspace(root=root)
+        workspace = Workspace(root=root, workspace=selection(root, os.environ).name)
         snapshot = workspace.load_state().snapshot
         why = _what(snapshot, workspace.installed.registry.types)
     except Exception:  # noqa: BLE001 - then the first problem is what counts

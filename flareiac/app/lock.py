@@ -12,9 +12,16 @@ from flareiac.sdk.state import Lease, LockInfo
 
 @contextmanager
 def locked(
-    workspace: Workspace, operation: str, timeout: float, emit: Callable[[Event], None]
+    workspace: Workspace,
+    operation: str,
+    timeout: float,
+    emit: Callable[[Event], None],
+    *,
+    new: bool = False,
 ) -> Iterator[Lease]:
-    """Holds the state lock. Raises ``LockHeld``, or ``Failure`` where the store cannot be written."""
+    """Holds the state lock. Raises ``LockHeld``, or ``Failure`` where the store cannot be written, or where
+    the workspace was never made (``new``: this command makes it).
+    """
 
     def waiting(info: LockInfo) -> None:
         emit(
@@ -25,6 +32,8 @@ def locked(
             )
         )
 
+    if not new:
+        workspace.check_known()
     try:
         lease = workspace.store.lock(operation, timeout=timeout, on_wait=waiting)
     except OSError as trouble:

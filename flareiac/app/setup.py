@@ -57,7 +57,10 @@ def _examine_state(workspace: Workspace) -> Check:
     return Check(
         name="state",
         verdict=Verdict.OK,
-        text=f"{workspace.store.describe()}: serial {loaded.snapshot.serial}, {count} resources",
+        text=(
+            f"{workspace.place}, workspace {workspace.workspace}: serial {loaded.snapshot.serial}, {count} "
+            "resources"
+        ),
     )
 
 

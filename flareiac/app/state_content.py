@@ -28,7 +28,7 @@ class Pulled:
 
 def pull(workspace: Workspace) -> Pulled:
     """Reads the state. Raises ``Failure``."""
-    loaded = workspace.load_state()
+    loaded = workspace.load_state(even_moved=True)
     content = encode_state(loaded.snapshot, loaded.root) if _is_there(loaded) else b""
     return Pulled(content=content, interrupted=loaded.recovered.interrupted is not None)
 

@@ -4,13 +4,17 @@ what it opens.
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flareiac.app.discovery import Installed, installed, state_backend
+from flareiac.app.discovery import Installed, installed
+from flareiac.app.seen_states import check_known, check_seen, is_stored
+from flareiac.app.selection import DEFAULT
+from flareiac.app.state_place import StatePlace, state_place
+from flareiac.app.state_setup import StateRequest, set_up_state
 from flareiac.config.files import ModuleFiles
 from flareiac.config.files import read as read_file
 from flareiac.config.load import Configuration, ReadData
@@ -52,12 +56,13 @@ class Workspace:
     """One command's view of one project. ``timings`` collects seconds per phase."""
 
     root: Path
-    workspace: str = "default"
+    workspace: str = DEFAULT
     parallelism: int = 10
     lineage: str = ""
     variables: VariableArguments = field(default_factory=VariableArguments)
     timings: dict[str, float] = field(default_factory=dict)
     _sessions: dict[str, Session] = field(default_factory=dict)
+    _place: StatePlace | None = None
     _store: StateStore | None = None
 
     @property
@@ -69,12 +74,18 @@ class Workspace:
         return Project(root=self.root, workspace=self.workspace, lineage=self.lineage, resolve=real_place)
 
     @property
+    def place(self) -> StatePlace:
+        """Where the states of all workspaces are. Raises ``Failure``."""
+        if self._place is None:
+            with _reachable(lambda: "The state"):
+                self._place = state_place(self.root)
+        return self._place
+
+    @property
     def store(self) -> StateStore:
+        """The state of this workspace. Raises ``Failure``."""
         if self._store is None:
-            backend = state_backend("local")
-            self._store = backend.open(
-                {}, root=str(self.root), workspace=self.workspace, environment=os.environ
-            )
+            self._store = self.place.open(self.workspace)
         return self._store
 
     def seal(self, content: bytes) -> bytes:
@@ -85,14 +96,45 @@ class Workspace:
         """The inverse of ``seal``."""
         return content
 
-    def load_state(self) -> Loaded:
-        """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be
-        read.
+    def load_state(self, *, even_moved: bool = False) -> Loaded:
+        """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be read,
+        or is not the one that this checkout saw there.
+
+        ``even_moved``: also one that was moved to another place, for commands that only show it.
         """
-        with state_trouble(self.store):
-            loaded = load_state(self.store, str(self.root))
+        place, store = self.place, self.store
+        with state_trouble(store):
+            loaded = load_state(store, str(self.root))
+            check_seen(place, self.workspace, loaded, even_moved=even_moved)
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
+
+    def set_up_state(self, request: StateRequest, say: Callable[[str], None]) -> StatePlace:
+        """The place of the state from now on, proven (see ``init``). Raises ``Failure`` or ``LockHeld``."""
+        with _reachable(lambda: "The backend"):
+            self._place, self._store = set_up_state(self.root, request, say), None
+            loaded = load_state(self.store, str(self.root))
+            if self.workspace == DEFAULT or is_stored(loaded):
+                check_seen(self._place, self.workspace, loaded)
+            else:
+                name = self.workspace
+                say(f"There is no workspace {name} yet. To make it: flareiac workspace new {name}.")
+        return self._place
+
+    def workspaces(self) -> Sequence[str]:
+        """The workspaces that hold something, sorted. Raises ``Failure``."""
+        with _reachable(lambda: str(self.place)):
+            return self.place.workspaces()
+
+    def delete_state(self, name: str) -> None:
+        """Deletes all of one workspace. Raises ``Failure`` or ``LockHeld``."""
+        with _reachable(lambda: str(self.place)):
+            self.place.delete(name)
+
+    def check_known(self) -> None:
+        """Refuses a workspace that was never made, before anything is written there. Raises ``Failure``."""
+        with _reachable(lambda: str(self.place)):
+            check_known(self.place, self.workspace)
 
     def load_configuration(
         self, snapshot: Snapshot, diagnostics: Diagnostics, *, data: ReadData | None = None
@@ -227,14 +269,29 @@ class Workspace:
 @contextmanager
 def state_trouble(store: StateStore) -> Iterator[None]:
     """A state that cannot be read is a ``Failure`` that says what to do."""
+    with _reachable(store.describe):
+        yield
+
+
+@contextmanager
+def _reachable(where: Callable[[], str]) -> Iterator[None]:
+    """Trouble with reading a state, as a ``Failure``."""
     try:
         yield
     except Damaged as problem:
-        why = f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}"
-        raise Failure(error(codes.STATE_UNREADABLE, why)) from problem
+        raise Failure(
+            error(
+                codes.STATE_UNREADABLE,
+                f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}",
+            )
+        ) from problem
     except OSError as trouble:
-        why = f"{store.describe()}: {trouble.strerror or trouble}. Nothing was changed."
-        raise Failure(error(codes.STATE_UNREACHABLE, f"{why} Restore access to it first.")) from trouble
+        raise Failure(
+            error(
+                codes.STATE_UNREACHABLE,
+                f"{where()}: {trouble.strerror or trouble}. Nothing was changed. Restore access to it first.",
+            )
+        ) from trouble
 
 
 def _nothing(_question: Question) -> None:

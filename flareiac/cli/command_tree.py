@@ -28,7 +28,8 @@ CORE: Final[Commands] = {
     "new": Command(".new:new", "Write a small project that can be applied as it stands."),
     "init": Command(
         ".init:init",
-        "Download the jars that the project needs, and write the lock file.",
+        "Make the place of the state ready, download the jars that the project needs, and write the lock "
+        "file.",
     ),
     "doctor": Command(
         ".doctor:doctor",
@@ -112,6 +113,16 @@ CORE: Final[Commands] = {
         ".explain:explain",
         "Explain a block, attribute, function, code, rule or setting, or print a page of the documentation.",
         reads_only=True,
+    ),
+    "workspace": Group(
+        "Keep several states of one project apart, each with places of its own.",
+        {
+            "list": Command(".workspace:list_", "List the workspaces.", reads_only=True),
+            "show": Command(".workspace:show", "Print the name of the workspace at work.", reads_only=True),
+            "new": Command(".workspace:new", "Make a workspace, and work in it from now on."),
+            "select": Command(".workspace:select", "Work in another workspace from now on."),
+            "delete": Command(".workspace:delete", "Delete a workspace that manages nothing any more."),
+        },
     ),
     "state": Group(
         "Look at the state, change its records, and bring back earlier or lost ones.",

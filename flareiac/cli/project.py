@@ -1,8 +1,10 @@
 """The project that a command works at, opened for the command and closed with it."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from flareiac.app.selection import selection
 from flareiac.app.workspace import VariableArguments, Workspace
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableOptions
@@ -16,8 +18,12 @@ def opened(
 ) -> Iterator[Workspace]:
     """The project in the directory of the command line, with the variables that were typed."""
     typed = _in_order(invocation.arguments, variables) if variables is not None else ()
+    root = invocation.root
     workspace = Workspace(
-        root=invocation.root, parallelism=parallelism, variables=VariableArguments(items=typed)
+        root=root,
+        workspace=selection(root, os.environ).name,
+        parallelism=parallelism,
+        variables=VariableArguments(items=typed),
     )
     try:
         yield workspace

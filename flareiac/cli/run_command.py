@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -23,6 +23,7 @@ from flareiac.cli.terminal import Terminal
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.signals import SignalRelay
+from flareiac.kernel.sources import Source
 from flareiac.render.diagnostics import as_json, validate_json
 from flareiac.sdk.commands import Command
 from flareiac.sdk.state import LockHeld
@@ -49,7 +50,7 @@ def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return int(ExitCode.CANCELLED)
     except Failure as failure:
-        return failing.end(failure.diagnostics, ExitCode.ERROR)
+        return failing.end(failure.diagnostics, ExitCode.ERROR, failure.sources)
     except LockHeld as held:
         return failing.end([_held(held)], ExitCode.LOCKED)
     except BrokenPipeError:
@@ -67,14 +68,19 @@ class _Failing:
     def __init__(self, terminal: Terminal, arguments: Sequence[str], command: Command | None) -> None:
         self._terminal, self._arguments, self._command = terminal, arguments, command
 
-    def end(self, diagnostics: Sequence[Diagnostic], code: ExitCode) -> int:
+    def end(
+        self,
+        diagnostics: Sequence[Diagnostic],
+        code: ExitCode,
+        sources: Mapping[str, Source] | None = None,
+    ) -> int:
         if not self._wants_json():
-            complain(self._terminal, diagnostics)
+            complain(self._terminal, diagnostics, sources)
             return int(code)
         try:
-            self._in_json(diagnostics)
+            self._in_json(diagnostics, sources or {})
         except (Failure, BrokenPipeError):  # standard output takes nothing, standard error may
-            complain(self._terminal, diagnostics)
+            complain(self._terminal, diagnostics, sources)
         return int(code)
 
     def usage(self, problem: TyperException) -> int:
@@ -95,7 +101,7 @@ class _Failing:
         end = self._arguments.index("--") if "--" in self._arguments else None
         return "--json" in self._arguments[1:end]
 
-    def _in_json(self, diagnostics: Sequence[Diagnostic]) -> None:
+    def _in_json(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
         if self._command is not None and self._command.json_lines:
             # Imported here: it brings the records of plans, which most commands do not need.
             from flareiac.render.ui_json import failure_lines
@@ -105,8 +111,8 @@ class _Failing:
                 self._terminal.out_json(line)
             return
         validating = self._arguments[0] == "validate"
-        found = {"format_version": "1.0", "diagnostics": as_json(diagnostics, {})}
-        self._terminal.out(json.dumps(validate_json(diagnostics, {}) if validating else found, indent=2))
+        found = {"format_version": "1.0", "diagnostics": as_json(diagnostics, sources)}
+        self._terminal.out(json.dumps(validate_json(diagnostics, sources) if validating else found, indent=2))
 
 
 @contextmanager

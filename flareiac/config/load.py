@@ -15,7 +15,7 @@ from flareiac.config.expand import Instance, instances
 from flareiac.config.files import ModuleFiles, read_module
 from flareiac.config.meta import depends_on, imports, lifecycle, removals
 from flareiac.config.registry import Registry
-from flareiac.config.settings import check_settings
+from flareiac.config.settings import check_version, read_settings
 from flareiac.config.shape import check_shape
 from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, kind_and_name, node_of
 from flareiac.config.variables import Inputs, check_condition, flag, validate_variables, variable_values
@@ -123,7 +123,8 @@ def load(
         evaluation.names.setdefault(kind, {})[name] = None
     evaluation.scope = _scope(evaluation)
     given = inputs(files)
-    check_settings(evaluation.module.settings, diagnostics)
+    check_version(evaluation.module.settings, diagnostics)
+    read_settings(evaluation.module.settings, registry.backends, diagnostics)
     _embed_connections(evaluation)
     evaluation.variables = variable_values(evaluation.module.variables, given, evaluation.scope, diagnostics)
     validate_variables(evaluation.module.variables, evaluation.variables, evaluation.scope, diagnostics)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from flareiac.config.backend import NO_BACKENDS, BackendKinds
 from flareiac.sdk.provider import Function
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Block
@@ -15,6 +16,7 @@ class Registry:
     types: Mapping[str, ResourceType]
     provider_of: Mapping[str, str]
     functions: tuple[Function, ...] = ()
+    backends: BackendKinds = NO_BACKENDS
 
     @property
     def schemas(self) -> Mapping[str, Block]:

@@ -2,41 +2,61 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import flareiac
-from flareiac.config.shape import check_shape
+from flareiac.config.backend import BackendBlock, BackendKinds, read_backend
 from flareiac.kernel import codes
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.lang.syntax import BlockNode, literal_text
 
+_BLOCKS: Final = ("backend",)
+_TAKES: Final = 'backend "KIND"'
 _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})\s*\Z")
 
 
-def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
-    """Refuses a version of FlareIaC that the project does not want, and settings that this version does not
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the ``flareiac`` blocks of a project say. ``backend``: None where none is written."""
+
+    backend: BackendBlock | None = None
+
+
+def check_version(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
+    """Refuses a version of FlareIaC that the project does not want."""
+    for block in blocks:
+        wanted = block.body.attribute("required_version")
+        if wanted is not None:
+            _check_version(literal_text(wanted.expr), block, diagnostics)
+
+
+def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics: Diagnostics) -> Settings:
+    """The settings that decide where and how the state is kept. Complains about what this version does not
     know.
     """
+    backends: list[BlockNode] = []
     for block in blocks:
         for attribute in block.body.attributes:
-            if attribute.name == "required_version":
-                _check_version(literal_text(attribute.expr), block, diagnostics)
-            else:
+            if attribute.name != "required_version":
                 diagnostics.error(
                     codes.UNKNOWN_ATTRIBUTE,
                     f'There is no attribute "{attribute.name}" in the flareiac block. It takes '
-                    "required_version.",
+                    f"required_version.{did_you_mean(attribute.name, ('required_version',))}",
                     subject=attribute.name_span,
                 )
         for nested in block.body.blocks:
-            if nested.type == "backend" and nested.labels == ("local",):
-                check_shape(nested, (), (), diagnostics)
-                continue
-            diagnostics.error(
-                codes.BLOCK_NOT_SUPPORTED,
-                f"{' '.join((nested.type, *nested.labels))} cannot be read by this version. It keeps the "
-                'state in local files: backend "local" {}.',
-                subject=nested.header_span,
-            )
+            match nested.type:
+                case "backend":
+                    backends.append(nested)
+                case other:
+                    diagnostics.error(
+                        codes.UNKNOWN_BLOCK,
+                        f'There is no block "{other}" in the flareiac block.'
+                        f"{did_you_mean(other, _BLOCKS) or f' It takes {_TAKES}.'}",
+                        subject=nested.header_span,
+                    )
+    return Settings(backend=read_backend(backends, kinds, diagnostics))
 
 
 def _check_version(wanted: str | None, block: BlockNode, diagnostics: Diagnostics) -> None:

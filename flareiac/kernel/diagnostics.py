@@ -5,7 +5,7 @@ can find.
 """
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypedDict, Unpack
@@ -13,7 +13,7 @@ from typing import TypedDict, Unpack
 from flareiac.kernel.codes import Code
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import UNSTORED
-from flareiac.kernel.sources import Span, StoredSpan
+from flareiac.kernel.sources import Source, Span, StoredSpan
 
 
 class Severity(StrEnum):
@@ -123,12 +123,13 @@ class Diagnostics:
 
 class Failure(Exception):
     """The world's trouble, already reported as diagnostics: raised by adapters, caught once where a command
-    ends or a node fails.
+    ends or a node fails. ``sources`` are the texts that the diagnostics point into, by name.
     """
 
-    def __init__(self, *diagnostics: Diagnostic) -> None:
+    def __init__(self, *diagnostics: Diagnostic, sources: Mapping[str, Source] | None = None) -> None:
         super().__init__("; ".join(item.line for item in diagnostics))
         self.diagnostics = diagnostics
+        self.sources: Mapping[str, Source] = sources or {}
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from flareiac.lang import lalr
 from flareiac.lang.build import Builder
 from flareiac.lang.grammar import table
 from flareiac.lang.origin import Origin
+from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression, Parentheses
 from flareiac.lang.syntax_cache import SyntaxCache
 from flareiac.lang.syntax_errors import SyntaxTrouble
@@ -38,6 +39,24 @@ def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) 
     return Body(
         Origin(source, before), 0, len(text), attributes=tuple(attributes.values()), blocks=tuple(blocks)
     )
+
+
+def parse_blocks(source: Source, word: str, diagnostics: Diagnostics) -> tuple[BlockNode, ...]:
+    """The top-level blocks of one type in a file; the items around them are split off and not read."""
+    text = source.text.removeprefix("\ufeff")
+    before = len(source.text) - len(text)
+    found: list[BlockNode] = []
+    for start, end in top_level_items(text):
+        if not text.startswith(word, start):
+            continue
+        item = text[start:end]
+        kept = SyntaxCache(f"{source.path}#{word}", item, used=True)
+        for first, last, key in kept.ranges:
+            origin = Origin(source, before + start + first)
+            body = kept.find(key, origin) or _item(item[first:last], key, origin, kept, diagnostics)
+            found.extend(block for block in body.blocks if block.type == word)
+        kept.close()
+    return tuple(found)
 
 
 def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | None:

@@ -80,8 +80,18 @@ class Ended:
     apply: str
 
 
-Entry: TypeAlias = Begun | Intent | Result | Outputs | Ended
-_KINDS: Final = ("begun", "intent", "result", "outputs", "ended")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """The state was copied to another place, which counts from then on. ``to`` says where, for people; the
+    next snapshot that is written here ends it.
+    """
+
+    kind: Literal["moved"] = "moved"
+    to: str
+
+
+Entry: TypeAlias = Begun | Intent | Result | Outputs | Ended | Moved
+_KINDS: Final = ("begun", "intent", "result", "outputs", "ended", "moved")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +108,12 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """A snapshot with its journal replayed."""
+    """A snapshot with its journal replayed. ``moved``: the place that counts instead of this one."""
 
     snapshot: Snapshot
     interrupted: Interrupted | None = None
     entries: int = 0
+    moved: str | None = None
 
 
 def encode_entry(entry: Entry) -> bytes:
@@ -149,6 +160,7 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
     outputs, lineage = dict(snapshot.outputs), snapshot.lineage
     records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
     interrupted: Interrupted | None = None
+    moved: str | None = None
     count = 0
     for entry in entries:
         count += 1
@@ -169,9 +181,11 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
             case Ended():
                 # The snapshot that follows may not have been written, so the results before this still count.
                 interrupted = None
+            case Moved():
+                moved = entry.to
             case _:
                 pass
     state = replace(
         snapshot, lineage=lineage, resources=records.resources, outputs=outputs, dropped=records.dropped
     )
-    return Recovered(snapshot=state, interrupted=interrupted, entries=count)
+    return Recovered(snapshot=state, interrupted=interrupted, entries=count, moved=moved)

@@ -44,6 +44,7 @@ def plan_text(
     """
     look = RenderOptions(style=Style(colour), width=width, detail=detail, schemas=schemas or {})
     parts = [
+        *([look.style.strong(f"Workspace: {plan.workspace}")] if plan.workspace != "default" else []),
         *_sections(plan, look),
         *_output_section(plan.output_changes, look),
         *due_section(plan.tasks, look),

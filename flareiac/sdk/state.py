@@ -7,7 +7,7 @@ records), earlier snapshots and one lock.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes
 
@@ -227,5 +227,17 @@ class StateBackend(Protocol):
     def prove(self, settings: Attributes, *, root: str, environment: Mapping[str, str]) -> None:
         """Reaches the place, creates what is missing there, and proves that it keeps what a lock needs, by
         doing it. Raises ``Failure``.
+        """
+        ...
+
+
+@runtime_checkable
+class Locating(Protocol):
+    """A backend that tells where the state is from how it is reached."""
+
+    def location(self, settings: Attributes, *, environment: Mapping[str, str]) -> str:
+        """Where the states of all workspaces are: the same text for every checkout and every person that
+        reach it, whatever their profiles and user names; empty where each checkout has its own. No secret.
+        Raises ``Failure`` for settings that it does not take.
         """
         ...

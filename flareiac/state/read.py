@@ -9,7 +9,7 @@ from flareiac.model.intents import stored_intent
 from flareiac.model.journal import Entry, Intent, Recovered, decode_entry, replay
 from flareiac.model.relocation import restored
 from flareiac.model.snapshot import Snapshot, decode_snapshot, new_snapshot, with_places
-from flareiac.sdk.state import WITHOUT_JOURNAL, Damaged, StateStore
+from flareiac.sdk.state import WITHOUT_JOURNAL, Damaged, Moment, StateStore
 from flareiac.state.places import with_entry_places
 
 
@@ -34,8 +34,13 @@ def load(store: StateStore, root: str) -> Loaded:
     """The state of the root module in ``root``, empty and with a lineage of its own when there is none.
     Raises ``Damaged`` or OSError.
     """
-    where = store.describe()
-    moment = store.read()
+    return understood(store.read(), store.describe(), root)
+
+
+def understood(moment: Moment, where: str, root: str) -> Loaded:
+    """What a store holds, for the root module in ``root``; ``where`` says which store, for people. Raises
+    ``Damaged``.
+    """
     stored, journal = moment.snapshot, moment.journal
     base = decode_state(stored.content, where, root) if stored else new_snapshot()
     entries = decode_records(journal.records, f"the journal of {where}", root)

@@ -55,6 +55,11 @@ class LocalBackend:
     name = "local"
     settings: tuple[BackendSetting, ...] = ()
 
+    def location(self, settings: Attributes, *, environment: Mapping[str, str]) -> str:
+        """Each checkout has its own."""
+        del settings, environment
+        return ""
+
     def open(
         self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]
     ) -> "LocalStore":

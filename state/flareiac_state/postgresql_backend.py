@@ -1,5 +1,8 @@
 """The backend ``postgresql``: its settings."""
 
+from collections.abc import Mapping
+
+from flareiac.kernel.data import Attributes
 from flareiac.sdk.state import BackendSetting
 from flareiac_state.log_backend import LogBackend
 from flareiac_state.numbered_log import LogPlace
@@ -21,14 +24,33 @@ class PostgresqlBackend(LogBackend):
         BackendSetting(name="schema", description="The schema of the tables.", default="flareiac"),
     )
 
-    def place(self, settings: CheckedSettings) -> LogPlace:
-        from flareiac_state.postgresql_log import DatabasePlace, PostgresqlLogs, connection_parts
+    def location(self, settings: Attributes, *, environment: Mapping[str, str]) -> str:
+        """The database and the schema, whoever reaches them."""
+        given = CheckedSettings(self.name, self.settings, settings)
+        parts = self._parts(given.text("connection"))
 
-        connection = settings.text("connection")
+        def part(name: str, variable: str, default: str) -> str:
+            return parts.get(name) or environment.get(variable) or default
+
+        service = part("service", "PGSERVICE", "")
+        host, port = part("host", "PGHOST", "localhost"), part("port", "PGPORT", "5432")
+        database = part("dbname", "PGDATABASE", parts.get("user", ""))
+        where = f"service {service} {database}".rstrip() if service else f"{host}:{port}/{database}"
+        return f"{where} schema {given.text('schema')}"
+
+    def _parts(self, connection: str) -> Mapping[str, str]:
+        from flareiac_state.postgresql_log import connection_parts
+
         try:
-            parts = connection_parts(connection)
+            return connection_parts(connection)
         except ValueError as problem:
             raise invalid_setting(self.name, "connection", f"is not understood: {problem}") from None
+
+    def place(self, settings: CheckedSettings) -> LogPlace:
+        from flareiac_state.postgresql_log import DatabasePlace, PostgresqlLogs
+
+        connection = settings.text("connection")
+        parts = self._parts(connection)
         if "password" in parts:
             raise invalid_setting(
                 self.name,

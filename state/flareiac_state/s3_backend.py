@@ -1,5 +1,8 @@
 """The backend ``s3``: its settings."""
 
+from collections.abc import Mapping
+
+from flareiac.kernel.data import Attributes
 from flareiac.sdk.state import BackendSetting
 from flareiac_state.log_backend import LogBackend
 from flareiac_state.numbered_log import LogPlace
@@ -25,6 +28,13 @@ class S3Backend(LogBackend):
             name="path_style", description="Put the bucket in the path, not in the host name.", default=False
         ),
     )
+
+    def location(self, settings: Attributes, *, environment: Mapping[str, str]) -> str:
+        """The bucket and the prefix, whoever reaches them."""
+        del environment
+        given = CheckedSettings(self.name, self.settings, settings)
+        prefix, endpoint = given.text("prefix").strip("/"), given.text("endpoint")
+        return f"s3://{given.text('bucket')}/{prefix}" + (f" at {endpoint}" if endpoint else "")
 
     def place(self, settings: CheckedSettings) -> LogPlace:
         from flareiac_state.s3_log import BucketPlace, S3Logs

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flareiac.app.discovery import state_backend
+from flareiac.app.state_place import installed_backend
 from tests.support.command_line import Ended, flareiac
 
 GOOD = (
@@ -95,7 +95,7 @@ def bad_configuration(root: Path) -> Iterator[None]:
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
     lease = (
-        state_backend("local")
+        installed_backend("local")
         .open({}, root=str(root), workspace="default", environment={})
         .lock("test", timeout=1, on_wait=print)
     )

@@ -1,6 +1,7 @@
 """End-to-end scripts: one story per small txtar file, told by the command line and what it answers.
 
-The comment holds lines ``$ command`` (``flareiac ...`` runs it; ``write NAME SECTION`` puts a section's text
+The comment holds lines ``$ command`` (``flareiac ...`` runs it, with ``NAME=VALUE`` before it in its
+environment; ``write NAME SECTION`` puts a section's text
 into a file, ``remove NAME`` takes a file or directory away), each followed by what must be seen: ``> text``
 is part of standard output, ``! text`` of standard error, ``~ text`` of neither, ``? code`` the exit code (0
 unless said). Other sections are files of the project; the name ``main.flare.hcl`` is there from the start.
@@ -71,8 +72,9 @@ def run(step: Step, archive: Archive, root: Path) -> None:
         case ["remove", name]:
             path = root / name
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-        case ["flareiac", *words]:
-            done = flareiac(root, *words)
+        case words if "flareiac" in words:
+            at = words.index("flareiac")
+            done = flareiac(root, *words[at + 1 :], **dict(item.split("=", 1) for item in words[:at]))
             told = f"$ {' '.join(step.words)}\n{done.text}"
             assert done.code == step.code, told
             assert "Traceback" not in done.text, told

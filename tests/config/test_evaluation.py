@@ -204,7 +204,10 @@ def test_the_digest_changes_with_values_and_not_with_time(evaluate: Evaluator) -
         ('flareiac { required_version = ">= 99" }', "FIC064"),
         ('flareiac { required_version = "new" }', "FIC063"),
         ("flareiac { color = true }", "FIL201"),
-        ('flareiac {\n  backend "s3" {}\n}', "FIC012"),
+        ('flareiac {\n  backend "s4" {}\n}', "FIS060"),
+        ('flareiac {\n  backend "local" {}\n  backend "local" {}\n}', "FIS061"),
+        ('flareiac {\n  backend "local" {\n    path = "x"\n  }\n}', "FIL201"),
+        ('flareiac {\n  bakend "local" {}\n}', "FIL205"),
         ('module "m" { source = "./m" }', "FIC012"),
         ('variable "v" "w" {}', "FIL207"),
         ('locals "l" {}', "FIL207"),
@@ -301,7 +304,7 @@ def test_what_follows_from_another_error_is_not_told(
             "takes condition",
         ),
         ("locals {\n a = 1\n b {}\n}", "FIL205", "name = value"),
-        ('flareiac {\n backend "local" {\n path = "elsewhere"\n }\n}', "FIL201", "is empty"),
+        ('flareiac {\n backend "local" {\n path = "elsewhere"\n }\n}', "FIL201", "takes no settings"),
     ],
 )
 def test_the_languages_own_blocks_refuse_what_they_do_not_take(

@@ -18,6 +18,7 @@ _TIMEOUT: Final = 900.0
 _TOY: Final = Path(__file__).parent / "toy_dist"
 _NOT_IMPORTED: Final = {
     "FLAREIAC_FAIL_AT",
+    "FLAREIAC_WORKSPACE",
     "PYTEST_CURRENT_TEST",
     "SPARK_AUTH_SOCKET_TIMEOUT",
     "SPARK_BUFFER_SIZE",

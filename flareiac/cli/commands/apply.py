@@ -11,6 +11,7 @@ import typer
 from flareiac.app.apply import ApplyOptions, ApplyOutcome, ApplyReport, apply_fresh, apply_saved
 from flareiac.app.plan import PlanReport, PlanRequest
 from flareiac.app.plan_files import read_plan
+from flareiac.app.selection import DEFAULT
 from flareiac.cli.apply_output import ApplyOutput, JsonOutput, TextOutput
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -173,7 +174,8 @@ def _ask(terminal: Terminal, plan: Plan) -> bool:
     losses = losses_text(plan, width=terminal.width(), colour=terminal.colour(sys.stderr.isatty()))
     if losses:
         terminal.say(f"\n{losses}")
-    return terminal.ask("\nDo you want to perform these actions?")
+    where = "" if plan.workspace == DEFAULT else f" in the workspace {plan.workspace}"
+    return terminal.ask(f"\nDo you want to perform these actions{where}?")
 
 
 def _output(run: _Run) -> ApplyOutput:

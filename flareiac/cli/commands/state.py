@@ -32,7 +32,7 @@ Target = Annotated[str, typer.Argument(help="The address that it gets.", metavar
 def list_(invocation: Invocation, pattern: Patterns = None, as_json: Json = False) -> int:
     """Lists the recorded addresses that match."""
     with opened(invocation) as workspace:
-        found = addresses(workspace.load_state().snapshot, pattern or ())
+        found = addresses(workspace.load_state(even_moved=True).snapshot, pattern or ())
     if as_json:
         invocation.terminal.out(json.dumps({"format_version": "1.0", "addresses": found}, indent=2))
     else:
@@ -44,7 +44,7 @@ def list_(invocation: Invocation, pattern: Patterns = None, as_json: Json = Fals
 def show(invocation: Invocation, address: Recorded, as_json: Json = False) -> int:
     """Shows one record."""
     with opened(invocation) as workspace:
-        record = recorded(workspace.load_state().snapshot, address)
+        record = recorded(workspace.load_state(even_moved=True).snapshot, address)
     if as_json:
         invocation.terminal.out(json.dumps(encode(record), indent=2))
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flareiac.sdk.provider import Provider
+    from flareiac.sdk.state import StateBackend
 
 
 def provider() -> "Provider":
@@ -13,3 +14,10 @@ def provider() -> "Provider":
     from flareiac_toy.toy_provider import ToyProvider
 
     return ToyProvider()
+
+
+def shelf() -> "StateBackend":
+    """The toy backend."""
+    from flareiac_toy.shelf import ShelfBackend
+
+    return ShelfBackend()

@@ -1,0 +1,99 @@
+"""Is the state in its place the one that this checkout saw there? A place that lost it, a workspace that was
+never made, and a state that was moved elsewhere all look like a project that nothing was applied of. Touches
+``.flareiac/backend.json``.
+"""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from flareiac.app.backend_record import read_record, write_record
+from flareiac.app.selection import DEFAULT
+from flareiac.app.state_place import StatePlace
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Failure, did_you_mean, error
+from flareiac.state.read import Loaded
+
+
+def is_stored(loaded: Loaded) -> bool:
+    """Whether anything was ever written there."""
+    return loaded.revision is not None or loaded.recovered.entries > 0
+
+
+def check_seen(place: StatePlace, workspace: str, loaded: Loaded, *, even_moved: bool = False) -> None:
+    """Notes the lineage of a state in a shared place, and refuses one that is not what was seen there.
+    Raises ``Failure``.
+    """
+    if place.is_shared:
+        _check_lineage(place, workspace, loaded)
+    if workspace != DEFAULT and not is_stored(loaded):
+        raise no_such_workspace(place, workspace)
+    if loaded.recovered.moved is not None and not even_moved:
+        raise Failure(
+            error(
+                codes.STATE_MOVED,
+                f"The state in {place} was moved to {loaded.recovered.moved}; what is left here is as old as "
+                "the move. Take over the backend block that names the new place, then run flareiac init "
+                "-reconfigure. flareiac state pull, list and show still read what is here.",
+            )
+        )
+
+
+def check_known(place: StatePlace, workspace: str) -> None:
+    """Refuses a workspace that was never made, before anything is written there. Raises ``Failure`` or
+    ``OSError``.
+    """
+    if workspace == DEFAULT:
+        return
+    found = place.open(workspace).read()
+    if found.snapshot is None and not found.journal.records:
+        record = read_record(place.root)
+        if record is None or workspace not in record.lineages:
+            raise no_such_workspace(place, workspace)
+
+
+def no_such_workspace(place: StatePlace, workspace: str) -> Failure:
+    """What is said of a workspace that holds nothing."""
+    known = sorted({DEFAULT, *place.workspaces()})
+    return Failure(
+        error(
+            codes.NO_SUCH_WORKSPACE,
+            f"{place} holds no workspace {workspace!r}.{did_you_mean(workspace, known)} There are "
+            f"{', '.join(known)}. To make it: flareiac workspace new {workspace}.",
+        )
+    )
+
+
+def state_gone(place: StatePlace, workspace: str, lineage: str) -> Failure:
+    """What is said where a state was seen and none is now."""
+    return Failure(
+        error(
+            codes.STATE_GONE,
+            f"This checkout has seen the state {lineage} (workspace {workspace}) in {place}, and now there "
+            "is none: it was deleted, or these credentials see another place. Nothing was changed: a plan "
+            "without it would create everything again. Bring it back: an earlier version of the objects, a "
+            "backup of the database. If it is meant to be gone, or a copy is to take its place, run flareiac "
+            "init -reconfigure, then flareiac state push FILE.",
+        )
+    )
+
+
+def _check_lineage(place: StatePlace, workspace: str, loaded: Loaded) -> None:
+    record = read_record(place.root)
+    seen = record.lineages.get(workspace) if record is not None else None
+    found = loaded.snapshot.lineage
+    if seen is not None and not is_stored(loaded):
+        raise state_gone(place, workspace, seen)
+    if seen is not None and seen != found:
+        raise Failure(
+            error(
+                codes.ANOTHER_STATE,
+                f"This checkout has seen the state {seen} (workspace {workspace}) in {place}; the one that "
+                f"is there now is {found}, of another project or made again. Nothing was changed. Correct "
+                "the backend block; if this state is the right one, run flareiac init -reconfigure.",
+            )
+        )
+    if seen is None and is_stored(loaded):
+        known = record if record is not None else place.record({})
+        noted = replace(known, lineages={**known.lineages, workspace: found})
+        with suppress(OSError):  # a checkout that cannot be written works, and remembers nothing
+            write_record(place.root, noted)

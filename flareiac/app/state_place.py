@@ -1,0 +1,218 @@
+"""Where the state of a project is kept: its backend with all settings. Every command opens it here. Touches
+the project's files and, in an opened store, the place.
+
+The place comes from the ``backend`` block, from what ``init -backend-config`` gave, and from what this
+checkout used last (``backend_record``): where they disagree, nothing is opened, because a state that seems
+empty would be planned as if nothing existed.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flareiac.app.backend_record import BackendRecord, read_record
+from flareiac.app.discovery import BACKEND_KINDS, state_backend
+from flareiac.config.backend import LOCAL, BackendBlock
+from flareiac.config.settings import Settings, read_settings
+from flareiac.config.settings_blocks import settings_blocks
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostics, Failure, error
+from flareiac.kernel.sources import Source
+from flareiac.model.journal import Moved, decode_entry
+from flareiac.sdk.state import Journal, Locating, StateBackend, StateStore
+
+BOTH_WAYS = (
+    "Run flareiac init -migrate-state to move every workspace's state to the new place, or flareiac init "
+    "-reconfigure to use the new place as it is and leave the old one alone."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatePlace:
+    """A backend with its settings, for the root module in ``root``. ``given``: those of the settings that
+    ``init -backend-config`` gave.
+    """
+
+    backend: StateBackend
+    root: Path
+    settings: Mapping[str, str | bool] = field(default_factory=dict)
+    given: Mapping[str, str | bool] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        return self.backend.name
+
+    @property
+    def place(self) -> str:
+        """Where it is within its kind, the same text in every checkout; empty where every checkout has a
+        place of its own.
+        """
+        if isinstance(self.backend, Locating):
+            return self.backend.location(dict(self.settings), environment=os.environ)
+        return ", ".join(f"{name} = {value}" for name, value in sorted(self.settings.items()))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other checkouts have the same place."""
+        return self.place != ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.place or self.root / '.flareiac' / 'state'})"
+
+    def is_same(self, other: "StatePlace") -> bool:
+        return (self.kind, self.place) == (other.kind, other.place)
+
+    def open(self, workspace: str) -> StateStore:
+        """The store of one workspace; touches nothing yet. Raises ``Failure``."""
+        return self.backend.open(
+            dict(self.settings), root=str(self.root), workspace=workspace, environment=os.environ
+        )
+
+    def workspaces(self) -> Sequence[str]:
+        """The workspaces that hold something, sorted. Raises ``OSError`` or ``Failure``."""
+        return self.backend.workspaces(dict(self.settings), root=str(self.root), environment=os.environ)
+
+    def delete(self, workspace: str) -> None:
+        """Deletes all of one workspace. Raises ``LockHeld``, ``OSError`` or ``Failure``."""
+        self.backend.delete_workspace(
+            dict(self.settings), root=str(self.root), workspace=workspace, environment=os.environ
+        )
+
+    def prove(self) -> None:
+        """Reaches the place and makes it ready. Raises ``OSError`` or ``Failure``."""
+        self.backend.prove(dict(self.settings), root=str(self.root), environment=os.environ)
+
+    def record(self, lineages: Mapping[str, str]) -> BackendRecord:
+        """What this checkout notes of it."""
+        return BackendRecord(
+            kind=self.kind, settings=dict(self.settings), given=dict(self.given), lineages=dict(lineages)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What the ``flareiac`` blocks of a project say, and the texts that they stand in."""
+
+    settings: Settings
+    sources: Mapping[str, Source]
+
+
+def written_settings(root: Path) -> Written:
+    """The settings of a project, read without the rest of its configuration. Raises ``Failure``."""
+    diagnostics = Diagnostics()
+    found = settings_blocks(root, diagnostics)
+    settings = read_settings(found.blocks, BACKEND_KINDS, diagnostics)
+    if diagnostics.has_errors:
+        raise Failure(*diagnostics, sources=found.sources)
+    return Written(settings=settings, sources=found.sources)
+
+
+def state_place(root: Path) -> StatePlace:
+    """The place that commands use. Raises ``Failure`` where it is not clear which one that is."""
+    written, record = written_settings(root), read_record(root)
+    block = written.settings.backend
+    kept = record.given if record is not None and record.kind == _kind(block) else {}
+    wanted = wanted_place(root, written, kept)
+    if record is None:
+        if wanted.is_shared:
+            _refuse_left_state(wanted, block, written.sources)
+        return wanted
+    used = recorded_place(root, record)
+    if used is not None and used.is_same(wanted):
+        return wanted
+    last = str(used) if used is not None else f"{record.kind}, which is not installed"
+    raise Failure(
+        error(
+            codes.BACKEND_CHANGED,
+            f"This checkout kept its state in {last}; the configuration now says {wanted}. {BOTH_WAYS} Or "
+            "put back what the configuration said.",
+            subject=block.span if block is not None else None,
+        ),
+        sources=written.sources,
+    )
+
+
+def wanted_place(root: Path, written: Written, given: Mapping[str, str | bool]) -> StatePlace:
+    """The place that the configuration names, with settings that it leaves out. Raises ``Failure``."""
+    block = written.settings.backend
+    backend = installed_backend(_kind(block))
+    set_here: Mapping[str, str | bool] = block.settings if block is not None else {}
+    settings = {
+        **{item.name: item.default for item in backend.settings if item.default is not None},
+        **given,
+        **set_here,
+    }
+    missing = [item for item in backend.settings if item.required and item.name not in settings]
+    if missing and block is not None:
+        names = " and ".join(item.name for item in missing)
+        options = " ".join(f"-backend-config={item.name}=..." for item in missing)
+        raise Failure(
+            error(
+                codes.BACKEND_INCOMPLETE,
+                f'The backend "{block.kind}" needs {names} ({missing[0].description.rstrip(".")}). Write it '
+                f"into the block, or run flareiac init {options}",
+                subject=block.span,
+            ),
+            sources=written.sources,
+        )
+    used = {name: value for name, value in given.items() if name not in set_here}
+    return StatePlace(backend=backend, root=root, settings=settings, given=used)
+
+
+def recorded_place(root: Path, record: BackendRecord) -> StatePlace | None:
+    """The place that was used last; None where its backend is not installed any more."""
+    backend = state_backend(record.kind)
+    if backend is None:
+        return None
+    return StatePlace(backend=backend, root=root, settings=record.settings, given=record.given)
+
+
+def local_place(root: Path) -> StatePlace:
+    """The place of projects without a ``backend`` block."""
+    return StatePlace(backend=installed_backend(LOCAL), root=root)
+
+
+def installed_backend(kind: str) -> StateBackend:
+    """A backend by its name. Raises ``Failure``."""
+    found = state_backend(kind)
+    if found is None:
+        raise Failure(
+            error(
+                codes.STATE_BACKEND_NOT_INSTALLED,
+                f"No installed package brings the state backend {kind!r}. Install the package that does.",
+            )
+        )
+    return found
+
+
+def left_workspaces(root: Path) -> Sequence[str]:
+    """The workspaces of a local state that was not moved anywhere. Raises ``OSError`` or ``Failure``."""
+    place = local_place(root)
+    return [name for name in place.workspaces() if moved_to(place.open(name).read_journal()) is None]
+
+
+def moved_to(journal: Journal) -> str | None:
+    """Where a state with this journal was moved to, as its mark says. Raises ``Damaged``."""
+    last = decode_entry(journal.records[-1], "the journal") if journal.records else None
+    return last.to if isinstance(last, Moved) else None
+
+
+def _refuse_left_state(wanted: StatePlace, block: BackendBlock | None, sources: Mapping[str, Source]) -> None:
+    left = left_workspaces(wanted.root)
+    if not left:
+        return
+    whose = "" if left == ["default"] else f" (workspaces {', '.join(left)})"
+    raise Failure(
+        error(
+            codes.STATE_NOT_MOVED,
+            f"{wanted.root / '.flareiac' / 'state'} holds the state of this project{whose}; the "
+            f"configuration says {wanted}. {BOTH_WAYS}",
+            subject=block.span if block is not None else None,
+        ),
+        sources=sources,
+    )
+
+
+def _kind(block: BackendBlock | None) -> str:
+    return LOCAL if block is None else block.kind

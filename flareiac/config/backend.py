@@ -1,0 +1,140 @@
+"""The ``backend`` block: the kind of place that keeps the state, and its settings as literals. Pure.
+
+Nothing is evaluated: where the state is must be known before anything that a variable could depend on.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.sources import Span
+from flareiac.lang.syntax import AttributeNode, BlockNode, Literal
+from flareiac.sdk.state import BackendSetting
+
+LOCAL: Final = "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendKinds:
+    """The installed backends: their names, and the settings of one (None: it is not installed)."""
+
+    names: Callable[[], Sequence[str]]
+    settings: Callable[[str], Sequence[BackendSetting] | None]
+
+
+NO_BACKENDS: Final = BackendKinds(names=lambda: (), settings=lambda _name: None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendBlock:
+    """A backend as it is written; ``span`` is its header."""
+
+    kind: str
+    settings: Mapping[str, str | bool]
+    span: Span
+
+
+def read_backend(
+    blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics: Diagnostics
+) -> BackendBlock | None:
+    """The one backend that the ``backend`` blocks declare; None where there is none, or none that makes
+    sense.
+    """
+    for other in blocks[1:]:
+        diagnostics.error(
+            codes.SEVERAL_BACKENDS,
+            f"The state is kept in one place, and line {blocks[0].header_span.start.line} of "
+            f"{blocks[0].header_span.path} names it. Remove one of the two blocks.",
+            subject=other.header_span,
+        )
+    return _backend(blocks[0], kinds, diagnostics) if blocks else None
+
+
+def _backend(block: BlockNode, kinds: BackendKinds, diagnostics: Diagnostics) -> BackendBlock | None:
+    if len(block.labels) != 1:
+        diagnostics.error(
+            codes.WRONG_LABELS,
+            'A backend block takes its kind as its one label: backend "local" {}.',
+            subject=block.header_span,
+        )
+        return None
+    kind = block.labels[0]
+    known = kinds.settings(kind)
+    if known is None:
+        names = sorted(kinds.names())
+        hint = did_you_mean(kind, names) or f" Installed are {', '.join(names)}."
+        diagnostics.error(
+            codes.UNKNOWN_BACKEND,
+            f'No installed package brings a state backend "{kind}".{hint}',
+            subject=block.label_nodes[0].span,
+        )
+        return None
+    by_name = {item.name: item for item in known}
+    for nested in block.body.blocks:
+        diagnostics.error(
+            codes.UNKNOWN_BLOCK,
+            f"A backend block holds settings and no blocks. {takes(kind, known)}",
+            subject=nested.type_span,
+        )
+    found = {
+        item.name: value
+        for item in block.body.attributes
+        if (value := _setting(item, kind, by_name, diagnostics)) is not None
+    }
+    return BackendBlock(kind=kind, settings=found, span=block.header_span)
+
+
+def _setting(
+    item: AttributeNode, kind: str, known: Mapping[str, BackendSetting], diagnostics: Diagnostics
+) -> str | bool | None:
+    setting = known.get(item.name)
+    if setting is None:
+        diagnostics.error(
+            codes.UNKNOWN_ATTRIBUTE,
+            f'The backend "{kind}" has no setting "{item.name}".'
+            f"{did_you_mean(item.name, known) or f' {takes(kind, tuple(known.values()))}'}",
+            subject=item.name_span,
+        )
+        return None
+    if not isinstance(item.expr, Literal):
+        diagnostics.error(
+            codes.BACKEND_NOT_LITERAL,
+            f'"{item.name}" is needed before anything is evaluated, so it takes a literal: no variable, no '
+            "local, no function. Leave it out here, and give it to flareiac init "
+            f"-backend-config={item.name}=... where it differs from place to place.",
+            subject=item.expr.span,
+        )
+        return None
+    value = item.expr.value
+    if value is None:
+        return None
+    wanted = value_of_setting(setting, value if isinstance(value, bool) else str(value))
+    if wanted is None or not isinstance(value, str | bool):
+        diagnostics.error(codes.WRONG_TYPE, f"{item.name} is {_type(setting)}.", subject=item.expr.span)
+        return None
+    return wanted
+
+
+def value_of_setting(setting: BackendSetting, value: str | bool) -> str | bool | None:
+    """A value of a setting in its type, as Terraform converts; None for what does not fit."""
+    if not is_switch(setting):
+        return value if isinstance(value, str) else None
+    return value if isinstance(value, bool) else {"true": True, "false": False}.get(value)
+
+
+def is_switch(setting: BackendSetting) -> bool:
+    """Whether a setting is true or false; all others are texts."""
+    return isinstance(setting.default, bool)
+
+
+def _type(setting: BackendSetting) -> str:
+    return "true or false" if is_switch(setting) else 'a text, such as "x"'
+
+
+def takes(kind: str, settings: Sequence[BackendSetting]) -> str:
+    """What a backend takes, in a sentence."""
+    if not settings:
+        return f'The backend "{kind}" takes no settings.'
+    return f'The backend "{kind}" takes {", ".join(item.name for item in settings)}.'
