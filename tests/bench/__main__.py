@@ -54,6 +54,12 @@ def _chaos(
     yield from run(directory, kills, random.randrange(1_000_000) if seed is None else seed)
 
 
+def _state_chaos(directory: Path, count: int, seed: int | None = None) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.state_chaos import state_chaos
+
+    yield from state_chaos(directory, count, random.randrange(1_000_000) if seed is None else seed)
+
+
 def _verdicts(
     directory: Path, pairs: int, given: argparse.Namespace | None = None
 ) -> Iterator[Figure | NotMeasured]:
@@ -90,6 +96,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "journal": (state_figures.journal, 2_000),
     "matrix": (_matrix, 0),
     "chaos": (_chaos, 200),
+    "state-chaos": (_state_chaos, 200),
     "verdicts": (_verdicts, 300),
     "mutations": (_mutations, 200),
 }
@@ -132,7 +139,7 @@ def main() -> int:
         choices=["files", "kafka"],
         help="of chaos: jobs over files, or over topics of a broker that is killed too",
     )
-    parser.add_argument("--seed", type=int, help="of chaos, verdicts and mutations: repeats one")
+    parser.add_argument("--seed", type=int, help="of chaos, state-chaos, verdicts and mutations: repeats one")
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
     parser.add_argument("--count", type=int, default=200, help="of mutations: how many of each kind")
     parser.add_argument(
@@ -153,6 +160,7 @@ def main() -> int:
         **MEASUREMENTS,
         "matrix": (partial(_matrix, only=given.only, store=given.store), 0),
         "chaos": (partial(_chaos, seed=given.seed, suite=given.suite), given.kills),
+        "state-chaos": (partial(_state_chaos, seed=given.seed), 200),
         "verdicts": (partial(_verdicts, given=given), given.pairs),
         "mutations": (partial(_mutations, seed=given.seed, only=given.only), given.count),
     }

@@ -1,0 +1,38 @@
+"""Seeded runs of competing commands that are killed, on each remote state backend."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.bench.figure import Figure, remark
+from tests.state.chaos import Outcome, runs
+from tests.state.remote_places import postgresql_place, postgresql_server, s3_place, s3_server
+
+
+def state_chaos(directory: Path, count: int, seed: int) -> Iterator[Figure]:
+    """So many runs per backend, from a seed on."""
+    remark(f"seeds {seed} to {seed + count - 1}")
+    seeds = range(seed, seed + count)
+    (directory / "s3").mkdir()
+    with s3_server() as endpoint:
+        yield from _figures("s3", runs([s3_place(endpoint) for _ in seeds], seeds, directory / "s3"))
+    (directory / "postgresql").mkdir()
+    with postgresql_server(directory / "server") as server:
+        places = [postgresql_place(server) for _ in seeds]
+        yield from _figures("postgresql", runs(places, seeds, directory / "postgresql"))
+
+
+def _figures(backend: str, outcomes: Sequence[Outcome]) -> Iterator[Figure]:
+    wrong = [outcome for outcome in outcomes if outcome.problem]
+    for outcome in wrong:
+        remark(f"{backend}, seed {outcome.seed}: {outcome.problem}")
+    yield Figure(
+        name=f"runs on {backend} that lost or doubled a record, or did not heal",
+        value=len(wrong),
+        unit="runs",
+        bar=0,
+        detail={
+            "runs": len(outcomes),
+            "killed": sum(outcome.killed for outcome in outcomes),
+            "acknowledged": sum(outcome.acknowledged for outcome in outcomes),
+        },
+    )
