@@ -11,16 +11,26 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.actions import Adopt, Create, Delete, Settleable, Update
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
-from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present, Recorded, Unreadable
+from flareiac.sdk.results import (
+    Applied,
+    Missing,
+    NotApplied,
+    Observation,
+    Outcome,
+    Present,
+    Recorded,
+    Unreadable,
+)
 from flareiac_spark import codes
 from flareiac_spark.checkpoint.describe import describe
 from flareiac_spark.checkpoint.description import DescribedCheckpoint
 from flareiac_spark.checkpoint.retention import delete_unused_generations
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
 from flareiac_spark.checkpoint_files.layout import SINGLE, CheckpointLayout, recorded_layout
+from flareiac_spark.checkpoint_files.manager import manager_of, mark
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
-from flareiac_spark.observation.checkpoint import facts_of, number_in_use
+from flareiac_spark.observation.checkpoint import facts_of, is_another_state, number_in_use
 from flareiac_spark.places import absolute_place, recorded_place
 
 
@@ -36,10 +46,12 @@ class CheckpointDriver:
         checkpoint = CheckpointDefinition.of(attributes)
         location = self._location(request, checkpoint)
         try:
-            found = contents(absolute_place(location, self._project))
+            place = absolute_place(location, self._project)
+            found, manager = contents(place), manager_of(place)
         except Damaged as trouble:
             return Unreadable(diagnostic=damage(request.address, trouble))
-        if found is None or (request.recorded is None and not found.used):
+        taken = is_another_state(manager, self._project.lineage)
+        if found is None or (request.recorded is None and not found.used and not taken):
             return Missing(reason=f"there is no checkpoint in {location}")
         layout = _layout(found, checkpoint, request.recorded)
         for item in found.generations:
@@ -48,7 +60,7 @@ class CheckpointDriver:
                 and number_in_use(item, layout, checkpoint.generation) == checkpoint.generation
             ):
                 return Unreadable(diagnostic=damage(request.address, item.damage))
-        facts = facts_of(found, layout, checkpoint.generation, now=time.time())
+        facts = facts_of(found, layout, checkpoint.generation, now=time.time(), manager=manager)
         return Present(attributes={**attributes, "location": location}, identity=encode(layout), facts=facts)
 
     def apply(self, request: ChangeRequest) -> Outcome:
@@ -56,7 +68,10 @@ class CheckpointDriver:
         location = absolute_place(planned.location, self._project)
         try:
             location.mkdir(parents=True, exist_ok=True)
-            found = contents(location)
+            found, other = contents(location), self._other_state(location)
+            if other not in ("", request.action.payload):
+                return NotApplied(diagnostics=(_taken(request.address, location, other),))
+            mark(location, self._project.lineage)
         except OSError as trouble:
             why = (
                 f"{location}: {trouble.strerror or trouble}. Make room or allow this user to write "
@@ -72,6 +87,12 @@ class CheckpointDriver:
     def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         recorded = request.action.recorded
         location = self._place(recorded.attributes)
+        try:
+            other = self._other_state(location)
+        except Damaged as trouble:
+            raise Failure(damage(request.address, trouble)) from trouble
+        if other:
+            return NotApplied(diagnostics=(_taken(request.address, location, other),))
         try:
             shutil.rmtree(location)
         except FileNotFoundError:
@@ -121,6 +142,13 @@ class CheckpointDriver:
         except OSError as trouble:
             raise Failure(_unreachable(address, recorded, trouble)) from trouble
 
+    def _other_state(self, location: Path) -> str:
+        """The lineage of another state that manages the checkpoint; empty where none does. Raises
+        ``Damaged``.
+        """
+        manager = manager_of(location)
+        return manager if is_another_state(manager, self._project.lineage) else ""
+
     def _place(self, attributes: Attributes) -> Path:
         return absolute_place(CheckpointDefinition.of(attributes).location, self._project)
 
@@ -149,6 +177,15 @@ def _layout(found: Contents, checkpoint: CheckpointDefinition, recorded: Recorde
     if found.layout == SINGLE:
         return CheckpointLayout(layout="single", layout_generation=checkpoint.generation)
     return CheckpointLayout(layout="generations")
+
+
+def _taken(address: str, location: Path, other: str) -> Diagnostic:
+    return error(
+        codes.CHECKPOINT_MANAGED_ELSEWHERE,
+        f"Since the plan was made, the state {other} has taken over the checkpoint in {location}. Nothing "
+        "was changed. Make a new plan and review it.",
+        address=address,
+    )
 
 
 def _unreachable(address: str, recorded: Recorded, trouble: OSError) -> Diagnostic:

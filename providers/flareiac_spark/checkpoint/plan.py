@@ -1,6 +1,7 @@
 """The planner of checkpoints. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
@@ -13,7 +14,13 @@ from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.generation import steps
 from flareiac_spark.generation.snapshot_holds import needed_tables, no_longer_held
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.checkpoint import QueryFacts, observed_facts, removable, used
+from flareiac_spark.observation.checkpoint import (
+    QueryFacts,
+    is_another_state,
+    observed_facts,
+    removable,
+    used,
+)
 
 
 class CheckpointPlanner:
@@ -24,8 +31,10 @@ class CheckpointPlanner:
             return _removed(request)
         desired, recorded = CheckpointDefinition.of(request.desired), _recorded(request)
         if recorded is None:
-            return _new(request, request.desired, desired)
-        return _updated(request, request.desired, desired, recorded)
+            proposal = _new(request, request.desired, desired)
+        else:
+            proposal = _updated(request, request.desired, desired, recorded)
+        return _managed(request, proposal, desired.location)
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """A raised generation also assumes that its folder is no one's; offsets and batches move all the time
@@ -39,7 +48,50 @@ class CheckpointPlanner:
             if number > before:
                 ways = [item.standing.value for item in _facts(request) if item.number == number]
                 found["in the way"] = ways
-        return found
+        other = _other_state(request)
+        return {**found, "managed by": other} if other else found
+
+
+def _other_state(request: PlanRequest) -> str:
+    """The lineage of another state that manages the checkpoint; empty where none does."""
+    facts = observed_facts(request.observed)
+    manager = facts.manager if facts is not None else ""
+    return manager if is_another_state(manager, request.project.lineage) else ""
+
+
+def _managed(request: PlanRequest, proposal: Proposal, location: str) -> Proposal:
+    """The proposal where no other state manages the checkpoint, or it is taken over."""
+    other = _other_state(request)
+    if not other:
+        return proposal
+    if request.importing and request.takeover:
+        text = f"take the checkpoint over from the state {other}"
+        why = "That state refuses to use it from then on."
+        step = Step(text=text, effect=Effect.METADATA, why=why)
+        return replace(proposal, steps=(step, *proposal.steps), payload=other)
+    action = Action.UPDATE if proposal.action is Action.NO_OP else proposal.action
+    return replace(
+        proposal, action=action, steps=(), blockers=(_managed_elsewhere(request, location, other),)
+    )
+
+
+def _managed_elsewhere(request: PlanRequest, location: str, other: str) -> Blocker:
+    taken = f'import {{\n  to = {request.address}\n  id = "{location}"\n  takeover = true\n}}'
+    detail = f"The checkpoint in {location} is managed by the state {other}"
+    ways: tuple[str, ...]
+    if request.recorded is None:
+        why = f"{detail}: of another project, of another workspace, or one that was lost."
+        ways = (
+            "choose another location",
+            f"to take it over, where no job of the other state runs on it any more:\n{taken}",
+        )
+    else:
+        why = f"{detail}, which has taken it over."
+        ways = (
+            f"to leave it to that state: flareiac state rm {request.address}, and delete the block",
+            f"to take it back: flareiac state rm {request.address}, and then\n{taken}",
+        )
+    return blocker(codes.CHECKPOINT_MANAGED_ELSEWHERE, why=why, ways_out=ways)
 
 
 def _recorded(request: PlanRequest) -> CheckpointDefinition | None:
@@ -69,11 +121,13 @@ def _removed(request: PlanRequest) -> Proposal:
         effect=Effect.LOSES_DATA,
         why="the offsets and state go with it",
     )
+    other = _other_state(request)
     return Proposal(
         action=Action.DELETE,
         planned=None,
         steps=(step, *steps),
         reasons=("it is no longer declared",),
+        blockers=(_managed_elsewhere(request, recorded.location, other),) if other else (),
     )
 
 

@@ -38,9 +38,12 @@ class QueryFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointFacts:
-    """The queries of all generations; ``used``: one of them has run."""
+    """The queries of all generations; ``used``: one of them has run. ``manager``: the lineage of the state
+    that manages the checkpoint, empty where that is not known.
+    """
 
     used: bool
+    manager: str = ""
     queries: tuple[QueryFacts, ...] = ()
 
 
@@ -51,14 +54,21 @@ def number_in_use(found: Generation, layout: CheckpointLayout, generation: int) 
     return generation if layout.single is None else layout.single
 
 
-def facts_of(found: Contents, layout: CheckpointLayout, generation: int, *, now: float) -> CheckpointFacts:
+def facts_of(
+    found: Contents, layout: CheckpointLayout, generation: int, *, now: float, manager: str = ""
+) -> CheckpointFacts:
     """The facts of a checkpoint on disk; what is in a generation only for the one in use. ``now`` in UTC
     seconds.
     """
     queries = tuple(
         _query(item, number_in_use(item, layout, generation), generation, now) for item in found.generations
     )
-    return CheckpointFacts(used=found.used, queries=queries)
+    return CheckpointFacts(used=found.used, queries=queries, manager=manager)
+
+
+def is_another_state(manager: str, own: str) -> bool:
+    """Whether a checkpoint with this manager is another state's than ``own``, as far as both are known."""
+    return bool(manager and own) and manager != own
 
 
 def _query(item: Generation, number: int, in_use: int, now: float) -> QueryFacts:

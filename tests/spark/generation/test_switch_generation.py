@@ -337,7 +337,8 @@ def test_an_interrupted_renewal_is_done_again(tmp_path: Path, driver: Driver) ->
         case.renew()
     assert not case.folder(2).exists()
     driver.dies_at = None
-    assert case.renew().rebuilds == case.renew().rebuilds
+    first, second = case.renew().rebuilds["orders"], case.renew().rebuilds["orders"]
+    assert replace(first, at=second.at) == second
 
 
 def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(
