@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 from flareiac_spark.control import StreamInput, TableOutput
 from flareiac_spark.driver import logical_plan
 from flareiac_spark.driver.column_types import quote
-from flareiac_spark.sources.bad_records import DROP, MARKED, MARKER, NAME, QUARANTINE
+from flareiac_spark.sources.bad_records import (
+    COMPLAINT,
+    DROP,
+    GOOD,
+    MARKED,
+    MARKER,
+    NAME,
+    OWN,
+    QUARANTINE,
+)
 from flareiac_spark.sources.decoding import ONCE, STAYS, literal
 
 if TYPE_CHECKING:
@@ -31,18 +40,17 @@ _FIXED: Final = "Or correct the record, or the columns of the stream."
 
 
 def taken_off(frame: "DataFrame", item: StreamInput) -> Any:
-    """The frame of an input without the marker, and with what becomes of bad records."""
-    if MARKER not in frame.columns:
+    """The frame of an input without what marks bad records, and with what becomes of them."""
+    if GOOD not in frame.columns:
         return frame
     judged = {column.name for column in item.source.judged_columns}
-    names = [name for name in frame.columns if name != MARKER]
+    names = [name for name in frame.columns if name not in OWN]
     record = f"struct({', '.join(quote(name) for name in names if name in judged)})"
     otherwise = "" if item.bad_records else f"ELSE raise_error({_complaint(item.name)})"
     beside = [quote(name) for name in names if name not in judged]
-    judgement = f"CASE WHEN {MARKER} IS NULL{{}} THEN {record} {otherwise} END AS {_RECORD}"
+    judgement = f"CASE WHEN {GOOD}{{}} THEN {record} {otherwise} END AS {_RECORD}"
     if item.bad_records:
-        marked = frame.selectExpr(judgement.format(""), MARKER, *beside)
-        judged_rows = _counted(marked, f"{NAME}{item.name}")
+        judged_rows = _counted(frame.selectExpr(judgement.format(""), *beside), f"{NAME}{item.name}")
     else:
         # The condition is true of every row, and reads the whole record, also where no step reads any column
         judged_rows = frame.selectExpr(judgement.format(f" AND {STAYS}"), *beside).where(
@@ -57,10 +65,10 @@ def taken_off(frame: "DataFrame", item: StreamInput) -> Any:
 
 def bad_rows(frame: "DataFrame", item: StreamInput, output: TableOutput, job: str) -> Any:
     """What is known of the bad records of a marked frame, by the names of the columns of the table."""
-    names = [quote(name) for name in frame.columns if name != MARKER]
-    record = f"CASE WHEN {MARKER} IS NULL THEN struct({', '.join(names)}) END AS {_RECORD}"
+    names = [quote(name) for name in frame.columns if name not in OWN]
+    record = f"CASE WHEN {GOOD} THEN struct({', '.join(names)}) END AS {_RECORD}"
     counted = _counted(frame.selectExpr(record, MARKER), f"quarantine.{item.name}")
-    return counted.where(f"{MARKER} IS NOT NULL").selectExpr(*_known(output, item.name, job))
+    return counted.where(f"{_RECORD} IS NULL").selectExpr(*_known(output, item.name, job))
 
 
 def empty_bad_rows(empty: "DataFrame", item: StreamInput, output: TableOutput, job: str) -> Any:
@@ -104,8 +112,9 @@ def ways_on() -> str:
 def _counted(frame: "DataFrame", name: str) -> Any:
     from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
 
-    # The second count makes Spark read and decode every column, also those that no step reads.
-    return frame.observe(name, F.count(MARKER).alias(_COUNT), F.count(_RECORD).alias("good"))
+    # The counts make Spark read and decode every column, also those that no step reads.
+    bad = F.count(F.when(F.col(_RECORD).isNull(), 1))
+    return frame.observe(name, bad.alias(_COUNT), F.count(_RECORD).alias("good"))
 
 
 def _known(output: TableOutput, input_name: str, job: str) -> list[str]:
@@ -122,10 +131,5 @@ def _known(output: TableOutput, input_name: str, job: str) -> list[str]:
 
 
 def _complaint(input_name: str) -> str:
-    of = f"{MARKER}.{{}}".format
-    where = (
-        f"CASE WHEN {of('topic')} IS NOT NULL THEN concat('topic ', {of('topic')}, ', partition ', "
-        f"{of('partition')}, ', offset ', {of('offset')}) ELSE concat('the file ', {of('file')}) END"
-    )
     begin = literal(f"[{ERROR_CLASS}] A record of the input {input_name} cannot be read: ")
-    return f"concat({begin}, {of('error')}, '; in ', {where}, '.')"
+    return f"concat({begin}, {COMPLAINT}, '.')"

@@ -1,7 +1,9 @@
 """What becomes of records that cannot be read, and what is known of each. Travels with the driver.
 
-A source marks bad records in the column ``MARKER``: null where the record is good, else a struct of
-``MARKED``. A record that decodes only partly is bad. The driver takes the marker off.
+A source judges each record in the column ``GOOD``, which is never null, and beside it gives either the column
+``MARKER``, null where the record is good, else a struct of ``MARKED``; or, where the first bad record ends
+the job, the column ``COMPLAINT``. A record that decodes only partly is bad. The driver takes these columns
+off.
 """
 
 from collections.abc import Mapping
@@ -17,7 +19,11 @@ DROP: Final = "drop"
 QUARANTINE: Final = "quarantine"
 """The row is left out here, and a query of its own writes what is known of it to a table."""
 ACTIONS: Final = (FAIL, NULL, DROP, QUARANTINE)
+GOOD: Final = "__flareiac_good"
 MARKER: Final = "__flareiac_bad"
+COMPLAINT: Final = "__flareiac_complaint"
+"""Why a record cannot be read, and where it is, as the end of a sentence."""
+OWN: Final = frozenset({GOOD, MARKER, COMPLAINT})
 MARKED: Final[Mapping[str, str]] = {
     "raw": "BINARY",
     "error": "STRING",

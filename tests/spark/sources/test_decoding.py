@@ -14,7 +14,8 @@ import pytest
 from flareiac_spark.control import StreamInput
 from flareiac_spark.driver.bad_records import taken_off
 from flareiac_spark.driver.column_types import spark_columns
-from flareiac_spark.sources.decoding import ERROR, decode_text, marker
+from flareiac_spark.sources.bad_records import GOOD as JUDGED
+from flareiac_spark.sources.decoding import ERROR, complaint, decode_text, marker
 from flareiac_spark.sources.kafka.resolved import ResolvedKafka
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support.spark_session import spark_session
@@ -379,9 +380,21 @@ def test_a_filter_has_no_record_decoded_once_more(spark: Any, action: str) -> No
     source = ResolvedKafka(client={}, format="json", topics=("places",), columns=columns)
     item = StreamInput(name="raw", source=source, bad_records=action)
     found = decoded(spark, [b'{"id": 1}', b'{"id": 2}', b'{"id": 3}'], columns)
-    frame = taken_off(found.selectExpr("id", "name", marker({"raw": "v", "error": ERROR})), item)
+    said = marker({"raw": "v", "error": ERROR}) if action else complaint("'here'")
+    frame = taken_off(found.selectExpr("id", "name", JUDGED, said), item)
     assert decodings(frame.where("id > 1").selectExpr("id + 1 AS id")) == decodings(frame) > 0
     assert sorted(row[0] for row in frame.where("id > 1").collect()) == [2, 3]
+
+
+@pytest.mark.parametrize("action", ["drop", "null"])
+def test_what_is_not_asked_is_not_planned(spark: Any, action: str) -> None:
+    """Why a record is bad is told where it ends the job or is kept."""
+    source = ResolvedKafka(client={}, format="json", topics=("places",), columns=PAIR)
+    item = StreamInput(name="raw", source=source, bad_records=action)
+    found = decoded(spark, [b'{"id": 1}', b'{"id": "x"}'], PAIR)
+    frame = taken_off(found.selectExpr("id", "name", JUDGED, marker({"raw": "v", "error": ERROR})), item)
+    assert decodings(frame) == 1
+    assert [row[0] for row in frame.collect()] == [1, *([None] if action == "null" else [])]
 
 
 def decodings(frame: Any) -> int:

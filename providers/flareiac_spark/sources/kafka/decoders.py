@@ -1,7 +1,8 @@
 """What reads the values of records: one decoder for each format. Travels with the driver.
 
 A decoder takes a frame with a column ``VALUE_BYTES`` and gives the same frame with the declared columns and
-``ERROR`` beside those that it had: why a record cannot be read, null where it can.
+``ERROR`` beside those that it had: why a record cannot be read, null where it can. One that judges a record
+without explaining it gives ``GOOD``, too.
 """
 
 from collections.abc import Callable, Mapping

@@ -11,8 +11,8 @@ from flareiac.sdk import name_patterns
 from flareiac_spark.sources.avro.known import new_id_in
 from flareiac_spark.sources.avro.notes import known_schemas, want
 from flareiac_spark.sources.avro.registry import RegistryProblem
-from flareiac_spark.sources.bad_records import QUARANTINE
-from flareiac_spark.sources.decoding import ERROR, marker, quote
+from flareiac_spark.sources.bad_records import GOOD, QUARANTINE
+from flareiac_spark.sources.decoding import ERROR, complaint, marker, quote
 from flareiac_spark.sources.kafka.avro_values import AvroValues
 from flareiac_spark.sources.kafka.cluster import TIMEOUTS, Cluster, FoundTopics, NotAnswered, TopicIds
 from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
@@ -70,6 +70,9 @@ _KNOWN: Final = {
     "offset": "__flareiac_offset",
 }
 """What is known of a record that cannot be read."""
+_PLACE_TEXT: Final = (
+    "concat('topic ', __flareiac_topic, ', partition ', __flareiac_partition, ', offset ', __flareiac_offset)"
+)
 _ASKS: Final = {"fetchOffset.numRetries": "9"}
 """How often Spark asks for offsets before it gives up."""
 _KEYS: Final = {"string": "CAST(key AS STRING)", "binary": "key"}
@@ -201,12 +204,10 @@ class ResolvedKafka(ResolvedSource):
             opening=opening, columns=self.judged_columns, options=self.options, avro=self.avro
         )
         read = decoded(frame, self.format, decoding)
-        # The value is carried along only where a table takes it
-        known = {
-            name: of for name, of in _KNOWN.items() if name != "raw" or opening.bad_records == QUARANTINE
-        }
-        marked = [] if self.format in VALUE else [marker(known)]
-        return read.selectExpr(*map(quote, names), *marked)
+        if self.format in VALUE:
+            return read.selectExpr(*map(quote, names))
+        good = GOOD if GOOD in read.columns else f"{ERROR} IS NULL AS {GOOD}"
+        return read.selectExpr(*map(quote, names), good, _said(opening.bad_records))
 
     @property
     def judged_columns(self) -> tuple[SpecColumn, ...]:
@@ -294,6 +295,14 @@ def _note(checkpoint: Path, known: TopicNotes, found: TopicIds) -> None:
     """Adds what is not noted yet."""
     if (joined := known.joined(noted(found))) != known:
         write_notes(checkpoint, joined)
+
+
+def _said(action: str) -> str:
+    """What is said of a bad record."""
+    if not action:
+        return complaint(_PLACE_TEXT)
+    # The value is carried along only where a table takes it
+    return marker({name: of for name, of in _KNOWN.items() if name != "raw" or action == QUARANTINE})
 
 
 def _at(moment: int) -> dict[str, str]:
