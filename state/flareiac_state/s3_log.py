@@ -37,6 +37,8 @@ _AT_ONCE: Final = 8
 _PAGE: Final = 1000
 _PAGES: Final = 10
 _CONFLICTS: Final = 8
+_CLOCKS_AGREE: Final = 15.0
+"""Seconds: far less than a lease, and more than a request takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,9 +279,16 @@ class S3Logs:
                 "write), so that two commands could both take the lock"
             )
         answer = self._bucket.list(folder, after=folder, most=1)
-        if [item["Key"] for item in answer.get("Contents", ())] != [first]:
+        items = answer.get("Contents", ())
+        if [item["Key"] for item in items] != [first]:
             raise self._unfit(
                 "it does not list objects in the order of their keys right after they are written"
+            )
+        difference = _moment(answer) - items[0]["LastModified"].timestamp()
+        if abs(difference) > _CLOCKS_AGREE:
+            raise self._unfit(
+                f"its Date header and the times of its objects differ by {difference:.0f} s (a proxy with a "
+                "clock of its own?), so that it cannot tell how long a lock has been silent"
             )
 
     def _unfit(self, why: str) -> Failure:

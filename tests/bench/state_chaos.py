@@ -1,5 +1,6 @@
 """Seeded runs of competing commands that are killed, on each remote state backend."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.state.remote_places import postgresql_place, postgresql_server, s3_pl
 
 def state_chaos(directory: Path, count: int, seed: int) -> Iterator[Figure]:
     """So many runs per backend, from a seed on."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     remark(f"seeds {seed} to {seed + count - 1}")
     seeds = range(seed, seed + count)
     (directory / "s3").mkdir()

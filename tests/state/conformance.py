@@ -264,6 +264,39 @@ class StateStoreConformance(ABC):
         second.release()
         assert store.read_journal().records == (b"one", b"two")
 
+    def test_readers_see_one_moment_while_snapshots_are_written(self, store: StateStore) -> None:
+        """Each journal names the snapshot that it comes after."""
+        reader = self.reopened(store)
+        is_over = threading.Event()
+        problems: list[BaseException] = []
+
+        def write() -> None:
+            try:
+                lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
+                revision = store.write_snapshot(b"0", expect=None, lease=lease)
+                for number in range(12):
+                    for _ in range(2):
+                        store.append_journal(b"%d" % number, lease)
+                    revision = store.write_snapshot(b"%d" % (number + 1), expect=revision, lease=lease)
+                lease.release()
+            except BaseException as problem:
+                problems.append(problem)
+                raise
+            finally:
+                is_over.set()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        while not is_over.is_set():
+            moment = reader.read()
+            if moment.snapshot is not None:
+                assert {moment.snapshot.content} >= set(moment.journal.records)
+        writer.join()
+        assert problems == []
+        last = reader.read()
+        assert last.snapshot is not None
+        assert (last.snapshot.content, last.journal.records) == (b"12", ())
+
     def test_workspaces_are_separate_and_those_with_a_state_are_listed(self, place: Opener) -> None:
         place.prove()
         assert place.workspaces() == []

@@ -86,12 +86,13 @@ class FakeLog:
         self.before(request, number)
 
 
-def fake_store(log: FakeLog, *, uptime: Callable[[], float] | None = None, wall: float = 0.0) -> LogStore:
+def fake_store(
+    log: FakeLog, *, uptime: Callable[[], float] | None = None, wall: float = 0.0, heartbeat: float = 3600.0
+) -> LogStore:
     """A store whose host's clocks are the given ones: by default they stand still at the moment ``wall``,
-    whatever time it is at the place. Its heart beats so rarely that no test meets it.
+    whatever time it is at the place. Its heart beats so rarely that no test meets it, unless told otherwise.
     """
     clock = Clock(wall=lambda: wall, uptime=uptime or (lambda: 0.0), sleep=lambda _seconds: None)
-    options = StoreOptions(
-        where="fake", environment={"USER": "tester"}, clock=clock, terms=Terms(length=60.0, heartbeat=3600.0)
-    )
+    terms = Terms(length=60.0, heartbeat=heartbeat)
+    options = StoreOptions(where="fake", environment={"USER": "tester"}, clock=clock, terms=terms)
     return LogStore(log, "default", options)

@@ -57,7 +57,8 @@ class MemoryStore:
         return "memory"
 
     def read(self) -> Moment:
-        return Moment(snapshot=self.read_snapshot(), journal=self.read_journal())
+        with self.place.changed:
+            return Moment(snapshot=self.read_snapshot(), journal=self.read_journal())
 
     def read_snapshot(self) -> Stored | None:
         kept = self.place.snapshots
@@ -68,8 +69,9 @@ class MemoryStore:
         current = self.read_snapshot()
         if (current.revision if current else None) != expect:
             raise Conflict("written by someone else")
-        self.place.snapshots.append(content)
-        self.place.journal.clear()
+        with self.place.changed:
+            self.place.snapshots.append(content)
+            self.place.journal.clear()
         return str(len(self.place.snapshots))
 
     def read_journal(self) -> Journal:

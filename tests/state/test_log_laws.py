@@ -2,7 +2,9 @@
 and damage do, and that no host's clock matters.
 """
 
+import itertools
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -295,3 +297,34 @@ def test_records_that_wait_for_a_request_are_written_together() -> None:
     assert log.requests["append"] == 3
     assert sorted(store.read_journal().records, key=int) == [b"%d" % number for number in range(20)]
     lease.release()
+
+
+def test_the_heartbeat_gives_signs_of_life_and_notices_a_loss() -> None:
+    place, ticks = FakePlace(), itertools.count(0.0, 10.0)
+    log, has_beaten = FakeLog(place), threading.Event()
+
+    def note(request: str, _number: int) -> None:
+        if request == "beat":
+            has_beaten.set()
+
+    log.before = note
+    store = fake_store(log, uptime=lambda: next(ticks), heartbeat=0.005)
+    lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
+    assert has_beaten.wait(60)
+    assert _locked(place).release_lock(lease.info.id).id == lease.info.id
+    lease._heart.join(60)
+    assert not lease._heart.is_alive()
+    with pytest.raises(LockLost, match="released by someone else"):
+        lease.check()
+    lease.release()
+
+
+def test_a_released_lease_leaves_no_sign_of_life_behind() -> None:
+    place, ticks = FakePlace(), itertools.count(0.0, 10.0)
+    lease = fake_store(FakeLog(place), uptime=lambda: next(ticks), heartbeat=0.005).lock(
+        "apply", timeout=0, on_wait=ignore_wait
+    )
+    while not place.beats:
+        time.sleep(0.001)
+    lease.release()
+    assert place.beats == {}

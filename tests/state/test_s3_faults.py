@@ -136,6 +136,18 @@ def test_a_server_that_ignores_conditions_is_refused(place: BucketPlace, proxy: 
         S3Logs(place).prove()
 
 
+def test_a_server_with_two_clocks_is_refused(place: BucketPlace, proxy: FaultyProxy) -> None:
+    def other_date(request: Request, go_on: Pass) -> Answer:
+        answer = go_on(request)
+        answer.headers = {n: v for n, v in answer.headers.items() if n.lower() != "date"}
+        answer.headers["Date"] = formatdate(time.time() + 3600.0, usegmt=True)
+        return answer
+
+    proxy.rule = other_date
+    with pytest.raises(Failure, match=r"differ by 3[56].. s"):
+        S3Logs(place).prove()
+
+
 def test_what_only_reads_works_with_credentials_that_only_read(
     place: BucketPlace, proxy: FaultyProxy
 ) -> None:
