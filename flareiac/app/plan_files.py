@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import flareiac
+from flareiac.app.state_place import project_cipher
 from flareiac.config.files import SUFFIX
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
@@ -11,11 +12,16 @@ from flareiac.kernel.durable_files import replace_file
 from flareiac.model.plan import Plan
 from flareiac.model.plan_file import decode_plan, encode_plan
 from flareiac.sdk.state import Damaged
+from flareiac.state.cipher import Purpose
+from flareiac.state.envelope import is_encrypted
 
 
 def plan_content(plan: Plan, root: Path) -> bytes:
-    """The content of the file that holds a plan of the project in ``root``."""
-    return encode_plan(plan, tool_version=flareiac.__version__, root=str(root))
+    """The content of the file that holds a plan of the project in ``root``, encrypted where its state is.
+    Raises ``Failure``.
+    """
+    content = encode_plan(plan, tool_version=flareiac.__version__, root=str(root))
+    return project_cipher(root).seal(content, Purpose.PLAN)
 
 
 def write_plan_files(root: Path, files: Mapping[str, bytes]) -> None:
@@ -34,7 +40,8 @@ def read_plan(root: Path, file: str) -> Plan:
     content = b""
     try:
         content = (root / file).read_bytes()
-        return decode_plan(content, file, str(root))
+        plain = project_cipher(root).open(content, Purpose.PLAN, file)
+        return decode_plan(plain, file, str(root))
     except FileNotFoundError as problem:
         why = f"{file}: {problem.strerror}. flareiac plan -out={file} creates it."
         raise Failure(error(codes.PLAN_FILE_UNREADABLE, why)) from problem
@@ -57,7 +64,7 @@ def _write_private(path: Path, content: bytes) -> None:
 
 def _instead_of(file: str, content: bytes) -> str:
     """The way out for a file that is not a plan: never to write over what may be something else."""
-    if b'"kind": "flareiac-plan"' in content[:200]:
+    if b'"kind": "flareiac-plan"' in content[:200] or is_encrypted(content):
         return f"Make the plan again: flareiac plan -out={file}."
     if file.endswith((".tfvars", ".vars.hcl")):
         return f"It looks like a file of variables: flareiac apply -var-file={file}."

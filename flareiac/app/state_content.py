@@ -1,7 +1,7 @@
 """The use cases of ``state pull`` and ``state push``: the whole state as a document."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from flareiac.app.single_operation import LockedState, locked_state, write_state
 from flareiac.app.workspace import Workspace
@@ -50,7 +50,7 @@ def push(
     with locked_state(workspace, "state push", lock_timeout, emit) as state:
         current = state.snapshot
         if _is_there(state.loaded):
-            if encode_snapshot(replace(pushed, sealed=True)) == encode_snapshot(current):
+            if not force and encode_snapshot(pushed) == encode_snapshot(current):
                 return f"The state is the same already (serial {current.serial})."
             if (refused := _refusal(current, pushed)) is not None and not force:
                 raise Failure(refused)

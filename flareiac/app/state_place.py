@@ -9,10 +9,12 @@ empty would be planned as if nothing existed.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from flareiac.app.backend_record import BackendRecord, read_record
 from flareiac.app.discovery import BACKEND_KINDS, state_backend
+from flareiac.app.encryption import cipher_of
 from flareiac.config.backend import LOCAL, BackendBlock
 from flareiac.config.settings import Settings, read_settings
 from flareiac.config.settings_blocks import settings_blocks
@@ -21,6 +23,8 @@ from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.sources import Source
 from flareiac.model.journal import Moved, decode_entry
 from flareiac.sdk.state import Journal, Locating, StateBackend, StateStore
+from flareiac.state.cipher import Cipher
+from flareiac.state.encrypted_store import EncryptedStore
 
 BOTH_WAYS = (
     "Run flareiac init -migrate-state to move every workspace's state to the new place, or flareiac init "
@@ -65,9 +69,10 @@ class StatePlace:
 
     def open(self, workspace: str) -> StateStore:
         """The store of one workspace; touches nothing yet. Raises ``Failure``."""
-        return self.backend.open(
+        store = self.backend.open(
             dict(self.settings), root=str(self.root), workspace=workspace, environment=os.environ
         )
+        return EncryptedStore(store, project_cipher(self.root))
 
     def workspaces(self) -> Sequence[str]:
         """The workspaces that hold something, sorted. Raises ``OSError`` or ``Failure``."""
@@ -106,6 +111,14 @@ def written_settings(root: Path) -> Written:
     if diagnostics.has_errors:
         raise Failure(*diagnostics, sources=found.sources)
     return Written(settings=settings, sources=found.sources)
+
+
+@cache
+def project_cipher(root: Path) -> Cipher:
+    """What encrypts the state and saved plans of a project: one for a process, so that a key is derived once.
+    Raises ``Failure``.
+    """
+    return cipher_of(written_settings(root).settings.encryption, root)
 
 
 def state_place(root: Path) -> StatePlace:

@@ -13,7 +13,7 @@ from typing import Any
 from flareiac.app.discovery import Installed, installed
 from flareiac.app.seen_states import check_known, check_seen, is_stored
 from flareiac.app.selection import DEFAULT
-from flareiac.app.state_place import StatePlace, state_place
+from flareiac.app.state_place import StatePlace, project_cipher, state_place
 from flareiac.app.state_setup import StateRequest, set_up_state
 from flareiac.config.files import ModuleFiles
 from flareiac.config.files import read as read_file
@@ -40,6 +40,7 @@ from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac.sdk.state import Damaged, StateStore
 from flareiac.sdk.table_tasks import Performed
+from flareiac.state.cipher import Purpose
 from flareiac.state.read import Loaded
 from flareiac.state.read import load as load_state
 
@@ -89,12 +90,12 @@ class Workspace:
         return self._store
 
     def seal(self, content: bytes) -> bytes:
-        """What is written beside the state, encrypted where the state is."""
-        return content
+        """What an emergency file holds of a text: encrypted where the state is."""
+        return project_cipher(self.root).seal(content, Purpose.EMERGENCY)
 
     def unseal(self, content: bytes) -> bytes:
-        """The inverse of ``seal``."""
-        return content
+        """The inverse of ``seal``. Raises ``Damaged`` or ``Failure``."""
+        return project_cipher(self.root).open(content, Purpose.EMERGENCY, "the emergency file")
 
     def load_state(self, *, even_moved: bool = False) -> Loaded:
         """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be read,

@@ -7,20 +7,24 @@ from typing import Final
 
 import flareiac
 from flareiac.config.backend import BackendBlock, BackendKinds, read_backend
+from flareiac.config.encryption import EncryptionBlock, read_encryption
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.lang.syntax import BlockNode, literal_text
 
-_BLOCKS: Final = ("backend",)
-_TAKES: Final = 'backend "KIND"'
+_BLOCKS: Final = ("backend", "encryption")
+_TAKES: Final = 'backend "KIND" and encryption'
 _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})\s*\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the ``flareiac`` blocks of a project say. ``backend``: None where none is written."""
+    """What the ``flareiac`` blocks of a project say. ``backend``, ``encryption``: None where none is
+    written.
+    """
 
     backend: BackendBlock | None = None
+    encryption: EncryptionBlock | None = None
 
 
 def check_version(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
@@ -36,6 +40,7 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
     know.
     """
     backends: list[BlockNode] = []
+    encryptions: list[BlockNode] = []
     for block in blocks:
         for attribute in block.body.attributes:
             if attribute.name != "required_version":
@@ -49,6 +54,8 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
             match nested.type:
                 case "backend":
                     backends.append(nested)
+                case "encryption":
+                    encryptions.append(nested)
                 case other:
                     diagnostics.error(
                         codes.UNKNOWN_BLOCK,
@@ -56,7 +63,10 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
                         f"{did_you_mean(other, _BLOCKS) or f' It takes {_TAKES}.'}",
                         subject=nested.header_span,
                     )
-    return Settings(backend=read_backend(backends, kinds, diagnostics))
+    return Settings(
+        backend=read_backend(backends, kinds, diagnostics),
+        encryption=read_encryption(encryptions, diagnostics),
+    )
 
 
 def _check_version(wanted: str | None, block: BlockNode, diagnostics: Diagnostics) -> None:

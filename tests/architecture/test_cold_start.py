@@ -24,6 +24,7 @@ HEAVY: Final = {
         "boto3",
         "botocore",
         "confluent_kafka",
+        "cryptography",
         "deepdiff",
         "psycopg2",
         "pyarrow",

@@ -150,7 +150,8 @@ class StateStoreConformance(ABC):
         assert [store.read_history(item.name) for item in kept] == [
             b"%d" % number for number in range(23, 3, -1)
         ]
-        assert [item.size for item in kept] == [len(store.read_history(item.name)) for item in kept]
+        # An encrypted one takes more room than what is read of it.
+        assert all(item.size >= len(store.read_history(item.name)) for item in kept)
         assert [item.written for item in kept] == sorted((item.written for item in kept), reverse=True)
         store.write_snapshot(b"last", expect=revision, lease=lease)
         lease.release()
