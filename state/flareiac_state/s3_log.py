@@ -139,12 +139,14 @@ class Bucket:
             return float(found["LastModified"].timestamp())
         return None
 
-    def list(self, prefix: str, *, after: str = "", most: int = _PAGE, **more: str) -> Any:
+    def list(self, prefix: str, *, after: str = "", token: str = "", most: int = _PAGE, **more: str) -> Any:
         """One page: what the client returns."""
+        if after:
+            more["StartAfter"] = after
+        if token:
+            more["ContinuationToken"] = token
         with self._told(self._request("s3:ListBucket", "")):
-            return self._client.list_objects_v2(
-                Bucket=self.place.bucket, Prefix=prefix, StartAfter=after, MaxKeys=most, **more
-            )
+            return self._client.list_objects_v2(Bucket=self.place.bucket, Prefix=prefix, MaxKeys=most, **more)
 
     def delete(self, keys: Sequence[str]) -> None:
         """At most one page."""
@@ -250,14 +252,16 @@ class S3Logs:
         return S3Log(self._bucket, workspace)
 
     def workspaces(self) -> Sequence[str]:
-        base, found, after = self._bucket.place.base, [], ""
+        base = self._bucket.place.base
+        found: list[str] = []
+        token = ""
         while True:
-            answer = self._bucket.list(base, after=after, Delimiter="/")
+            answer = self._bucket.list(base, token=token, Delimiter="/")
             prefixes = [item["Prefix"] for item in answer.get("CommonPrefixes", ())]
             found += [prefix.removeprefix(base).rstrip("/") for prefix in prefixes]
             if not answer.get("IsTruncated"):
                 return [name for name in found if is_workspace_name(name)]
-            after = max([*prefixes, *(item["Key"] for item in answer.get("Contents", ()))]) + "\U0010ffff"
+            token = answer["NextContinuationToken"]
 
     def prove(self) -> None:
         folder = f"{self._bucket.place.base}.probe/{uuid.uuid4()}/"
