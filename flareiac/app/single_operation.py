@@ -46,11 +46,19 @@ class LockedState:
 
 @contextmanager
 def locked_state(
-    workspace: Workspace, command: str, timeout: float, emit: Callable[[Event], None]
+    workspace: Workspace,
+    command: str,
+    timeout: float,
+    emit: Callable[[Event], None],
+    *,
+    even_gone: bool = False,
 ) -> Iterator[LockedState]:
-    """Holds the lock for a command that writes the state by itself. Raises ``LockHeld``, ``Failure``."""
+    """Holds the lock for a command that writes the state by itself. Raises ``LockHeld``, ``Failure``.
+
+    ``even_gone``: also where the state that this checkout has seen is gone.
+    """
     with locked(workspace, command, timeout, emit) as lease:
-        loaded = workspace.load_state()
+        loaded = workspace.load_state(even_gone=even_gone)
         if loaded.recovered.interrupted is not None:
             why = (
                 "What it did is not known yet. Run flareiac apply first, which finds out, and then this "

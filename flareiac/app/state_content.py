@@ -47,7 +47,7 @@ def push(
     ``force``: it replaces what is there whatever that is. Raises ``Failure`` or ``LockHeld``.
     """
     pushed = _pushed(workspace, content, name)
-    with locked_state(workspace, "state push", lock_timeout, emit) as state:
+    with locked_state(workspace, "state push", lock_timeout, emit, even_gone=True) as state:
         current = state.snapshot
         if _is_there(state.loaded):
             if not force and encode_snapshot(pushed) == encode_snapshot(current):

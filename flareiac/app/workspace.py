@@ -97,16 +97,18 @@ class Workspace:
         """The inverse of ``seal``. Raises ``Damaged`` or ``Failure``."""
         return project_cipher(self.root).open(content, Purpose.EMERGENCY, "the emergency file")
 
-    def load_state(self, *, even_moved: bool = False) -> Loaded:
+    def load_state(self, *, even_moved: bool = False, even_gone: bool = False) -> Loaded:
         """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be read,
         or is not the one that this checkout saw there.
 
         ``even_moved``: also one that was moved to another place, for commands that only show it.
+        ``even_gone``: also where there is none any more, for a command that brings it back.
         """
         place, store = self.place, self.store
         with state_trouble(store):
             loaded = load_state(store, str(self.root))
-            check_seen(place, self.workspace, loaded, even_moved=even_moved)
+            if not (even_gone and not is_stored(loaded)):
+                check_seen(place, self.workspace, loaded, even_moved=even_moved)
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
 
