@@ -1,13 +1,18 @@
 """The state dies in the middle of an apply: what was done comes back with ``state recover``."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from flareiac.kernel.records import decode
+from flareiac.model.emergency import EmergencyHeader, encode_header, encode_line
+from flareiac.model.journal import Begun, Ended, Result, encode_entry
+from flareiac.model.snapshot import ResourceRecord
 from tests.applying import emergency_law
-from tests.support.command_line import environment
+from tests.support.command_line import environment, flareiac
 
 
 @pytest.mark.parametrize("mode", ["refused", pytest.param("unanswered", marks=pytest.mark.slow)])
@@ -17,3 +22,69 @@ def test_what_was_done_is_recovered_at_every_record(tmp_path: Path, mode: str) -
         words, env=environment(), capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A state with one thing."""
+    (tmp_path / "main.flare.hcl").write_text('thing "a" { value = "1" }\n')
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    return tmp_path
+
+
+def write(project: Path, **changes: object) -> None:
+    """An emergency file that says that the thing has another value."""
+    state = json.loads(flareiac(project, "state", "pull").out)
+    header = {"lineage": state["lineage"], "serial": state["serial"], "after": 0, "apply": "x", **changes}
+    (there,) = state["resources"]
+    record = decode(ResourceRecord, {**there, "attributes": {**there["attributes"], "value": "2"}})
+    entries = (
+        Begun(apply="x", plan="p", time=0.0, lineage=state["lineage"]),
+        Result(apply="x", id="update:thing.a", address="thing.a", record=record),
+        Ended(apply="x"),
+    )
+    lines = [encode_header(EmergencyHeader(**header)), *map(encode_entry, entries)]  # type: ignore[arg-type]
+    (project / "lost.journal").write_bytes(b"".join(map(encode_line, lines)))
+
+
+def recovered(project: Path) -> tuple[int, str]:
+    done = flareiac(project, "state", "recover", "lost.journal")
+    return done.code, " ".join(done.text.replace("│", " ").split())
+
+
+def test_a_file_that_fits_is_brought_in(project: Path) -> None:
+    write(project)
+    code, said = recovered(project)
+    assert code == 0, said
+    assert "3 of 3 records were added" in said
+    assert '"value": "2"' in flareiac(project, "state", "show", "-json", "thing.a").out
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"lineage": "another"}, "It belongs to the state another"),
+        ({"serial": 0}, "something else of thing.a"),
+    ],
+    ids=["lineage", "moved on"],
+)
+def test_a_file_that_contradicts_the_state_is_refused(
+    project: Path, changes: dict[str, object], why: str
+) -> None:
+    write(project, **changes)
+    before = flareiac(project, "state", "pull").out
+    code, said = recovered(project)
+    assert (code, "FIS083" in said, why in said) == (1, True, True), said
+    assert flareiac(project, "state", "pull").out == before
+
+
+def test_a_damaged_file_is_refused_and_a_cut_one_is_not(project: Path) -> None:
+    assert "No such file" in recovered(project)[1]
+    write(project)
+    content = (project / "lost.journal").read_bytes()
+    (project / "lost.journal").write_bytes(content.replace(b"thing.a", b"thing.b"))
+    code, said = recovered(project)
+    assert (code, "line 3 is not what was written" in said) == (1, True), said
+    (project / "lost.journal").write_bytes(content[:-9])
+    code, said = recovered(project)
+    assert (code, "was cut off" in said) == (0, True), said
