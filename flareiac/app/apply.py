@@ -12,6 +12,7 @@ from enum import StrEnum
 from flareiac.app.lock import locked
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
+from flareiac.app.plan_origin import check_origin
 from flareiac.app.source_spans import with_span
 from flareiac.app.state_recover import recover_waiting
 from flareiac.app.workspace import Workspace
@@ -111,6 +112,7 @@ def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> App
     """Carries out a saved plan, or goes on with it where an interrupted apply left off. Decides nothing."""
     planned = PlanReport(plan=saved, diagnostics=Diagnostics(), sources={})
     early = _early_end(planned)
+    check_origin(workspace, saved)
     workspace.lineage = saved.lineage
     if early is ApplyOutcome.NOTHING_TO_DO and _is_interrupted(workspace, saved):
         # An interrupted apply has done all that was left to do; only its results are not recorded.

@@ -1,7 +1,7 @@
 """Finds the installed providers and state backends by their entry points. Touches the installed packages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Final
@@ -22,6 +22,8 @@ class Installed:
 
     providers: Mapping[str, Provider]
     registry: Registry
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """The versions of the packages that bring providers, beside FlareIaC itself."""
 
 
 @cache
@@ -31,9 +33,12 @@ def installed() -> Installed:
     types: dict[str, ResourceType] = {}
     provider_of: dict[str, str] = {}
     functions: dict[str, Function] = {}
+    versions: dict[str, str] = {}
     for entry in sorted(entry_points(group="flareiac.providers"), key=lambda item: item.name):
         provider: Provider = entry.load()()
         providers[provider.name] = provider
+        if entry.dist is not None and entry.dist.name != "flareiac":
+            versions[entry.dist.name] = entry.dist.version
         for kind in provider.resource_types():
             _once(kind.name, types, provider.name)
             types[kind.name], provider_of[kind.name] = kind, provider.name
@@ -46,7 +51,7 @@ def installed() -> Installed:
         functions=tuple(functions.values()),
         backends=BACKEND_KINDS,
     )
-    return Installed(providers=providers, registry=registry)
+    return Installed(providers=providers, registry=registry, versions=versions)
 
 
 def _once(name: str, known: Mapping[str, object], provider: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from flareiac.app.figures_cache import known_figures, remember
+from flareiac.app.plan_origin import origin
 from flareiac.app.workspace import Workspace
 from flareiac.applying.recover import foresee
 from flareiac.config.load import Configuration
@@ -92,6 +93,7 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         former=_former(workspace, loaded.snapshot, request),
     )
     made = make_plan(inputs, request.options, diagnostics)
+    made = replace(made, origin=origin(workspace, made.variables))
     workspace.timings["planning"] = time.perf_counter() - started
     return PlanReport(
         plan=made,

@@ -9,6 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
 
 SUFFIX = ".flare.hcl"
+VARIABLE_FILE = "flareiac.vars.hcl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +38,7 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
     configuration = [
         source for name in names if name.endswith(SUFFIX) and (source := read(root / name, name, diagnostics))
     ]
-    wanted = [name for name in names if name == "flareiac.vars.hcl"] + [
-        name for name in names if name.endswith(".auto.vars.hcl")
-    ]
+    wanted = sorted(filter(is_variable_file, names), key=lambda name: name != VARIABLE_FILE)
     variables = [source for name in wanted if (source := read(root / name, name, diagnostics))]
     for name in names:
         if name.endswith(".flare.hcl.json"):
@@ -63,6 +62,11 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
         variables=tuple(variables),
         sources={item.path: item for item in (*configuration, *variables)},
     )
+
+
+def is_variable_file(name: str) -> bool:
+    """Whether a file is read as variables without being asked for."""
+    return name == VARIABLE_FILE or name.endswith(".auto.vars.hcl")
 
 
 def _meant(name: str) -> str | None:

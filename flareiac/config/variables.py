@@ -31,6 +31,8 @@ from flareiac.lang.syntax import BlockNode
 from flareiac.lang.type_expressions import TypeConstraint, parse_type
 from flareiac.lang.values import Value, string, unknown
 
+ENVIRONMENT_PREFIX = "FLAREIAC_VAR_"
+"""Of the environment variables that give values to variables."""
 _ATTRIBUTES = ("type", "default", "description", "sensitive", "nullable")
 
 
@@ -88,7 +90,7 @@ def _outside(
 ) -> dict[str, _Found]:
     found: dict[str, _Found] = {}
     for key, text in inputs.environment.items():
-        name = key.removeprefix("FLAREIAC_VAR_")
+        name = key.removeprefix(ENVIRONMENT_PREFIX)
         if (
             name != key
             and name in blocks

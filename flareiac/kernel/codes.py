@@ -82,6 +82,9 @@ NO_SUCH_WORKSPACE: Final = Code("FIS072", "There is no such workspace")
 WORKSPACE_EXISTS: Final = Code("FIS073", "The workspace exists already")
 WORKSPACE_KEPT: Final = Code("FIS074", "The workspace cannot be deleted")
 WORKSPACE_BY_VARIABLE: Final = Code("FIS075", "FLAREIAC_WORKSPACE names the workspace")
+PLAN_OF_ANOTHER_PLACE: Final = Code("FIS076", "The plan belongs to another backend or workspace")
+PLAN_OF_ANOTHER_VERSION: Final = Code("FIS077", "The plan was made with another version")
+PLAN_OF_OTHER_INPUTS: Final = Code("FIS078", "The plan was made with other inputs")
 
 # Codes of planning: FIP
 NO_ANSWER: Final = Code("FIP001", "No answer about a resource")

@@ -9,7 +9,7 @@ from typing import Annotated, Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, Seconds
 from flareiac.kernel.diagnostics import Diagnostic, Severity
-from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode, named
+from flareiac.kernel.records import OPTIONAL, SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.desired import OutputValue
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.changes import Action, Effect, Impact, Proposal
@@ -160,6 +160,18 @@ class OutputChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOrigin:
+    """What a plan was made with: the place of the state (empty: in the checkout itself), digests of the files
+    beside the configuration and of the environment's values for variables, and versions, each by name.
+    """
+
+    place: str = field(default="", metadata=SPARSE)
+    files: dict[str, str] = field(default_factory=dict, metadata=SPARSE)
+    environment: dict[str, str] = field(default_factory=dict, metadata=SPARSE)
+    versions: dict[str, str] = field(default_factory=dict, metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A whole plan. ``references`` holds every resource as planned, for those that refer to it. ``time`` is
     UTC seconds.
@@ -181,6 +193,7 @@ class Plan:
     outputs: Mapping[str, OutputChange] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
     variables: Attributes = field(default_factory=dict)
+    origin: PlanOrigin | None = field(default=None, metadata=OPTIONAL)
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
     """What its configuration names that is another place once the root module is elsewhere."""
     made_in: str = field(default="", metadata=UNSTORED)
