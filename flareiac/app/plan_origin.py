@@ -55,7 +55,8 @@ def _place(workspace: Workspace, saved: Plan, then: PlanOrigin, now: PlanOrigin)
         yield error(
             codes.PLAN_OF_ANOTHER_PLACE,
             f"It was made with the state in {then.place or _LOCAL}; here the state is in "
-            f"{now.place or _LOCAL}. Nothing was done. Apply it in a checkout with the same backend, or make a new plan here.",
+            f"{now.place or _LOCAL}. Nothing was done. Apply it in a checkout with the same backend, or "
+            "make a new plan here.",
         )
     if saved.workspace != workspace.workspace:
         yield error(
