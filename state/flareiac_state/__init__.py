@@ -18,13 +18,13 @@ def local_backend() -> StateBackend:
 
 def s3_backend() -> StateBackend:
     """The backend that keeps the state in a bucket."""
-    from flareiac_state.s3_backend import S3Backend
+    from flareiac_state.s3 import S3Backend
 
     return S3Backend()
 
 
 def postgresql_backend() -> StateBackend:
     """The backend that keeps the state in a database."""
-    from flareiac_state.postgresql_backend import PostgresqlBackend
+    from flareiac_state.postgresql import PostgresqlBackend
 
     return PostgresqlBackend()

@@ -15,8 +15,8 @@ import pytest
 from flareiac_state.lease import Terms
 from flareiac_state.lock_file import SYSTEM_CLOCK, Clock
 from flareiac_state.log_backend import LogBackend
-from flareiac_state.postgresql_backend import PostgresqlBackend
-from flareiac_state.s3_backend import S3Backend
+from flareiac_state.postgresql import PostgresqlBackend
+from flareiac_state.s3 import S3Backend
 from tests.state.conformance import Opener
 from tests.support.moto_server import aws_keys, make_bucket, moto_server
 from tests.support.postgres import PASSWORD, Postgres, postgres

@@ -18,6 +18,6 @@ def provider() -> "Provider":
 
 def shelf() -> "StateBackend":
     """The toy backend."""
-    from flareiac_toy.shelf import ShelfBackend
+    from flareiac_toy.shelf_state import ShelfBackend
 
     return ShelfBackend()
