@@ -71,3 +71,10 @@ def test_another_package_offers_what_is_built_in(packages: Path) -> None:
         table_tasks.performer_of("rewrite_manifests")
     with pytest.raises(Failure, match="same name"):
         state_backend("local")
+
+
+@pytest.mark.parametrize("name", ["local", "postgresql", "s3"])
+def test_a_state_backend_of_this_package_opens(name: str) -> None:
+    backend = state_backend(name)
+    assert backend is not None
+    assert backend.name == name
