@@ -13,6 +13,7 @@ from flareiac.app.lock import locked
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.plan_origin import check_origin
+from flareiac.app.seen_states import note_seen
 from flareiac.app.source_spans import with_span
 from flareiac.app.state_recover import recover_waiting
 from flareiac.app.workspace import Workspace
@@ -205,6 +206,8 @@ def _carry_out(
         stop_on_error=conduct.stop_on_error,
     )
     end = _end(report, chosen)
+    if report.snapshot is not None:
+        note_seen(workspace.place, workspace.workspace, report.snapshot.lineage)
     configuration = _configuration_of(workspace, planned, chosen) if report.diagnostics else None
     if configuration is not None:
         placed = tuple(with_span(item, configuration.desired) for item in report.diagnostics)

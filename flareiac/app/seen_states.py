@@ -93,7 +93,16 @@ def _check_lineage(place: StatePlace, workspace: str, loaded: Loaded) -> None:
             )
         )
     if seen is None and is_stored(loaded):
-        known = record if record is not None else place.record({})
-        noted = replace(known, lineages={**known.lineages, workspace: found})
+        note_seen(place, workspace, found)
+
+
+def note_seen(place: StatePlace, workspace: str, lineage: str) -> None:
+    """From now on this checkout expects that state there, where others can delete or replace it."""
+    if not place.is_shared:
+        return
+    record = read_record(place.root)
+    known = record if record is not None else place.record({})
+    if known.lineages.get(workspace) != lineage:
+        noted = replace(known, lineages={**known.lineages, workspace: lineage})
         with suppress(OSError):  # a checkout that cannot be written works, and remembers nothing
             write_record(place.root, noted)
