@@ -272,7 +272,7 @@ class TableDriver:
         ``Failure``.
         """
         target = target_of(table.recorded.attributes, table.references)
-        metadata = self._own(target, table.recorded).metadata
+        metadata = self._managed(target, table.recorded).metadata
         way = way_back(metadata, target.full_name, to, known)
         if way.head == way.target.id:
             return RollbackPreview(
@@ -288,7 +288,7 @@ class TableDriver:
         recorded = request.action.recorded
         try:
             target = target_of(recorded.attributes, request.references)
-            found = self._own(target, recorded)
+            found = self._managed(target, recorded)
             way = decode_way(found.metadata, target.full_name, request.action.payload)
             if stands(found.metadata, way):
                 return _applied(
@@ -321,6 +321,14 @@ class TableDriver:
             raise Failure(gone_table(target.full_name))
         if found.uuid != identity_of(recorded.identity).uuid:
             raise Failure(another_table(target.full_name))
+        return found
+
+    def _managed(self, target: Target, recorded: Recorded) -> TableFile:
+        """The same. Raises ``Failure`` also if another state has taken the table over."""
+        found = self._own(target, recorded)
+        other = another_state(managed_by(found.properties), self._project.lineage, recorded=True)
+        if other:
+            raise Failure(_of_another_state(target, other))
         return found
 
     def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
@@ -622,6 +630,14 @@ def _moved(target: Target, what: str) -> Diagnostic:
         codes.TABLE_CHANGED_MEANWHILE,
         f"The table {target.full_name} is not what the plan was made for: {what}. Nothing of this change "
         "took effect. Make a new plan and review it.",
+    )
+
+
+def _of_another_state(target: Target, other: str) -> Diagnostic:
+    return error(
+        codes.MANAGED_ELSEWHERE,
+        f"The state {other} has taken over {target.full_name}. Nothing was changed. Go back there, or take "
+        "the table back first: flareiac state rm ADDRESS, then an import block with takeover = true.",
     )
 
 

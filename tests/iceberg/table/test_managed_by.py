@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.support.command_line import Ended, flareiac
 
@@ -152,3 +154,18 @@ def test_takeover_takes_true_or_false(dev: Team) -> None:
     ended = dev.run("validate")
     assert ended.code == 1
     assert '"takeover" takes true or false' in ended.text
+
+
+def test_a_table_that_another_state_has_taken_over_is_not_rolled_back(
+    prod: Team, dev: Team, lake: Path
+) -> None:
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=f"file://{lake}/warehouse")
+    for number in range(2):
+        catalog.load_table("shop.orders").append(pa.table({"id": [number]}))
+    first = catalog.load_table("shop.orders").snapshots()[0].snapshot_id
+    catalog.close()
+    dev.declare(blocks=TAKEOVER)
+    assert dev.apply().code == 0
+    back = prod.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve")
+    assert back.code == 1
+    assert "has taken over" in back.text
