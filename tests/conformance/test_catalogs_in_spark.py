@@ -114,7 +114,7 @@ def test_what_spark_made_we_find(lakes: dict[str, KindLake], sql: Sql, kind: str
     }
     imported = lake.plan("table.made", body, importing=True, import_id=f"lake.{namespace}.made")
     assert imported.action is Action.ADOPT
-    assert not imported.steps
+    assert [step.text for step in imported.steps] == ["mark the table as managed by this state"]
     sql(f"DROP TABLE {kind}.{namespace}.made")
     assert lake.names(namespace) == []
 

@@ -118,7 +118,11 @@ def test_what_spark_made_is_adopted_and_changed(shared: Lake, sql: Sql) -> None:
     }
     assert [item.code for item in shared.plan("table.t", body).blockers] == ["FII020"]
     adopted = shared.apply("table.t", body, importing=True)
-    assert [step.text for step in adopted.steps] == ["add column more int", "identify rows by id"]
+    assert [step.text for step in adopted.steps] == [
+        "mark the table as managed by this state",
+        "add column more int",
+        "identify rows by id",
+    ]
     assert sql("SELECT * FROM lake.made.t") == [(1, *sql("SELECT TIMESTAMP '2026-01-02 00:00:00Z'")[0], None)]
     sql("ALTER TABLE lake.made.t SET TBLPROPERTIES ('k' = 'v')")
     sql("ALTER TABLE lake.made.t RENAME COLUMN more TO less")
