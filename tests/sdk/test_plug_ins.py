@@ -17,6 +17,7 @@ def _not_remembered() -> Iterator[None]:
     def forget() -> None:
         brokers.reader_of.cache_clear()
         table_tasks.performer_of.cache_clear()
+        state_backend.cache_clear()
 
     forget()
     yield
