@@ -25,7 +25,7 @@ class Selection:
 
 
 def selection(root: Path, environment: Mapping[str, str]) -> Selection:
-    """The workspace that commands work in. Raises ``Failure`` for what is no name of one."""
+    """The workspace that commands work in. Raises ``Failure`` for what cannot be one."""
     if named := environment.get(VARIABLE, ""):
         return Selection(name=checked_name(named, f"{VARIABLE}={named}"), by_variable=True)
     return Selection(name=chosen(root))
@@ -65,7 +65,10 @@ def checked_name(name: str, where: str = "") -> str:
         return name
     given = f" ({where})" if where and where != name else ""
     raise Failure(
-        error(codes.INVALID_WORKSPACE, f"{name!r} is no name of a workspace{given}. {WORKSPACE_NAME_RULE}")
+        error(
+            codes.INVALID_WORKSPACE,
+            f"{name!r} cannot be the name of a workspace{given}. {WORKSPACE_NAME_RULE}",
+        )
     )
 
 

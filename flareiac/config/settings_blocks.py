@@ -48,7 +48,7 @@ def _files(root: Path) -> list[Path]:
     try:
         return sorted(item for item in root.iterdir() if item.name.endswith(SUFFIX) and not item.is_dir())
     except OSError:
-        return []  # whoever reads the configuration says so
+        return []  # the reading of the configuration reports it
 
 
 def _blocks(source: Source, diagnostics: Diagnostics) -> tuple[BlockNode, ...]:

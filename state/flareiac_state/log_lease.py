@@ -1,8 +1,8 @@
 """A held lock of a remote state: writing under it, keeping it by a heartbeat, knowing when it is lost.
 
-The holder is the only one who appends; whoever takes the lock over uses the holder's next number first, so
-that the holder's next append is refused. Old numbers are collected after a while: a holder that was paused
-for so long verifies, after an append, that what it appended is the newest record.
+The holder is the only one who appends; a process that takes the lock over uses the holder's next number
+first, so that the holder's next append is refused. Old numbers are collected after a while: a holder that
+was paused for so long verifies, after an append, that what it appended is the newest record.
 """
 
 import threading
@@ -19,8 +19,8 @@ from flareiac_state.log_record import Header, Record, RecordKind, encode_record,
 from flareiac_state.numbered_log import NumberedLog
 
 KEPT_FOR = 600.0
-"""Seconds for which no record is collected: much longer than a lease, so that whoever was fenced out within
-the last half lease still meets the record that fenced it out.
+"""Seconds for which no record is collected: much longer than a lease, so that a process that was fenced out
+within the last half lease still meets the record that fenced it out.
 """
 
 

@@ -27,7 +27,7 @@ RESTORE: Final = (
 
 class RecordKind(StrEnum):
     TAKE = "take"
-    """The lock is taken: whoever held it before is fenced out, because this number is used."""
+    """The lock is taken: the holder before is fenced out, because this number is used."""
     RELEASE = "release"
     JOURNAL = "journal"
     """One or several records of the journal."""

@@ -130,7 +130,7 @@ class LogStore:
         return tip is not None and (tip.header.snapshot is not None or tip.header.entries > 0)
 
     def delete(self) -> None:
-        """Deletes all but the records that keep whoever was fenced out from writing. Raises ``LockHeld``."""
+        """Deletes all but the records that keep a fenced-out process from writing. Raises ``LockHeld``."""
         if self._reader.tip() is None:
             return
         lease = self.lock("workspace delete", timeout=0, on_wait=lambda _holder: None)

@@ -25,7 +25,7 @@ class PostgresqlBackend(LogBackend):
     )
 
     def location(self, settings: Attributes, *, environment: Mapping[str, str]) -> str:
-        """The database and the schema, whoever reaches them."""
+        """The database and the schema, the same for every user."""
         given = CheckedSettings(self.name, self.settings, settings)
         parts = self._parts(given.text("connection"))
 

@@ -30,7 +30,7 @@ class S3Backend(LogBackend):
     )
 
     def location(self, settings: Attributes, *, environment: Mapping[str, str]) -> str:
-        """The bucket and the prefix, whoever reaches them."""
+        """The bucket and the prefix, the same for every user."""
         del environment
         given = CheckedSettings(self.name, self.settings, settings)
         prefix, endpoint = given.text("prefix").strip("/"), given.text("endpoint")

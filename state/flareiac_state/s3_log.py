@@ -67,7 +67,7 @@ class BucketPlace:
 
 
 class Bucket:
-    """Requests to one bucket, with their failures told. Safe to use from several threads."""
+    """Requests to one bucket, with their failures named. Safe to use from several threads."""
 
     def __init__(self, place: BucketPlace) -> None:
         self.place = place

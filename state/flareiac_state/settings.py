@@ -12,7 +12,9 @@ def checked_workspace(name: str) -> str:
     """The name. Raises ``Failure`` when it is no workspace name."""
     if not is_workspace_name(name):
         raise Failure(
-            error(codes.INVALID_WORKSPACE, f"{name!r} is no name of a workspace. {WORKSPACE_NAME_RULE}")
+            error(
+                codes.INVALID_WORKSPACE, f"{name!r} cannot be the name of a workspace. {WORKSPACE_NAME_RULE}"
+            )
         )
     return name
 
