@@ -266,10 +266,12 @@ def _outputs(workspace: Workspace, chosen: Plan) -> Callable[[Snapshot], Mapping
         diagnostics = Diagnostics()
         configuration = workspace.load_configuration(snapshot, diagnostics, data=workspace.read_data)
         if not diagnostics.has_errors and configuration.desired.digest == chosen.configuration:
-            fresh = {
-                name: replace(item, description=None) for name, item in configuration.desired.outputs.items()
+            # What was known stays as planned, whatever a data block says by now: resources were made of it
+            wanted |= {
+                name: replace(item, description=None)
+                for name, item in configuration.desired.outputs.items()
+                if name not in wanted or not is_known(wanted[name].value)
             }
-            wanted |= {name: item for name, item in fresh.items() if is_known(item.value)}
         return {name: output for name, output in wanted.items() if is_known(output.value)}
 
     return evaluate

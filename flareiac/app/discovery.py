@@ -1,19 +1,19 @@
-"""Finds the installed providers and state backends by their entry points. Touches the installed packages."""
+"""Finds the installed providers by their entry points, beside the one of the core. Touches the installed
+packages.
+"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Final
 
-from flareiac.config.backend import BackendKinds
+from flareiac.app.other_states.states_provider import StatesProvider
+from flareiac.app.state_backends import BACKEND_KINDS
 from flareiac.config.registry import Registry
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.plug_ins import plug_in
 from flareiac.sdk.provider import Function, Provider
 from flareiac.sdk.resource_type import ResourceType
-from flareiac.sdk.state import BackendSetting, StateBackend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +34,13 @@ def installed() -> Installed:
     provider_of: dict[str, str] = {}
     functions: dict[str, Function] = {}
     versions: dict[str, str] = {}
+    found: list[Provider] = [StatesProvider()]
     for entry in sorted(entry_points(group="flareiac.providers"), key=lambda item: item.name):
-        provider: Provider = entry.load()()
-        providers[provider.name] = provider
+        found.append(entry.load()())
         if entry.dist is not None and entry.dist.name != "flareiac":
             versions[entry.dist.name] = entry.dist.version
+    for provider in found:
+        providers[provider.name] = provider
         for kind in provider.resource_types():
             _once(kind.name, types, provider.name)
             types[kind.name], provider_of[kind.name] = kind, provider.name
@@ -63,30 +65,3 @@ def _once(name: str, known: Mapping[str, object], provider: str) -> None:
                 "that bring them.",
             )
         )
-
-
-_BACKENDS: Final = "flareiac.state_backends"
-
-
-@cache
-def state_backend(name: str) -> StateBackend | None:
-    """An installed state backend. None when there is none of that name; raises ``Failure`` when there is more
-    than one.
-    """
-    found = plug_in(_BACKENDS, name)
-    if found is None:
-        return None
-    backend: StateBackend = found()
-    return backend
-
-
-def _settings(name: str) -> Sequence[BackendSetting] | None:
-    backend = state_backend(name)
-    return None if backend is None else backend.settings
-
-
-def _names() -> Sequence[str]:
-    return sorted({entry.name for entry in entry_points(group=_BACKENDS)})
-
-
-BACKEND_KINDS: Final = BackendKinds(names=_names, settings=_settings)

@@ -70,10 +70,7 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
     """Plans. Raises ``Failure`` when the state cannot be read."""
     diagnostics = Diagnostics()
     loaded = _resumed(workspace, loaded or workspace.load_state(), request, diagnostics)
-    # Letting go of everything must not need what others own
-    alone = request.refresh is Refresh.NONE or request.options.destroy
-    data = _recorded_data(loaded.snapshot) if alone else workspace.read_data
-    configuration = workspace.load_configuration(loaded.snapshot, diagnostics, data=data)
+    configuration = _configuration(workspace, loaded.snapshot, request, diagnostics)
     if diagnostics.has_errors:
         return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
     desired = configuration.desired
@@ -104,6 +101,23 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         recorded=len(loaded.snapshot.resources),
         inputs=inputs,
     )
+
+
+def _configuration(
+    workspace: Workspace, snapshot: Snapshot, request: PlanRequest, diagnostics: Diagnostics
+) -> Configuration:
+    """Letting go of everything needs nothing of what others own; -refresh=none asks no system, but reads
+    states.
+    """
+    if request.options.destroy:
+        recorded = _recorded_data(snapshot)
+        return workspace.load_configuration(snapshot, diagnostics, data=recorded, partial=True)
+    if request.refresh is Refresh.NONE:
+        known = _recorded_data(snapshot)
+        return workspace.load_configuration(
+            snapshot, diagnostics, data=lambda question: known(question) or workspace.read_values(question)
+        )
+    return workspace.load_configuration(snapshot, diagnostics, data=workspace.read_data)
 
 
 def _resumed(workspace: Workspace, loaded: Loaded, request: PlanRequest, diagnostics: Diagnostics) -> Loaded:

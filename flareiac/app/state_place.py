@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from flareiac.app.backend_record import BackendRecord, read_record
-from flareiac.app.discovery import BACKEND_KINDS, state_backend
 from flareiac.app.encryption import cipher_of
+from flareiac.app.state_backends import BACKEND_KINDS, state_backend
 from flareiac.config.backend import LOCAL, BackendBlock
 from flareiac.config.settings import Settings, read_settings
 from flareiac.config.settings_blocks import settings_blocks

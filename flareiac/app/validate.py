@@ -21,7 +21,9 @@ class Validated:
 def validate(workspace: Workspace) -> Validated:
     """Evaluates the configuration without a state, and compares what its resources use."""
     diagnostics = Diagnostics()
-    configuration = workspace.load_configuration(Snapshot(lineage=""), diagnostics)
+    configuration = workspace.load_configuration(
+        Snapshot(lineage=""), diagnostics, data=lambda _question: None, partial=True
+    )
     desired = configuration.desired
     if not diagnostics.has_errors:
         references = {address: item.resolved() for address, item in desired.resources.items()}

@@ -17,7 +17,7 @@ from flareiac.app.state_place import StatePlace, project_cipher, state_place
 from flareiac.app.state_setup import StateRequest, set_up_state
 from flareiac.config.files import ModuleFiles
 from flareiac.config.files import read as read_file
-from flareiac.config.load import Configuration, ReadData
+from flareiac.config.load import Configuration, DataBlocks, ReadData
 from flareiac.config.load import load as load_configuration
 from flareiac.config.variables import Given, Inputs
 from flareiac.kernel import codes
@@ -140,12 +140,17 @@ class Workspace:
             check_known(self.place, self.workspace)
 
     def load_configuration(
-        self, snapshot: Snapshot, diagnostics: Diagnostics, *, data: ReadData | None = None
+        self,
+        snapshot: Snapshot,
+        diagnostics: Diagnostics,
+        *,
+        data: ReadData | None = None,
+        partial: bool = False,
     ) -> Configuration:
         """The project's configuration, evaluated with what the state knows of computed values.
 
-        ``data`` answers for data blocks (``read_data`` asks their systems); without it no one is asked about
-        them.
+        ``data`` answers for data blocks (``read_data`` asks their systems); without it only those are read
+        that need no connection (``read_values``). ``partial``: see ``config.load.DataBlocks``.
         """
         started = time.perf_counter()
 
@@ -161,7 +166,12 @@ class Workspace:
             return record.identity if record else None
 
         configuration = load_configuration(
-            self.project, self.installed.registry, inputs, computed, diagnostics, data or _nothing
+            self.project,
+            self.installed.registry,
+            inputs,
+            computed,
+            diagnostics,
+            DataBlocks(read=data or self.read_values, partial=partial),
         )
         self.timings["configuration"] = time.perf_counter() - started
         return configuration
@@ -263,6 +273,11 @@ class Workspace:
             case Unreadable(diagnostic=diagnostic):
                 return diagnostic
 
+    def read_values(self, question: Question) -> Present | Diagnostic | None:
+        """The same, of a data block that is read without any connection of the project; None for others."""
+        alone = self.installed.registry.types[question.type].values_only
+        return self.read_data(question) if alone else None
+
     def close(self) -> None:
         for session in self._sessions.values():
             session.close()
@@ -295,10 +310,6 @@ def _reachable(where: Callable[[], str]) -> Iterator[None]:
                 f"{where()}: {trouble.strerror or trouble}. Nothing was changed. Restore access to it first.",
             )
         ) from trouble
-
-
-def _nothing(_question: Question) -> None:
-    return None
 
 
 def _way_out(problem: Damaged) -> str:

@@ -7,13 +7,13 @@ from typing import TypeVar
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.data import references as references_in
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
-from flareiac.model.references import connections_of, planned_references, recorded_connections
+from flareiac.model.references import connections_of, is_kept, planned_references, recorded_connections
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.actions import Adopt, Change, Create, Delete, Update
 from flareiac.sdk.changes import Action, Proposal
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest
-from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Applied, NotApplied, Recorded
 
 ActionT = TypeVar("ActionT")
@@ -87,11 +87,7 @@ def record_of(
     if isinstance(outcome, Applied):
         kept = connections_of(resource.dependencies, outcome.attributes, references, types)
     else:  # what is there may still be the former one, so that its connections are needed as well
-        kept = {
-            address: item.attributes
-            for address, item in references.items()
-            if types[item.type].kind is not Kind.MANAGED
-        }
+        kept = {address: item.attributes for address, item in references.items() if is_kept(types[item.type])}
     return ResourceRecord(
         address=resource.address,
         type=resource.type,

@@ -7,12 +7,13 @@ on something broken is left out silently, so that one mistake is reported once.
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from flareiac.config.blocks import Module, collect, declared_at
 from flareiac.config.expand import Instance, instances
 from flareiac.config.files import ModuleFiles, read_module
+from flareiac.config.members import members
 from flareiac.config.meta import depends_on, imports, lifecycle, removals
 from flareiac.config.registry import Registry
 from flareiac.config.settings import check_version, read_settings
@@ -22,7 +23,7 @@ from flareiac.config.variables import Inputs, check_condition, flag, validate_va
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, InstanceKey, render_key
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest, is_known, references
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
 from flareiac.kernel.graph import Cycle, topological
 from flareiac.kernel.paths import Path, render_path
 from flareiac.kernel.sources import Source, Span
@@ -67,6 +68,16 @@ EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DataBlocks:
+    """How data blocks are read. ``partial``: what takes values of one about which no one is asked is left
+    out, and is no error.
+    """
+
+    read: ReadData = lambda _question: None
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """An evaluated module and the texts it was read from (for snippets in diagnostics)."""
 
@@ -82,7 +93,7 @@ class _Evaluation:
     project: Project
     diagnostics: Diagnostics
     computed: Callable[[str], Attributes | None]
-    data: ReadData
+    data: DataBlocks
     scope: Scope = field(init=False)
     module: Module = field(default_factory=Module)
     variables: dict[str, Value] = field(default_factory=dict)
@@ -93,6 +104,7 @@ class _Evaluation:
     instances: dict[str, list[InstanceKey]] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     unread: dict[str, Diagnostic] = field(default_factory=dict)
+    unasked: set[str] = field(default_factory=set)
     bound: list[BoundPlace] = field(default_factory=list)
 
     def needs(self, node: str) -> list[str]:
@@ -107,7 +119,7 @@ def load(
     inputs: Callable[[ModuleFiles], Inputs],
     computed: Callable[[str], Attributes | None],
     diagnostics: Diagnostics,
-    data: ReadData = lambda _question: None,
+    data: DataBlocks | None = None,
 ) -> Configuration:
     """The configuration in ``project.root``. ``computed`` gives what the last apply recorded of an address
     (None: nothing).
@@ -115,7 +127,11 @@ def load(
     files = read_module(project.root, diagnostics)
     bodies = [parse_file(source, diagnostics) for source in files.configuration]
     evaluation = _Evaluation(
-        registry=registry, project=project, diagnostics=diagnostics, computed=computed, data=data
+        registry=registry,
+        project=project,
+        diagnostics=diagnostics,
+        computed=computed,
+        data=data or DataBlocks(),
     )
     evaluation.module = collect(bodies, registry.types, diagnostics)
     for address in evaluation.module.resources:
@@ -355,9 +371,8 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
     _refuse_lifecycle(kind, block, evaluation.diagnostics)
     problems, hidden = Diagnostics(), _hidden_by(evaluation, node)
     found = instances(block, evaluation.scope, problems)
-    evaluation.diagnostics.extend(
-        hidden if hidden is not None and item.code == codes.COUNT_NOT_KNOWN.id else item for item in problems
-    )
+    for problem in problems:
+        _complain(evaluation, problem, hidden if problem.code == codes.COUNT_NOT_KNOWN.id else None)
     if found is None:
         evaluation.failed.add(node)
         return
@@ -370,12 +385,43 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
             evaluation.failed.add(node)
 
 
-def _hidden_by(evaluation: _Evaluation, node: str) -> Diagnostic | None:
-    """Why something that a node mentions, itself or through others, could not be read. Its values are unknown
-    for that reason.
+@dataclass(frozen=True, slots=True)
+class _Unasked:
+    """No one was asked about the data block of this address."""
+
+    address: str
+
+
+_Hidden: TypeAlias = Diagnostic | _Unasked | None
+"""Why values are unknown that the world has, if they are."""
+
+
+def _complain(evaluation: _Evaluation, complaint: Diagnostic, hidden: _Hidden) -> None:
+    """Says of an unknown value why it is unknown."""
+    match hidden:
+        case Diagnostic():
+            evaluation.diagnostics.add(hidden)
+        case _Unasked(address) if not evaluation.data.partial:
+            why = (
+                f"It comes from {address}, about which no one was asked (-refresh=none), and the state does "
+                "not hold what it was. Plan without -refresh=none."
+            )
+            evaluation.diagnostics.add(
+                replace(complaint, code=codes.DATA_NOT_READ.id, summary=codes.DATA_NOT_READ.title, detail=why)
+            )
+        case _Unasked():
+            pass
+        case None:
+            evaluation.diagnostics.add(complaint)
+
+
+def _hidden_by(evaluation: _Evaluation, node: str) -> _Hidden:
+    """Why something that a node mentions, itself or through others, was not read. Its values are unknown for
+    that reason.
     """
     seen: set[str] = set()
-    stack = [node] if evaluation.unread else []
+    unasked: _Unasked | None = None
+    stack = [node] if evaluation.unread or evaluation.unasked else []
     while stack:
         each = stack.pop()
         if each in seen:
@@ -384,8 +430,10 @@ def _hidden_by(evaluation: _Evaluation, node: str) -> Diagnostic | None:
         for key in evaluation.instances.get(each, ()):
             if (address := f"{each}{render_key(key)}") in evaluation.unread:
                 return evaluation.unread[address]
+            if address in evaluation.unasked:
+                unasked = unasked or _Unasked(address)
         stack.extend(evaluation.needs(each))
-    return None
+    return unasked
 
 
 def _refuse_lifecycle(kind: ResourceType, block: BlockNode, diagnostics: Diagnostics) -> None:
@@ -402,7 +450,7 @@ def _instance(
     kind: ResourceType,
     instance: Instance,
     needed: Sequence[str],
-    hidden: Diagnostic | None,
+    hidden: _Hidden,
 ) -> bool:
     diagnostics = evaluation.diagnostics
     before = len(diagnostics)
@@ -413,11 +461,10 @@ def _instance(
     if _errors_since(diagnostics, before):  # what is in error is not known either
         return False
     if not is_known(attributes):
-        if hidden is not None:
-            diagnostics.add(hidden)
         # An error of another instance is reported once
-        elif f"{kind.name}.{block.labels[-1]}" not in evaluation.failed:
-            _refuse_unknown(decoded, block, address, diagnostics)
+        if hidden is not None or f"{kind.name}.{block.labels[-1]}" not in evaluation.failed:
+            for item in _unknown_attributes(decoded, block, address):
+                _complain(evaluation, item, hidden)
         return False
     _fill_connections(evaluation, kind.schema, attributes, block, diagnostics)
     if _errors_since(diagnostics, before):
@@ -446,12 +493,10 @@ def _refuse_sensitive(
             )
 
 
-def _refuse_unknown(
-    decoded: DecodedBody, block: BlockNode, address: Address, diagnostics: Diagnostics
-) -> None:
+def _unknown_attributes(decoded: DecodedBody, block: BlockNode, address: Address) -> Iterator[Diagnostic]:
     for name, value in decoded.attributes.items():
         if not is_known(value):
-            diagnostics.error(
+            yield error(
                 codes.KNOWN_AFTER_APPLY,
                 f"{name} of {address} comes from something that does not exist yet, and a resource can only "
                 "be planned from known values. Create the other one first (apply -target), or write the "
@@ -577,6 +622,7 @@ def _resolve(
         span=block.header_span if block else None,
         spans=spans,
         history=there.history if there is not None else None,
+        members=there.members if there is not None else {},
     )
 
 
@@ -596,10 +642,12 @@ def _data(
             address=text, desired=asked, recorded=None, references=visible, cheap=False, history=True
         ),
     )
-    answer = evaluation.data(question)
+    answer = evaluation.data.read(question)
     if isinstance(answer, Diagnostic):
         evaluation.unread[text] = answer.at(subject=place, address=text)
         return None
+    if answer is None:
+        evaluation.unasked.add(text)
     return answer
 
 
@@ -645,7 +693,10 @@ def _instance_value(evaluation: _Evaluation, address: Address) -> Value:
     resource = evaluation.resources[text]
     kind = evaluation.registry.types[address.type]
     recorded = evaluation.computed(text)
-    attributes = {name: from_data(value) for name, value in resource.attributes.items()}
+    attributes = {
+        name: from_data(value) if name not in resource.members else members(value, resource.members[name])
+        for name, value in resource.attributes.items()
+    }
     for name, type_ in kind.computed.items():
         if name in attributes:
             continue

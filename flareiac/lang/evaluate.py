@@ -59,6 +59,7 @@ from flareiac.lang.syntax import (
     Variable,
 )
 from flareiac.lang.values import (
+    NamedValues,
     Resource,
     Symbols,
     Value,
@@ -242,6 +243,8 @@ class Evaluator:
             return members[name]
         except KeyError:
             known = [] if hidden else list(members)
+        if isinstance(members, NamedValues):
+            return self.fail(expr, *members.lacks(name))
         hint = did_you_mean(name, known)
         if not hint and known:
             hint = f" It has {', '.join(map(str, known[:12]))}{', ...' if len(known) > 12 else ''}."
@@ -298,6 +301,8 @@ class Evaluator:
         if found.raw in source.raw:
             item: Value = source.raw[found.raw]
             return item
+        if isinstance(source.raw, NamedValues) and not key.sensitive:
+            return self.fail(key_node, *source.raw.lacks(found.raw), expr)
         hint = "" if key.sensitive or source.sensitive else did_you_mean(found.raw, source.raw)
         return self.fail(key_node, codes.INVALID_INDEX, f"There is no key {_shown(key)}.{hint}", expr)
 

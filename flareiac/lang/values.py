@@ -1,13 +1,14 @@
 """Values of the language, after cty: typed, immutable, with null, unknown and the sensitive mark."""
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from itertools import islice
 from typing import Any, Final
 
 from flareiac.kernel.addresses import block_type
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Data, Reference, Unknown
 from flareiac.kernel.paths import Path
 from flareiac.kernel.types import (
@@ -162,6 +163,16 @@ class Symbols:
     members: Mapping[str, Value]
 
 
+class NamedValues(dict[str, Value]):
+    """The members of an object that others named. ``lacks(name)``: code and sentence for a name that is not
+    among them.
+    """
+
+    def __init__(self, members: Mapping[str, Value], lacks: Callable[[str], tuple[Code, str]]) -> None:
+        super().__init__(members)
+        self.lacks = lacks
+
+
 def lazy_object(members: Mapping[str, Value], name: str) -> Value:
     """A root symbol such as ``table`` or ``var``: ``members`` may compute on access (``KeyError``: no such
     name).
@@ -312,6 +323,29 @@ def cty_json(type: Type) -> Data:  # noqa: A002 - the field's word
             return "dynamic"
         case _:
             return str(type)
+
+
+def type_of_cty(form: Data) -> Type:
+    """The type that cty's JSON form spells: the inverse of ``cty_json``. Any type, for what spells none."""
+    match form:
+        case "string":
+            return STRING
+        case "number":
+            return NUMBER
+        case "bool":
+            return BOOL
+        case ["list", element]:
+            return ListType(type_of_cty(element))
+        case ["set", element]:
+            return SetType(type_of_cty(element))
+        case ["map", element]:
+            return MapType(type_of_cty(element))
+        case ["tuple", [*elements]]:
+            return TupleType(tuple(type_of_cty(element) for element in elements))
+        case ["object", {**attributes}]:
+            return ObjectType({str(name): type_of_cty(inner) for name, inner in attributes.items()})
+        case _:
+            return ANY
 
 
 def plain_number(value: Decimal) -> int | float:

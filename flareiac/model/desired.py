@@ -14,6 +14,7 @@ from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.lakehouse import TableHistory
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import Kind
+from flareiac.sdk.results import Members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,8 @@ class DesiredResource:
     identity: Attributes = field(default_factory=dict)
     history: TableHistory | None = None
     """Of what a data block reads (see ``sdk.results.Present``)."""
+    members: Mapping[str, Members] = field(default_factory=dict)
+    """As in ``sdk.results.Present``."""
 
     def resolved(self) -> Resolved:
         """The resource as those that refer to it see it."""

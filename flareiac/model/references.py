@@ -73,11 +73,12 @@ def connections_of(
     An apply records this with the resource and the next plan compares with it, so both call this function.
     """
     found = reached((*dependencies, *references(attributes)), known)
-    return {
-        address: known[address].attributes
-        for address in found
-        if types[known[address].type].kind is not Kind.MANAGED
-    }
+    return {address: known[address].attributes for address in found if is_kept(types[known[address].type])}
+
+
+def is_kept(kind: ResourceType) -> bool:
+    """Whether the attributes of one are recorded with those that refer to it."""
+    return kind.kind is not Kind.MANAGED and not kind.values_only
 
 
 def connections_in_use(

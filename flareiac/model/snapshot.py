@@ -25,7 +25,7 @@ _EDITED = (
     "Put back the newest intact snapshot from the history directory beside it, or restore the file from a "
     'backup. If it was edited on purpose, remove "digest" from it, and review the next plan with care.'
 )
-_NEWER = "A newer FlareIaC wrote it: use that version, or a later one."
+NEWER = "A newer FlareIaC wrote it: use that version, or a later one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,12 +190,12 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
             raise Damaged(
                 where,
                 f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}",
-                _NEWER,
+                NEWER,
             )
         unknown = sorted(set(document["features"]) - KNOWN_FEATURES)
         if unknown:
             raise Damaged(
-                where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}", _NEWER
+                where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}", NEWER
             )
         sealed = "digest" in document  # early versions wrote none
         if sealed and document.pop("digest") != digest(document):

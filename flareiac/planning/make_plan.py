@@ -258,6 +258,8 @@ def _untouched(
 def _references(inputs: Inputs) -> dict[str, Resolved]:
     found: dict[str, Resolved] = {}
     for address, resource in inputs.desired.resources.items():
+        if inputs.types[resource.address.type].values_only:
+            continue
         record = inputs.snapshot.resources.get(address)
         found[address] = replace(resource.resolved(), identity=record.identity if record else {})
     return found

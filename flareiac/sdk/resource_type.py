@@ -91,6 +91,8 @@ class ResourceType:
     shown, where its driver reports some. ``remains(identity)`` tells what is left of one that was dropped.
     ``renamed(identity, old, new)`` is a recorded identity after another resource's address has changed from
     ``old`` to ``new``, where it names others by texts.
+    ``values_only``: of a data block of which others take values, and never itself: nothing of it is kept with
+    them, and it is read without any connection of the project.
     ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
     asked once something has failed.
     """
@@ -107,6 +109,7 @@ class ResourceType:
     computed: Mapping[str, Type] = field(default_factory=dict)
     default: Attributes | None = None
     is_implied: bool = False
+    values_only: bool = False
     schema_version: int = 1
     maintainer: Maintainer | None = None
     holds: Callable[[str, Attributes, References, object], tuple[Hold, ...]] = lambda *_nothing: ()

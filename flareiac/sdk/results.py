@@ -2,9 +2,11 @@
 resource.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.lakehouse import TableHistory
@@ -27,6 +29,18 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Members:
+    """What expressions must know of an attribute that holds values by names which others chose.
+
+    ``types``: the type of each value in cty's JSON form, where plain data do not tell it (a set and a list
+    are both lists). ``lacks(name)``: code and sentence for a name that is referred to and not among them.
+    """
+
+    types: Mapping[str, Data]
+    lacks: Callable[[str], tuple[Code, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Present:
     """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in
     ``Recorded``.
@@ -34,7 +48,8 @@ class Present:
     ``facts``: what its own provider's planner needs of this moment, a record of that provider; never
     recorded. None: nothing was looked at. ``unmanaged`` describes things inside it that are not declared (for
     ``drift``), ``unhealthy`` what is wrong with it while it runs. ``history``: of a table, what of it can be
-    read as a stream, where it was asked for; for the planners of others, and never recorded.
+    read as a stream, where it was asked for; for the planners of others, and never recorded. ``members``: of
+    a data block, by attribute.
     """
 
     attributes: Attributes
@@ -43,6 +58,7 @@ class Present:
     unmanaged: tuple[str, ...] = ()
     unhealthy: tuple[str, ...] = ()
     history: TableHistory | None = None
+    members: Mapping[str, Members] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from typing import Final
 from flareiac.app.discovery import installed
 
 _CORE: Final = Path(__file__).parents[2] / "flareiac"
-_GENERAL: Final = {"data", "secret"}
-"""Words of the core too: data blocks are its own, and references to secrets belong to the sdk."""
+_GENERAL: Final = {"data", "secret", "state"}
+"""Words of the core too: data blocks and states are its own, and references to secrets belong to the sdk."""
 _INNER: Final = {"compaction", "orphan", "rebuild"}
 """Words for what is inside of their resources."""
 _TOY: Final = {"broom", "shine", "polish", "dust"}

@@ -29,9 +29,9 @@ from flareiac.sdk.schema import Attribute, Block
 
 REGISTRY = installed().registry
 WRONG = "zz_unknown"
-OPEN = {"job.step.params", "catalog.properties"}
-"""Settings of any shape: what a user's own function gets, and what a catalog is given by its own names (texts
-and secrets).
+OPEN = {"job.step.params", "catalog.properties", "data.state.defaults"}
+"""Settings of any shape: what a user's own function gets, what a catalog is given by its own names (texts and
+secrets), and values by names of another project's outputs.
 """
 CHECKED_LATER = {
     "table.partition_by",
@@ -41,9 +41,10 @@ CHECKED_LATER = {
     "catalog.credential",
     "job.output.kafka.headers",
     "stream.kafka.starting_offsets",
+    "data.state.config",
 }
 """Settings of several shapes that are checked with the rest of their resource: terms of functions, columns
-by the names of headers, offsets by partition, values of a column's type.
+by the names of headers, offsets by partition, values of a column's type, settings of a kind of backend.
 """
 
 

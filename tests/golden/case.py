@@ -17,6 +17,7 @@ Further sections in, each JSON by address:
 - ``history.json``: a table's live snapshots, newest first, each ``[id, ms, operation, added, total]``, with
   ``null`` as the last one where the oldest has a parent that is gone; ``null`` for a table of which nothing is
   known. Without it every row can be read.
+- ``states.json``: the outputs that a ``data "state"`` block reads, by name: value, sensitive, type (cty's JSON).
 
 ``options.json`` holds the fields of ``CaseOptions``. Every other section is an output (see ``outputs``),
 which FLAREIAC_UPDATE_GOLDEN=1 writes.
@@ -30,12 +31,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from flareiac.app.discovery import installed
+from flareiac.app.other_states.read import present
 from flareiac.config.files import ModuleFiles
-from flareiac.config.load import Configuration, load
+from flareiac.config.load import Configuration, DataBlocks, load
 from flareiac.config.variables import Inputs as VariableInputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.records import decode
+from flareiac.model.desired import OutputValue
 from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options
@@ -43,6 +46,7 @@ from flareiac.render.diagnostics import text
 from flareiac.render.resource_text import Detail
 from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.project import Project
+from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present
 from tests.golden.edits import edited
@@ -52,7 +56,10 @@ from tests.support.txtar import Archive, parse_txtar
 
 CASES: Final = sorted((Path(__file__).parent / "cases").rglob("*.txtar"))
 _LINEAGE: Final = "00000000-0000-0000-0000-000000000000"
-_INPUTS: Final = ("observed.json", "figures.json", "upkeep.json", "history.json", "options.json")
+_INPUTS: Final = (
+    *("observed.json", "figures.json", "upkeep.json", "history.json", "states.json"),
+    "options.json",
+)
 _EVERY_ROW: Final = [[1, 0, "append", 1, 1]]
 
 
@@ -102,6 +109,19 @@ class Case:
         """A JSON section; empty where there is none."""
         content: dict[str, Any] = json.loads(self.inputs.get(f"{name}.json", "{}"))
         return content
+
+    def data_blocks(self) -> DataBlocks:
+        """What data blocks read: only other states are answered for."""
+        states = self.data("states")
+
+        def read(question: Question) -> Present | None:
+            address, asked = question.request.address, question.request.desired
+            if address not in states or asked is None:
+                return None
+            recorded = {name: decode(OutputValue, item) for name, item in states[address].items()}
+            return present(recorded, asked["defaults"], f"the state of {address}")
+
+        return DataBlocks(read=read)
 
     def archive(self, outputs: dict[str, str]) -> Archive:
         """The case as a file, with these outputs."""
@@ -155,7 +175,9 @@ def planning_inputs(case: Case, root: Path, desired: Configuration) -> Inputs:
     )
 
 
-def configuration(hcl: str, root: Path, diagnostics: Diagnostics) -> Configuration:
+def configuration(
+    hcl: str, root: Path, diagnostics: Diagnostics, data: DataBlocks | None = None
+) -> Configuration:
     """The configuration of a project with this one file."""
     (root / "main.flare.hcl").write_text(hcl, encoding="utf-8")
     registry = installed().registry
@@ -163,13 +185,13 @@ def configuration(hcl: str, root: Path, diagnostics: Diagnostics) -> Configurati
     def inputs(_files: ModuleFiles) -> VariableInputs:
         return VariableInputs(environment={})
 
-    return load(_project(root), registry, inputs, lambda _address: None, diagnostics)
+    return load(_project(root), registry, inputs, lambda _address: None, diagnostics, data)
 
 
-def valid_configuration(hcl: str, root: Path) -> Configuration:
+def valid_configuration(hcl: str, root: Path, data: DataBlocks | None = None) -> Configuration:
     """A configuration without errors."""
     diagnostics = Diagnostics()
-    found = configuration(hcl, root, diagnostics)
+    found = configuration(hcl, root, diagnostics, data)
     assert not diagnostics.has_errors, text(list(diagnostics), found.sources, width=100, colour=False)
     return found
 
@@ -181,7 +203,7 @@ def _project(root: Path) -> Project:
 def _records(case: Case, root: Path) -> dict[str, ResourceRecord]:
     if case.recorded is None:
         return {}
-    recorded = valid_configuration(case.recorded, root).desired.resources
+    recorded = valid_configuration(case.recorded, root, case.data_blocks()).desired.resources
     known = {address: item.resolved() for address, item in recorded.items()}
     given, runs, types = case.data("observed"), case.data("upkeep"), installed().registry.types
     records = {
@@ -213,7 +235,9 @@ def _left(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[st
         keeper: ResourceRecord(
             address=address, type=item.address.type, provider=item.provider, attributes=item.attributes
         )
-        for address, item in valid_configuration(case.left, root).desired.resources.items()
+        for address, item in valid_configuration(
+            case.left, root, case.data_blocks()
+        ).desired.resources.items()
         if address not in records
         and (keeper := types[item.address.type].kept_by(item.attributes)) is not None
     }
@@ -224,7 +248,7 @@ def _observations(
 ) -> dict[str, Observation]:
     there = {address: record.attributes for address, record in records.items()}
     if case.observed is not None:
-        there = _managed(valid_configuration(case.observed, root))
+        there = _managed(valid_configuration(case.observed, root, case.data_blocks()))
     given, histories = case.data("observed"), case.data("history")
     return {
         address: Present(

@@ -30,7 +30,7 @@ _VERSION = "0.0.0"
 def outcome(case: Case, root: Path) -> tuple[dict[str, str], Plan | None]:
     """The sections out, and the plan, None where the configuration has errors."""
     diagnostics = Diagnostics()
-    desired = configuration(case.main, root, diagnostics)
+    desired = configuration(case.main, root, diagnostics, case.data_blocks())
     made = None
     outputs = {}
     if not diagnostics.has_errors:

@@ -55,10 +55,12 @@ def test_what_a_plan_would_repair_is_drift(path: Path, tmp_path: Path) -> None:
     """Drift is what a plan of the recorded files blocks, restarts or repairs, and nothing else."""
     case, diagnostics = read_case(path), Diagnostics()
     assert case.recorded is not None
-    inputs = planning_inputs(case, tmp_path, configuration(case.main, tmp_path, diagnostics))
+    inputs = planning_inputs(
+        case, tmp_path, configuration(case.main, tmp_path, diagnostics, case.data_blocks())
+    )
     made = make_plan(inputs, _WITHOUT_MAINTENANCE, diagnostics)
     report = compared(made, inputs, len(inputs.snapshot.resources))
-    recorded = valid_configuration(case.recorded, tmp_path).desired
+    recorded = valid_configuration(case.recorded, tmp_path, case.data_blocks()).desired
     alone = make_plan(dataclasses.replace(inputs, desired=recorded), _WITHOUT_MAINTENANCE, Diagnostics())
     repaired = {
         item.address
@@ -88,7 +90,9 @@ def test_what_is_recorded_passes_its_examination(path: Path, tmp_path: Path) -> 
 def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> None:
     """Apply finds the fingerprints of a plan in the world that it was made of, and misses what has gone."""
     case, diagnostics = read_case(path), Diagnostics()
-    inputs = planning_inputs(case, tmp_path, configuration(case.main, tmp_path, diagnostics))
+    inputs = planning_inputs(
+        case, tmp_path, configuration(case.main, tmp_path, diagnostics, case.data_blocks())
+    )
     made = make_plan(inputs, _WITHOUT_MAINTENANCE, diagnostics)
 
     def stale(fresh: dict[str, Observation]) -> set[str]:
@@ -117,7 +121,7 @@ def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> No
 def test_after_an_apply_there_is_nothing_to_do(path: Path, tmp_path: Path) -> None:
     """Of what an apply makes as planned, the next plan changes and records nothing."""
     case, diagnostics = read_case(path), Diagnostics()
-    desired = configuration(case.main, tmp_path, diagnostics)
+    desired = configuration(case.main, tmp_path, diagnostics, case.data_blocks())
     if diagnostics.has_errors:
         return
     inputs = planning_inputs(case, tmp_path, desired)

@@ -1,0 +1,77 @@
+"""The provider of ``data "state"``: one type of data block, and nothing to open."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from flareiac.app.other_states.schema import READ, SCHEMA, canonical
+from flareiac.kernel.codes import NO_CODES, CodeTable
+from flareiac.sdk.capabilities import Check, Verdict
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Function, Session
+from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.requests import ReadRequest
+from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.results import Unreadable
+
+_TYPE: Final = "data.state"
+_STATE: Final = ResourceType(
+    name=_TYPE,
+    kind=Kind.DATA,
+    schema=SCHEMA,
+    description="What another project hands on: its outputs, read when a plan is made.",
+    canonical=canonical,
+    computed=READ,
+    values_only=True,
+)
+
+
+class StatesSession:
+    """Nothing is held."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+
+    def driver(self, type_name: str) -> Driver:
+        assert type_name == _TYPE, type_name
+        return self._driver
+
+    def checks(self, references: References) -> Sequence[Check]:
+        """Whether each declared state can be read."""
+        return [self._check(address, item) for address, item in references.items() if item.type == _TYPE]
+
+    def _check(self, address: str, item: Resolved) -> Check:
+        request = ReadRequest(address=address, desired=item.attributes, recorded=None, references={})
+        match self._driver.read(request):
+            case Unreadable(diagnostic=found):
+                return Check(name=address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+            case _:
+                return Check(name=address, verdict=Verdict.OK, text="can be read")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class StatesProvider:
+    """Part of the core: it knows how a state is read."""
+
+    name = "states"
+
+    def resource_types(self) -> Sequence[ResourceType]:
+        """``data "state"``."""
+        return (_STATE,)
+
+    def functions(self) -> Sequence[Function]:
+        """None."""
+        return ()
+
+    def codes(self) -> CodeTable:
+        """None: its codes are in the core's table."""
+        return NO_CODES
+
+    def open(self, project: Project) -> Session:
+        """A session."""
+        # Imported here: most commands look at the type alone.
+        from flareiac.app.other_states.read import OtherStateDriver
+
+        return StatesSession(OtherStateDriver(project))

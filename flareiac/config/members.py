@@ -1,0 +1,35 @@
+"""The value of an attribute whose members others named, such as the outputs of another project. Pure."""
+
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.lang.conversion import ConversionError, convert
+from flareiac.lang.values import NamedValues, Value, from_data, object_value, type_of_cty
+from flareiac.sdk.results import Members
+
+
+def members(found: Attributes, described: Members) -> Value:
+    """An object of the members, each of the type that is known of it."""
+    values = {name: _value(data, described.types.get(name)) for name, data in found.items()}
+    return object_value(NamedValues(values, described.lacks))
+
+
+def _value(data: Data, form: Data) -> Value:
+    plain = from_data(_without_references(data))
+    try:
+        return convert(plain, type_of_cty(form))
+    except ConversionError:
+        return plain
+
+
+def _without_references(data: Data) -> Data:
+    """What another project refers to has an address there, which would name something else here: it is a
+    text.
+    """
+    match data:
+        case Reference(address):
+            return address
+        case dict():
+            return {name: _without_references(item) for name, item in data.items()}
+        case list():
+            return [_without_references(item) for item in data]
+        case _:
+            return data
