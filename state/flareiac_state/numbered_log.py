@@ -19,7 +19,7 @@ class Newest:
 
 
 class NumberedLog(Protocol):
-    """The log of one workspace. Every method raises ``StateUnreachable`` where the place fails; each may be
+    """The log of one workspace. Every method raises ``OSError`` where the place fails; each may be
     repeated when its outcome is unknown.
     """
 

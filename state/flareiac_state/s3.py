@@ -37,7 +37,8 @@ class S3Backend(LogBackend):
         return f"s3://{given.text('bucket')}/{prefix}" + (f" at {endpoint}" if endpoint else "")
 
     def place(self, settings: CheckedSettings) -> LogPlace:
-        from flareiac_state.s3_log import BucketPlace, S3Logs
+        from flareiac.sdk.s3_bucket import BucketPlace
+        from flareiac_state.s3_log import S3Logs
 
         return S3Logs(
             BucketPlace(

@@ -1,177 +1,26 @@
-"""Numbered logs in a bucket of S3 or a compatible server; the only module that imports its client.
+"""Numbered logs in a bucket of S3 or a compatible server.
 
 ``PREFIX/WORKSPACE/log/NUMBER`` are the records, numbered downwards so that the newest one is listed first;
 ``PREFIX/WORKSPACE/beat/EPOCH`` are signs of life. Records are created by conditional requests
 (``If-None-Match: *``); nothing else is asked of the server than that, and that it lists what it has.
 """
 
-import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
-from functools import cached_property
-from typing import Any, Final
-
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from contextlib import suppress
+from typing import Final
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.state import StateUnreachable, is_workspace_name
+from flareiac.sdk.s3_bucket import AT_ONCE, PAGE, Bucket, BucketPlace, S3Unreachable, moment_of
+from flareiac.sdk.state import is_workspace_name
 from flareiac_state.numbered_log import Newest
-from flareiac_state.s3_failures import (
-    ALREADY_THERE,
-    NOT_THERE,
-    TRY_AGAIN,
-    S3Request,
-    refused,
-    unanswered,
-)
 
 _HIGHEST: Final = 10**12 - 1
-_AT_ONCE: Final = 8
-_PAGE: Final = 1000
 _PAGES: Final = 10
-_CONFLICTS: Final = 8
 _CLOCKS_AGREE: Final = 15.0
 """Seconds: far less than a lease, and more than a request takes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketPlace:
-    """Where in S3. ``encryption`` are the headers of server-side encryption that each write carries;
-    ``patience`` is in seconds, for a connection and for an answer.
-    """
-
-    bucket: str
-    prefix: str = "flareiac"
-    region: str = ""
-    endpoint: str = ""
-    profile: str = ""
-    path_style: bool = False
-    encryption: tuple[tuple[str, str], ...] = ()
-    patience: float = 20.0
-    attempts: int = 3
-
-    @property
-    def base(self) -> str:
-        """What every key begins with."""
-        return f"{self.prefix.strip('/')}/" if self.prefix.strip("/") else ""
-
-    def __str__(self) -> str:
-        return f"s3://{self.bucket}/{self.base}" + (f" at {self.endpoint}" if self.endpoint else "")
-
-
-class Bucket:
-    """Requests to one bucket, with their failures named. Safe to use from several threads."""
-
-    def __init__(self, place: BucketPlace) -> None:
-        self.place = place
-
-    @cached_property
-    def _client(self) -> Any:
-        place = self.place
-        options = Config(
-            connect_timeout=place.patience,
-            read_timeout=place.patience,
-            retries={"total_max_attempts": place.attempts, "mode": "standard"},
-            s3={"addressing_style": "path" if place.path_style else "auto"},
-            max_pool_connections=_AT_ONCE + 2,
-            # Compatible servers know the older checksums alone.
-            request_checksum_calculation="when_required",
-            response_checksum_validation="when_required",
-        )
-        session = boto3.Session(profile_name=place.profile or None, region_name=place.region or None)
-        return session.client("s3", endpoint_url=place.endpoint or None, config=options)
-
-    @contextmanager
-    def _told(self, request: S3Request) -> Iterator[None]:
-        """Raises ``StateUnreachable`` for what the client raises."""
-        try:
-            yield
-        except ClientError as problem:
-            answer = problem.response["Error"]
-            what = refused(answer.get("Code", ""), answer.get("Message", ""), request)
-            raise StateUnreachable(f"{what} [{self.place}]") from problem
-        except (BotoCoreError, HTTPClientError, ValueError) as problem:
-            what = unanswered(type(problem).__name__, str(problem), self.place.patience)
-            raise StateUnreachable(f"{what} [{self.place}]") from problem
-
-    def create(self, key: str, content: bytes) -> float | None:
-        """Creates an object if there is none; when, or None."""
-        for pause in [*(0.05 * 2**n for n in range(_CONFLICTS)), None]:
-            with self._told(self._request("s3:PutObject", key)):
-                try:
-                    return _moment(self._put(key, content, IfNoneMatch="*"))
-                except ClientError as problem:
-                    code = problem.response["Error"].get("Code", "")
-                    if code in ALREADY_THERE:
-                        return None
-                    if code not in TRY_AGAIN or pause is None:
-                        raise
-            time.sleep(pause)
-        raise AssertionError("the last attempt returns or raises")
-
-    def put(self, key: str, content: bytes) -> None:
-        with self._told(self._request("s3:PutObject", key)):
-            self._put(key, content)
-
-    def _put(self, key: str, content: bytes, **conditions: str) -> Any:
-        encryption = dict(self.place.encryption)
-        return self._client.put_object(
-            Bucket=self.place.bucket, Key=key, Body=content, **encryption, **conditions
-        )
-
-    def get(self, key: str) -> bytes | None:
-        with self._told(self._request("s3:GetObject", key)), _missing_is_none():
-            content: bytes = self._client.get_object(Bucket=self.place.bucket, Key=key)["Body"].read()
-            return content
-        return None
-
-    def written(self, key: str) -> float | None:
-        """When an object was written last."""
-        with self._told(self._request("s3:GetObject", key)), _missing_is_none():
-            found = self._client.head_object(Bucket=self.place.bucket, Key=key)
-            return float(found["LastModified"].timestamp())
-        return None
-
-    def list(self, prefix: str, *, after: str = "", token: str = "", most: int = _PAGE, **more: str) -> Any:
-        """One page: what the client returns."""
-        if after:
-            more["StartAfter"] = after
-        if token:
-            more["ContinuationToken"] = token
-        with self._told(self._request("s3:ListBucket", "")):
-            return self._client.list_objects_v2(Bucket=self.place.bucket, Prefix=prefix, MaxKeys=most, **more)
-
-    def delete(self, keys: Sequence[str]) -> None:
-        """At most one page."""
-        request = self._request("s3:DeleteObject", keys[0])
-        with self._told(request):
-            answer = self._client.delete_objects(
-                Bucket=self.place.bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True}
-            )
-        for failed in answer.get("Errors", ()):
-            raise StateUnreachable(
-                f"{refused(failed.get('Code', ''), failed.get('Message', ''), request)} [{self.place}]"
-            )
-
-    def _request(self, action: str, key: str) -> S3Request:
-        return S3Request(action=action, resource=f"{self.place.bucket}/{key}" if key else self.place.bucket)
-
-
-@contextmanager
-def _missing_is_none() -> Iterator[None]:
-    """Leaves the body, without an error, where there is no such object."""
-    try:
-        yield
-    except ClientError as problem:
-        if problem.response["Error"].get("Code", "") not in NOT_THERE:
-            raise
 
 
 class S3Log:
@@ -186,13 +35,13 @@ class S3Log:
         return self._bucket.create(self._key(number), content)
 
     def newest(self) -> Newest | None:
-        for most in (1, _PAGE):  # something else may stand among the records
+        for most in (1, PAGE):  # something else may stand among the records
             answer = self._bucket.list(self._log, after=self._log, most=most)
             for item in answer.get("Contents", ()):
                 number = self._number(item["Key"])
                 if number is not None:
                     return Newest(
-                        number=number, written=item["LastModified"].timestamp(), now=_moment(answer)
+                        number=number, written=item["LastModified"].timestamp(), now=moment_of(answer)
                     )
             if not answer.get("IsTruncated"):
                 return None
@@ -208,7 +57,7 @@ class S3Log:
         after = self._key(before)
         for _ in range(_PAGES):
             answer = self._bucket.list(self._log, after=after)
-            items, now = answer.get("Contents", ()), _moment(answer)
+            items, now = answer.get("Contents", ()), moment_of(answer)
             old = [
                 item["Key"]
                 for item in items
@@ -268,8 +117,8 @@ class S3Logs:
         first, second = f"{folder}1", f"{folder}2"
         try:
             self._prove(folder, first, second)
-        except (Failure, StateUnreachable):
-            with suppress(StateUnreachable):
+        except (Failure, S3Unreachable):
+            with suppress(S3Unreachable):
                 self._bucket.delete([first, second])
             raise
         self._bucket.delete([first, second])
@@ -288,7 +137,7 @@ class S3Logs:
             raise self._unfit(
                 "it does not list objects in the order of their keys right after they are written"
             )
-        difference = _moment(answer) - items[0]["LastModified"].timestamp()
+        difference = moment_of(answer) - items[0]["LastModified"].timestamp()
         if abs(difference) > _CLOCKS_AGREE:
             raise self._unfit(
                 f"its Date header and the times of its objects differ by {difference:.0f} s (a proxy with a "
@@ -303,16 +152,8 @@ class S3Logs:
         return Failure(error(codes.STATE_PLACE_UNFIT, detail))
 
 
-def _moment(answer: Mapping[str, Any]) -> float:
-    """What time it is there."""
-    date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
-    if date is None:
-        raise StateUnreachable("the server's answers carry no Date header, by which leases are measured")
-    return parsedate_to_datetime(date).timestamp()
-
-
 def _in_parallel(ask: Callable[[int], bytes | None], numbers: Sequence[int]) -> list[bytes | None]:
     if len(numbers) <= 2:
         return [ask(number) for number in numbers]
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(ask, numbers))

@@ -12,13 +12,13 @@ from typing import Final
 
 from flareiac.kernel import host, kill_points
 from flareiac.kernel.data import Attributes
+from flareiac.sdk.s3_bucket import Bucket  # noqa: F401 - imported before the fork
 from flareiac.sdk.state import Conflict, Lease, LockHeld, LockLost, StateStore
 from flareiac_state.lease import Terms
 from flareiac_state.log_backend import LogBackend
 from flareiac_state.postgresql import PostgresqlBackend
 from flareiac_state.postgresql_log import Database  # noqa: F401 - imported before the fork
 from flareiac_state.s3 import S3Backend
-from flareiac_state.s3_log import Bucket  # noqa: F401 - imported before the fork
 
 BACKENDS: Final[dict[str, type[LogBackend]]] = {"s3": S3Backend, "postgresql": PostgresqlBackend}
 TERMS: Final = Terms(length=2.0, heartbeat=0.5)

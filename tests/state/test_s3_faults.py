@@ -10,9 +10,10 @@ from email.utils import formatdate, parsedate_to_datetime
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.state import LockHeld, StateStore, StateUnreachable
+from flareiac.sdk.s3_bucket import BucketPlace, S3Unreachable
+from flareiac.sdk.state import LockHeld, StateStore
 from flareiac_state.log_store import LogStore, StoreOptions
-from flareiac_state.s3_log import BucketPlace, S3Logs
+from flareiac_state.s3_log import S3Logs
 from tests.state.conformance import ignore_wait
 from tests.state.remote_places import BUCKET, s3_server
 from tests.support.faulty_proxy import Answer, FaultyProxy, Pass, Request, error_answer, faulty_proxy
@@ -162,9 +163,9 @@ def test_what_only_reads_works_with_credentials_that_only_read(
     assert [store.read_history(kept.name) for kept in store.history()] == [b"1"]
     assert store.lock_info() is None
     assert S3Logs(place).workspaces() == ["default"]
-    with pytest.raises(StateUnreachable, match=r"s3:PutObject on states/.*/default/log/.* permission"):
+    with pytest.raises(S3Unreachable, match=r"s3:PutObject on states/.*/default/log/.* permission"):
         store.lock("apply", timeout=0, on_wait=ignore_wait)
-    with pytest.raises(StateUnreachable, match="s3:PutObject"):
+    with pytest.raises(S3Unreachable, match="s3:PutObject"):
         S3Logs(place).prove()
 
 
@@ -197,9 +198,9 @@ def test_refusals_are_named_while_a_command_runs(
     store = _filled(place)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     proxy.rule = lambda _request, _go_on: error_answer(status, code)
-    with pytest.raises(StateUnreachable, match=told):
+    with pytest.raises(S3Unreachable, match=told):
         store.append_journal(b"two", lease)
-    with pytest.raises(StateUnreachable, match=told):
+    with pytest.raises(S3Unreachable, match=told):
         store.read()
     proxy.rule = lambda request, go_on: go_on(request)
     store.append_journal(b"three", lease)
@@ -210,13 +211,13 @@ def test_refusals_are_named_while_a_command_runs(
 def test_a_bucket_that_does_not_exist_is_named(place: BucketPlace) -> None:
     missing = replace(place, bucket="no-such-bucket")
     for ask in (_store(missing).read, S3Logs(missing).prove, S3Logs(missing).workspaces):
-        with pytest.raises(StateUnreachable, match="the bucket does not exist: create it"):
+        with pytest.raises(S3Unreachable, match="the bucket does not exist: create it"):
             ask()
 
 
 def test_a_server_that_is_not_there_is_named(place: BucketPlace) -> None:
     nowhere = replace(place, endpoint=f"http://127.0.0.1:{free_port()}", attempts=1)
-    with pytest.raises(StateUnreachable, match="cannot be reached"):
+    with pytest.raises(S3Unreachable, match="cannot be reached"):
         _store(nowhere).read()
 
 
@@ -228,7 +229,7 @@ def test_a_server_that_is_slow_is_waited_for_only_so_long(place: BucketPlace, pr
         return go_on(request)
 
     proxy.rule = slow
-    with pytest.raises(StateUnreachable, match=r"gave no answer for 0.2 s"):
+    with pytest.raises(S3Unreachable, match=r"gave no answer for 0.2 s"):
         _store(replace(place, patience=0.2, attempts=1)).read()
 
 
@@ -242,7 +243,7 @@ def test_an_answer_that_is_cut_off_is_no_state(place: BucketPlace, proxy: Faulty
         return answer
 
     proxy.rule = cut
-    with pytest.raises(StateUnreachable):
+    with pytest.raises(S3Unreachable):
         _store(replace(place, attempts=1)).read()
 
 
@@ -294,9 +295,9 @@ def test_what_else_stands_in_the_folder_is_not_taken_for_a_record(place: BucketP
 def test_no_credentials_are_named(place: BucketPlace, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    with pytest.raises(StateUnreachable, match="no AWS credentials were found"):
+    with pytest.raises(S3Unreachable, match="no AWS credentials were found"):
         _store(place).read()
-    with pytest.raises(StateUnreachable, match="profile"):
+    with pytest.raises(S3Unreachable, match="profile"):
         _store(replace(place, profile="no-such-profile")).read()
 
 

@@ -18,6 +18,7 @@ _UNCONDITIONAL: Final = frozenset({"NotImplemented", "501"})
 
 NOT_THERE: Final = frozenset({"NoSuchKey", "404"})
 ALREADY_THERE: Final = frozenset({"PreconditionFailed", "412"})
+UNCHANGED: Final = frozenset({"NotModified", "304"})
 TRY_AGAIN: Final = frozenset({"ConditionalRequestConflict", "409"})
 
 
@@ -45,7 +46,7 @@ def refused(code: str, message: str, request: S3Request) -> str:
     if code == "NoSuchBucket":
         return "the bucket does not exist: create it, or correct its name (FlareIaC never creates a bucket)"
     if code in _ELSEWHERE:
-        return f"the bucket is in another region ({message}): correct region in the backend block"
+        return f"the bucket is in another region ({message}): correct the region"
     if code in _UNCONDITIONAL:
         return f"the server has not implemented {request.action} as it is needed ({message})"
     if code in _BUSY:
@@ -57,15 +58,15 @@ def unanswered(kind: str, message: str, patience: float) -> str:
     """A request without an answer; ``kind`` is the name of the client's exception."""
     if kind in ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError"):
         return (
-            "no AWS credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or "
-            "profile in the backend block"
+            "no AWS credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a "
+            "profile (AWS_PROFILE; of a state also in its backend block)"
         )
     if kind == "ProfileNotFound":
-        return f"{message}: correct profile in the backend block, or AWS_PROFILE"
+        return f"{message}: correct AWS_PROFILE, or profile in the backend block"
     if kind in ("TokenRetrievalError", "UnauthorizedSSOTokenError", "SSOTokenLoadError"):
         return f"the AWS sign-in has ended ({message}): sign in again"
     if kind in ("ReadTimeoutError", "ConnectTimeoutError"):
         return f"the server gave no answer for {patience:g} s, also after retries ({message})"
     if kind in ("NoRegionError", "InvalidRegionError"):
-        return "no AWS region is set: set region in the backend block, or AWS_REGION"
+        return "no AWS region is set: set AWS_REGION, or region in the backend block"
     return f"the server cannot be reached ({message})"

@@ -1,0 +1,198 @@
+"""Requests to one bucket of S3 or of a server that speaks its protocol, with their failures named. The only
+module of the state and of the control directory that imports S3's client.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+
+from flareiac.sdk.s3_failures import (
+    ALREADY_THERE,
+    NOT_THERE,
+    TRY_AGAIN,
+    UNCHANGED,
+    S3Request,
+    refused,
+    unanswered,
+)
+
+AT_ONCE: Final = 8
+"""Requests that may be under way at a time."""
+PAGE: Final = 1000
+_CONFLICTS: Final = 8
+
+
+class S3Unreachable(OSError):
+    """The bucket does not answer, or refuses. The text says what failed, where, and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketPlace:
+    """Where in S3. ``encryption`` are the headers of server-side encryption that each write carries;
+    ``patience`` is in seconds, for a connection and for an answer.
+    """
+
+    bucket: str
+    prefix: str = "flareiac"
+    region: str = ""
+    endpoint: str = ""
+    profile: str = ""
+    path_style: bool = False
+    encryption: tuple[tuple[str, str], ...] = ()
+    patience: float = 20.0
+    attempts: int = 3
+
+    @property
+    def base(self) -> str:
+        """What every key begins with."""
+        return f"{self.prefix.strip('/')}/" if self.prefix.strip("/") else ""
+
+    def __str__(self) -> str:
+        return f"s3://{self.bucket}/{self.base}" + (f" at {self.endpoint}" if self.endpoint else "")
+
+
+class Bucket:
+    """Requests to one bucket, with their failures named. Safe to use from several threads."""
+
+    def __init__(self, place: BucketPlace) -> None:
+        self.place = place
+
+    @cached_property
+    def _client(self) -> Any:
+        place = self.place
+        options = Config(
+            connect_timeout=place.patience,
+            read_timeout=place.patience,
+            retries={"total_max_attempts": place.attempts, "mode": "standard"},
+            s3={"addressing_style": "path" if place.path_style else "auto"},
+            max_pool_connections=AT_ONCE + 2,
+            # Compatible servers know the older checksums alone.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+        )
+        session = boto3.Session(profile_name=place.profile or None, region_name=place.region or None)
+        return session.client("s3", endpoint_url=place.endpoint or None, config=options)
+
+    @contextmanager
+    def _named(self, request: S3Request) -> Iterator[None]:
+        """Raises ``S3Unreachable`` for what the client raises."""
+        try:
+            yield
+        except ClientError as problem:
+            answer = problem.response["Error"]
+            what = refused(answer.get("Code", ""), answer.get("Message", ""), request)
+            raise S3Unreachable(f"{what} [{self.place}]") from problem
+        except (BotoCoreError, HTTPClientError, ValueError) as problem:
+            what = unanswered(type(problem).__name__, str(problem), self.place.patience)
+            raise S3Unreachable(f"{what} [{self.place}]") from problem
+
+    def create(self, key: str, content: bytes) -> float | None:
+        """Creates an object if there is none; when, or None."""
+        for pause in [*(0.05 * 2**n for n in range(_CONFLICTS)), None]:
+            with self._named(self._request("s3:PutObject", key)):
+                try:
+                    return moment_of(self._put(key, content, IfNoneMatch="*"))
+                except ClientError as problem:
+                    code = problem.response["Error"].get("Code", "")
+                    if code in ALREADY_THERE:
+                        return None
+                    if code not in TRY_AGAIN or pause is None:
+                        raise
+            time.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    def put(self, key: str, content: bytes) -> None:
+        with self._named(self._request("s3:PutObject", key)):
+            self._put(key, content)
+
+    def _put(self, key: str, content: bytes, **conditions: str) -> Any:
+        encryption = dict(self.place.encryption)
+        return self._client.put_object(
+            Bucket=self.place.bucket, Key=key, Body=content, **encryption, **conditions
+        )
+
+    def replace(self, key: str, content: bytes, revision: str) -> str | None:
+        """Replaces an object that has this revision; the new one, or None where it has another or is gone."""
+        with self._named(self._request("s3:PutObject", key)), _missing_is_none():
+            try:
+                return str(self._put(key, content, IfMatch=revision)["ETag"])
+            except ClientError as problem:
+                # A conflict is another writer's request: repeated, this one would meet that one's revision.
+                if problem.response["Error"].get("Code", "") not in ALREADY_THERE | TRY_AGAIN:
+                    raise
+        return None
+
+    def fetch(self, key: str, unless: str = "") -> tuple[bytes, str] | None:
+        """An object and its revision; None where there is none, or where it has the revision ``unless``."""
+        conditions = {"IfNoneMatch": unless} if unless else {}
+        with self._named(self._request("s3:GetObject", key)):
+            try:
+                found = self._client.get_object(Bucket=self.place.bucket, Key=key, **conditions)
+                return found["Body"].read(), str(found["ETag"])
+            except ClientError as problem:
+                if problem.response["Error"].get("Code", "") not in NOT_THERE | UNCHANGED:
+                    raise
+        return None
+
+    def get(self, key: str) -> bytes | None:
+        with self._named(self._request("s3:GetObject", key)), _missing_is_none():
+            content: bytes = self._client.get_object(Bucket=self.place.bucket, Key=key)["Body"].read()
+            return content
+        return None
+
+    def written(self, key: str) -> float | None:
+        """When an object was written last."""
+        with self._named(self._request("s3:GetObject", key)), _missing_is_none():
+            found = self._client.head_object(Bucket=self.place.bucket, Key=key)
+            return float(found["LastModified"].timestamp())
+        return None
+
+    def list(self, prefix: str, *, after: str = "", token: str = "", most: int = PAGE, **more: str) -> Any:
+        """One page: what the client returns."""
+        if after:
+            more["StartAfter"] = after
+        if token:
+            more["ContinuationToken"] = token
+        with self._named(self._request("s3:ListBucket", "")):
+            return self._client.list_objects_v2(Bucket=self.place.bucket, Prefix=prefix, MaxKeys=most, **more)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """At most one page."""
+        request = self._request("s3:DeleteObject", keys[0])
+        with self._named(request):
+            answer = self._client.delete_objects(
+                Bucket=self.place.bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True}
+            )
+        for failed in answer.get("Errors", ()):
+            raise S3Unreachable(
+                f"{refused(failed.get('Code', ''), failed.get('Message', ''), request)} [{self.place}]"
+            )
+
+    def _request(self, action: str, key: str) -> S3Request:
+        return S3Request(action=action, resource=f"{self.place.bucket}/{key}" if key else self.place.bucket)
+
+
+@contextmanager
+def _missing_is_none() -> Iterator[None]:
+    """Leaves the body, without an error, where there is no such object."""
+    try:
+        yield
+    except ClientError as problem:
+        if problem.response["Error"].get("Code", "") not in NOT_THERE:
+            raise
+
+
+def moment_of(answer: Mapping[str, Any]) -> float:
+    """What time it is there."""
+    date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+    if date is None:
+        raise S3Unreachable("the server's answers carry no Date header, by which leases are measured")
+    return parsedate_to_datetime(date).timestamp()
