@@ -97,7 +97,7 @@ def _move(
             if here.moved_to is None:
                 _copy(here, there, entering)
                 reach("migrate.before-mark")
-                old.append_journal(encode_entry(Moved(to=str(target))), leaving)
+                old.append_journal([encode_entry(Moved(to=str(target)))], leaving)
                 reach("migrate.after-mark")
         finally:
             entering.release()
@@ -115,9 +115,7 @@ def _copy(here: _Side, there: _Side, lease: Lease) -> None:
             revision = there.moment.snapshot.revision if there.moment.snapshot is not None else None
             there.store.write_snapshot(here.content, expect=revision, lease=lease)
     reach("migrate.after-snapshot")
-    for record in here.records[len(copied) :]:
-        there.store.append_journal(record, lease)
-        reach("migrate.after-record")
+    there.store.append_journal(here.records[len(copied) :], lease)
 
 
 def _refuse(name: str, here: _Side, there: _Side) -> None:

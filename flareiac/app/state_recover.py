@@ -87,9 +87,8 @@ def _bring_in(workspace: Workspace, lease: Lease, journal: EmergencyJournal, fil
         return RecoverReport(records=len(journal.records), added=0, open=False, torn=journal.torn)
     with writing_state("What is not recovered yet stays in the file"):
         workspace.store.check_writable(lease)
-        for record in missing:
-            workspace.store.append_journal(record, lease)
-            reach("recover.appended")
+        workspace.store.append_journal(missing, lease)
+        reach("recover.appended")
         still_open = _conclude(workspace, lease)
     return RecoverReport(records=len(journal.records), added=len(missing), open=still_open, torn=journal.torn)
 

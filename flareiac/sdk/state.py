@@ -150,8 +150,11 @@ class StateStore(Protocol):
 
     def read_journal(self) -> Journal: ...
 
-    def append_journal(self, record: bytes, lease: Lease) -> None:
-        """Durable when it returns. Raises ``LockLost``."""
+    def append_journal(self, records: Sequence[bytes], lease: Lease) -> None:
+        """All durable when it returns, for the price of one; of no records, writes nothing. Raises
+        ``LockLost``. After an ``OSError`` or a crash the first few of them may be there, never a later one
+        without those before it.
+        """
         ...
 
     def check_writable(self, lease: Lease) -> None:

@@ -54,15 +54,18 @@ class EncryptedStore:
     def read_journal(self) -> Journal:
         return self.read().journal
 
-    def append_journal(self, record: bytes, lease: Lease) -> None:
+    def append_journal(self, records: Sequence[bytes], lease: Lease) -> None:
         if not self._cipher.encrypts:
-            self._store.append_journal(record, lease)
+            self._store.append_journal(records, lease)
             return
         end = self._end_under(lease)
-        self._end = None  # whether it is there is not known until the store has answered
-        sealed = self._cipher.seal(record, Purpose.JOURNAL, _bound(end.base, end.count))
+        self._end = None  # how many of them are there is not known until the store has answered
+        sealed = [
+            self._cipher.seal(record, Purpose.JOURNAL, _bound(end.base, number))
+            for number, record in enumerate(records, end.count)
+        ]
         self._store.append_journal(sealed, lease)
-        self._end = replace(end, count=end.count + 1)
+        self._end = replace(end, count=end.count + len(sealed))
 
     def check_writable(self, lease: Lease) -> None:
         self._store.check_writable(lease)

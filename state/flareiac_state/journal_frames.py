@@ -50,9 +50,11 @@ def encode_frame(frame: Frame) -> bytes:
 def decode_frames(content: bytes, where: str) -> Frames:
     """All whole frames. Raises ``Damaged`` when bytes that were once written whole are not what they were."""
     items: list[Frame] = []
-    at = 0
+    # A machine that lost power may have made the file longer without writing the last pages: they read as
+    # zeros.
+    at, written = 0, len(content.rstrip(b"\0"))
     while at < len(content):
-        found = _frame(content, at, where)
+        found = _frame(content, at, written, where)
         if found is None:
             return Frames(items=tuple(items), end=at, torn=True)
         items.append(found)
@@ -60,19 +62,17 @@ def decode_frames(content: bytes, where: str) -> Frames:
     return Frames(items=tuple(items), end=at, torn=False)
 
 
-def _frame(content: bytes, at: int, where: str) -> Frame | None:
-    head = content[at : at + _HEADER]
-    # A machine that lost power may have made the file longer without writing the last pages: they read as
-    # zeros.
-    if len(head) < _HEADER or not content[at:].strip(b"\0"):
+def _frame(content: bytes, at: int, written: int, where: str) -> Frame | None:
+    # A header does not end with a zero.
+    if written < at + _HEADER:
         return None
-    kind, length, epoch, checksum = _header(head, at, where)
+    kind, length, epoch, checksum = _header(content[at : at + _HEADER], at, where)
     end = at + _HEADER + length
     payload, closing = content[at + _HEADER : end], content[end : end + 1]
     if not closing:
         return None
     if zlib.crc32(payload) != checksum or closing != b"\n":
-        if content.endswith(b"\0") and end + 1 >= len(content.rstrip(b"\0")):
+        if end + 1 >= written and written < len(content):
             return None
         raise Damaged(where, f"the record at byte {at} is not what was written (its checksum differs)")
     return Frame(kind=kind, payload=payload, epoch=epoch)

@@ -197,10 +197,11 @@ class LocalStore:
         records = tuple(frame.payload for frame in frames.items if frame.kind is FrameKind.RECORD)
         return Journal(records=records, torn=frames.torn)
 
-    def append_journal(self, record: bytes, lease: Lease) -> None:
+    def append_journal(self, records: Sequence[bytes], lease: Lease) -> None:
         held = _own(lease)
         with held.fenced():
-            self._append(FrameKind.RECORD, record, held.info)
+            if records:
+                self._append(FrameKind.RECORD, records, held.info)
 
     def check_writable(self, lease: Lease) -> None:
         held = _own(lease)
@@ -259,7 +260,7 @@ class LocalStore:
             if current is not None:
                 self._keep(current)
             if self._journal.exists():
-                self._append(FrameKind.SEALED, revision.encode(), lease.info)
+                self._append(FrameKind.SEALED, [revision.encode()], lease.info)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -267,17 +268,14 @@ class LocalStore:
         self._end = None
         remove_file(self._journal)
 
-    def _append(self, kind: FrameKind, payload: bytes, holder: LockInfo) -> None:
+    def _append(self, kind: FrameKind, payloads: Sequence[bytes], holder: LockInfo) -> None:
         end = self._journal_end(holder)
-        content = encode_frame(Frame(kind=kind, payload=payload, epoch=holder.epoch))
+        frames = [Frame(kind=kind, payload=payload, epoch=holder.epoch) for payload in payloads]
         if end.offset == 0:
             current = self.read_snapshot()
-            base = Frame(
-                kind=FrameKind.BASE,
-                payload=(current.revision if current else "").encode(),
-                epoch=holder.epoch,
-            )
-            content = encode_frame(base) + content
+            revision = current.revision if current else ""
+            frames.insert(0, Frame(kind=FrameKind.BASE, payload=revision.encode(), epoch=holder.epoch))
+        content = b"".join(map(encode_frame, frames))
         append_at(self._journal, end.offset, content)
         end.offset += len(content)
 

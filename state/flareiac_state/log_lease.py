@@ -6,7 +6,7 @@ was paused for so long verifies, after an append, that what it appended is the n
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -22,15 +22,6 @@ KEPT_FOR = 600.0
 """Seconds for which no record is collected: much longer than a lease, so that a process that was fenced out
 within the last half lease still meets the record that fenced it out.
 """
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """A journal record that waits for the request under way. Those that wait are written together."""
-
-    entry: bytes
-    is_done: bool = False
-    trouble: BaseException | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +59,6 @@ class LogLease:
         """The revision before a snapshot that this lease wrote without learning so."""
         self._has_beaten = False
         self._writing = threading.RLock()
-        self._queue: list[_Waiting] = []
-        self._joining = threading.Lock()
         self._stop = threading.Event()
         self._heart = threading.Thread(target=self._keep_alive, name="flareiac-lease", daemon=True)
 
@@ -106,16 +95,16 @@ class LogLease:
             else:
                 self._confirmed = _Confirmed(at_place=newest.now, here=here)
 
-    def append_entry(self, entry: bytes) -> None:
-        """Writes a journal record, together with those that other threads wait with."""
-        mine = _Waiting(entry)
-        with self._joining:
-            self._queue.append(mine)
+    def append_entries(self, entries: Sequence[bytes]) -> None:
+        """Writes journal records as one record of the log. Raises ``LockLost`` or ``OSError``."""
         with self._writing:
-            if not mine.is_done:
-                self._write_queue()
-        if mine.trouble is not None:
-            raise mine.trouble
+            self._expect_not_lost()
+            if entries:
+                self._append(
+                    RecordKind.JOURNAL,
+                    join_entries(entries),
+                    lambda header: replace(header, entries=header.entries + len(entries)),
+                )
 
     def put_snapshot(self, content: bytes, expect: str | None) -> Header:
         """Puts a snapshot in place; returns its header. Raises ``Conflict`` or ``LockLost``."""
@@ -149,24 +138,6 @@ class LogLease:
         self._stop.set()
         if self._heart is not threading.current_thread() and self._heart.is_alive():
             self._heart.join()
-
-    def _write_queue(self) -> None:
-        with self._joining:
-            together, self._queue = self._queue, []
-        payload = join_entries([waiting.entry for waiting in together])
-        trouble: BaseException | None = None
-        try:
-            self._append(
-                RecordKind.JOURNAL,
-                payload,
-                lambda header: replace(header, entries=header.entries + len(together)),
-            )
-        except BaseException as problem:
-            trouble = problem
-            raise
-        finally:
-            for waiting in together:
-                waiting.is_done, waiting.trouble = True, trouble
 
     def _append(self, kind: RecordKind, payload: bytes, change: Callable[[Header], Header]) -> Header:
         """Appends a record behind the last one of this lease. Raises ``LockLost`` or ``OSError``; after the

@@ -69,8 +69,8 @@ class LogStore:
             self._log.collect(before=header.number, keep=kept, age=KEPT_FOR)
         return header.snapshot.revision
 
-    def append_journal(self, record: bytes, lease: Lease) -> None:
-        _own(lease).append_entry(record)
+    def append_journal(self, records: Sequence[bytes], lease: Lease) -> None:
+        _own(lease).append_entries(records)
 
     def check_writable(self, lease: Lease) -> None:
         """Taking the lock has written a record where snapshots and journal are written."""

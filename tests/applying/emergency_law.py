@@ -11,6 +11,7 @@ import json
 import shutil
 import stat
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from flareiac.cli.main import run
@@ -57,11 +58,11 @@ def failing_apply(root: Path, first: int, mode: str) -> tuple[int, str, str]:
     """An apply whose state takes no record from this one on."""
     count = 0
 
-    def append(self: LocalStore, record: bytes, lease: Lease) -> None:
+    def append(self: LocalStore, records: Sequence[bytes], lease: Lease) -> None:
         nonlocal count
-        count += 1
-        if count < first or (count == first and mode == "unanswered"):
-            _append(self, record, lease)
+        last = first if mode == "unanswered" else first - 1
+        _append(self, records[: max(0, last - count)], lease)
+        count += len(records)
         if count >= first:
             raise OSError(5, "Input/output error")
 

@@ -16,7 +16,7 @@ def journal(directory: Path, blocks: int) -> Iterator[Figure]:
     for _ in range(2):
         started = time.perf_counter()
         for _record in range(blocks):
-            store.append_journal(b"x" * 1000, lease)
+            store.append_journal([b"x" * 1000], lease)
         seconds.append(time.perf_counter() - started)
     lease.release()
     early, late = (1000 * value / blocks for value in seconds)

@@ -93,7 +93,7 @@ def _problem(order: Order, acknowledged: Sequence[bytes]) -> str:
     lease = store.lock("check", timeout=120, on_wait=ignore_wait)
     moment = store.read()
     found = [*(moment.snapshot.content.split() if moment.snapshot else ()), *moment.journal.records]
-    store.append_journal(b"healed", lease)
+    store.append_journal([b"healed"], lease)
     lease.release()
     if store.read_journal().records[-1:] != (b"healed",):
         return "the next command cannot write"

@@ -87,7 +87,7 @@ def _round(store: StateStore, lease: Lease, name: str, notes: int, choose: rando
     items = [*(moment.snapshot.content.split() if moment.snapshot else ()), *moment.journal.records]
     for part in range(choose.randint(1, 4)):
         record = f"{name}.{part}".encode()
-        store.append_journal(record, lease)
+        store.append_journal([record], lease)
         os.write(notes, record + b"\n")
         items.append(record)
     if choose.random() < 0.7:

@@ -109,21 +109,24 @@ class StateStoreConformance(ABC):
         records = (b"one", b"", b"with\nbreaks\n", bytes(range(256)))
         lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
         for record in records:
-            store.append_journal(record, lease)
+            store.append_journal([record], lease)
+        store.append_journal(records, lease)
         lease.release()
         again = self.reopened(store)
-        assert again.read_journal() == Journal(records=records)
+        assert again.read_journal() == Journal(records=records * 2)
         lease = again.lock("apply", timeout=0, on_wait=ignore_wait)
-        again.append_journal(b"later", lease)
+        again.append_journal([], lease)
+        assert again.read_journal() == Journal(records=records * 2)
+        again.append_journal([b"later", *records], lease)
         lease.release()
-        assert store.read_journal() == Journal(records=(*records, b"later"))
+        assert store.read_journal() == Journal(records=(*records, *records, b"later", *records))
 
     def test_a_snapshot_empties_the_journal(self, store: StateStore) -> None:
         lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-        store.append_journal(b"one", lease)
+        store.append_journal([b"one"], lease)
         revision = store.write_snapshot(b"1", expect=None, lease=lease)
         assert store.read_journal().records == ()
-        store.append_journal(b"two", lease)
+        store.append_journal([b"two"], lease)
         assert store.read_journal().records == (b"two",)
         store.write_snapshot(b"1", expect=revision, lease=lease)
         assert self.reopened(store).read_journal().records == ()
@@ -131,7 +134,7 @@ class StateStoreConformance(ABC):
 
     def test_a_refused_snapshot_leaves_the_journal(self, store: StateStore) -> None:
         lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-        store.append_journal(b"one", lease)
+        store.append_journal([b"one"], lease)
         with pytest.raises(Conflict):
             store.write_snapshot(b"1", expect="no such revision", lease=lease)
         assert store.read_journal().records == (b"one",)
@@ -190,7 +193,7 @@ class StateStoreConformance(ABC):
     def test_an_expired_lease_is_taken_over_and_fenced_out(self, store: StateStore) -> None:
         first = store.lock("apply", timeout=0, on_wait=ignore_wait)
         revision = store.write_snapshot(b"1", expect=None, lease=first)
-        store.append_journal(b"one", first)
+        store.append_journal([b"one"], first)
         self.let_expire(store)
         first.check()
         other = self.reopened(store)
@@ -202,14 +205,14 @@ class StateStoreConformance(ABC):
         with pytest.raises(LockLost):
             first.check()
         with pytest.raises(LockLost):
-            store.append_journal(b"late", first)
+            store.append_journal([b"late"], first)
         with pytest.raises(LockLost):
             store.write_snapshot(b"late", expect=revision, lease=first)
         with pytest.raises(LockLost):
             store.check_writable(first)
         first.release()
         second.check()
-        other.append_journal(b"two", second)
+        other.append_journal([b"two"], second)
         assert other.read_journal().records == (b"one", b"two")
         second.release()
 
@@ -220,8 +223,9 @@ class StateStoreConformance(ABC):
         lease.release()
         with pytest.raises(LockLost):
             lease.check()
-        with pytest.raises(LockLost):
-            store.append_journal(b"late", lease)
+        for late in ([b"late"], [b"late", b"later"], []):
+            with pytest.raises(LockLost):
+                store.append_journal(late, lease)
         assert store.read_journal().records == ()
 
     def test_proving_that_it_can_write_changes_nothing(self, store: StateStore) -> None:
@@ -229,7 +233,7 @@ class StateStoreConformance(ABC):
         store.check_writable(lease)
         assert store.read_snapshot() is None
         revision = store.write_snapshot(b"1", expect=None, lease=lease)
-        store.append_journal(b"one", lease)
+        store.append_journal([b"one"], lease)
         store.check_writable(lease)
         stored = store.read_snapshot()
         assert stored is not None
@@ -243,7 +247,7 @@ class StateStoreConformance(ABC):
         with pytest.raises(KeyError):
             other.release_lock("none is held")
         first = store.lock("apply", timeout=0, on_wait=ignore_wait)
-        store.append_journal(b"one", first)
+        store.append_journal([b"one"], first)
         with pytest.raises(LockHeld) as held:
             other.release_lock("another id")
         assert held.value.info.id == first.info.id
@@ -252,7 +256,7 @@ class StateStoreConformance(ABC):
         with pytest.raises(KeyError):
             other.release_lock(first.info.id)
         with pytest.raises(LockLost):
-            store.append_journal(b"late", first)
+            store.append_journal([b"late"], first)
         with pytest.raises(LockLost):
             store.write_snapshot(b"late", expect=None, lease=first)
         with pytest.raises(LockLost):
@@ -261,7 +265,7 @@ class StateStoreConformance(ABC):
         second = other.lock("apply", timeout=0, on_wait=ignore_wait)
         assert second.took_over is None
         assert second.info.epoch > first.info.epoch
-        other.append_journal(b"two", second)
+        other.append_journal([b"two"], second)
         second.release()
         assert store.read_journal().records == (b"one", b"two")
 
@@ -276,8 +280,8 @@ class StateStoreConformance(ABC):
                 lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
                 revision = store.write_snapshot(b"0", expect=None, lease=lease)
                 for number in range(12):
-                    for _ in range(2):
-                        store.append_journal(b"%d" % number, lease)
+                    for count in (1, 3):
+                        store.append_journal([b"%d" % number] * count, lease)
                     revision = store.write_snapshot(b"%d" % (number + 1), expect=revision, lease=lease)
                 lease.release()
             except BaseException as problem:
@@ -307,7 +311,7 @@ class StateStoreConformance(ABC):
                 place.open(name).write_snapshot(name.encode(), expect=None, lease=lease)
             lease.release()
         lease = place.open("journal").lock("apply", timeout=0, on_wait=ignore_wait)
-        place.open("journal").append_journal(b"one", lease)
+        place.open("journal").append_journal([b"one"], lease)
         assert place.workspaces() == ["a.b-c_D", "dev", "journal", "prod"]
         lease.release()
         stored = place.open("dev").read_snapshot()
@@ -324,7 +328,7 @@ class StateStoreConformance(ABC):
         lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
         revision = store.write_snapshot(b"1", expect=None, lease=lease)
         store.write_snapshot(b"2", expect=revision, lease=lease)
-        store.append_journal(b"one", lease)
+        store.append_journal([b"one"], lease)
         with pytest.raises(LockHeld):
             place.delete("dev")
         lease.release()
@@ -344,9 +348,9 @@ class StateStoreConformance(ABC):
     def test_proving_the_place_again_changes_nothing(self, place: Opener) -> None:
         place.prove()
         lease = place.open().lock("apply", timeout=0, on_wait=ignore_wait)
-        place.open().append_journal(b"one", lease)
+        place.open().append_journal([b"one"], lease)
         place.prove()
-        place.open().append_journal(b"two", lease)
+        place.open().append_journal([b"two"], lease)
         lease.release()
         assert place.open().read_journal().records == (b"one", b"two")
         assert place.workspaces() == ["default"]

@@ -77,9 +77,9 @@ class MemoryStore:
     def read_journal(self) -> Journal:
         return Journal(records=tuple(self.place.journal))
 
-    def append_journal(self, record: bytes, lease: Lease) -> None:
+    def append_journal(self, records: Sequence[bytes], lease: Lease) -> None:
         lease.check()
-        self.place.journal.append(record)
+        self.place.journal += records
 
     def check_writable(self, lease: Lease) -> None:
         lease.check()

@@ -1,13 +1,13 @@
 """Encrypted states: a store keeps every promise, nothing is readable in it, and no part can be exchanged."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.state import Damaged, StateStore
+from flareiac.sdk.state import Damaged, Lease, StateStore
 from flareiac.state.cipher import Cipher, Passphrase, Purpose
 from flareiac.state.encrypted_store import EncryptedStore
 from flareiac.state.envelope import is_encrypted
@@ -54,7 +54,7 @@ def filled() -> Place:
     first = store.write_snapshot(_SECRET + b" 1", expect=None, lease=lease)
     store.write_snapshot(_SECRET + b" 2", expect=first, lease=lease)
     for number in range(2):
-        store.append_journal(_SECRET + str(number).encode(), lease)
+        store.append_journal([_SECRET + str(number).encode()], lease)
     lease.release()
     return place
 
@@ -87,7 +87,7 @@ def test_the_old_passphrase_reads_and_the_new_one_writes() -> None:
     moment = store.read()
     assert moment.snapshot is not None
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"more", lease)
+    store.append_journal([b"more"], lease)
     assert store.read_journal().records[-1] == b"more", "a journal of two keys is read"
     store.write_snapshot(moment.snapshot.content, expect=moment.snapshot.revision, lease=lease)
     now = EncryptedStore(MemoryStore(place), cipher("new")).read_snapshot()
@@ -100,15 +100,31 @@ def test_encryption_is_turned_on_and_off_by_the_next_write() -> None:
     plain = MemoryStore(place)
     lease = plain.lock("apply", timeout=0, on_wait=ignore_wait)
     plain.write_snapshot(_SECRET, expect=None, lease=lease)
-    plain.append_journal(_SECRET, lease)
+    plain.append_journal([_SECRET], lease)
     on = EncryptedStore(MemoryStore(place), cipher())
-    on.append_journal(_SECRET, lease)
+    on.append_journal([_SECRET], lease)
     assert on.read_journal().records == (_SECRET, _SECRET)
     revision = on.write_snapshot(_SECRET, expect="1", lease=lease)
     assert _SECRET not in place.snapshots[-1]
     off = EncryptedStore(MemoryStore(place), cipher(None, "primary"))
     off.write_snapshot(_SECRET, expect=revision, lease=lease)
     assert place.snapshots[-1] == _SECRET
+
+
+def test_the_journal_goes_on_after_a_write_of_which_some_records_arrived() -> None:
+    class Torn(MemoryStore):
+        def append_journal(self, records: Sequence[bytes], lease: Lease) -> None:
+            super().append_journal(records[:2], lease)
+            if len(records) > 2:
+                raise OSError(5, "Input/output error")
+
+    place = filled()
+    store = EncryptedStore(Torn(place), cipher())
+    lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
+    with pytest.raises(OSError, match="Input/output"):
+        store.append_journal([b"one", b"two", b"three"], lease)
+    store.append_journal([b"four", b"five"], lease)
+    assert read(place, cipher())[1:7] == [_SECRET + b"0", _SECRET + b"1", b"one", b"two", b"four", b"five"]
 
 
 def test_every_change_of_what_is_stored_is_noticed() -> None:
@@ -160,7 +176,7 @@ def test_a_key_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
     store = EncryptedStore(MemoryStore(place), by)
     read(place, by)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"more", lease)
+    store.append_journal([b"more"], lease)
     by.seal(b"plan", Purpose.PLAN)
     assert count == 1
     unused = cipher()

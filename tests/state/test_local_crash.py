@@ -26,8 +26,9 @@ store = LocalStore(Path(sys.argv[1]), environment={})
 lease = store.lock("apply", timeout=60, on_wait=lambda _: None)
 number = len(store.read_journal().records)
 while True:
-    store.append_journal(b"record %d " % number + b"x" * (number * 37 % 3000), lease)
-    number += 1
+    together = range(number, number + 1 + number % 3)
+    store.append_journal([b"record %d " % number + b"x" * (number * 37 % 3000) for number in together], lease)
+    number = together.stop
     print(number, flush=True)
 """
 
@@ -45,7 +46,7 @@ revision = current.revision if current else None
 number += len(store.read_journal().records)
 while True:
     if len(store.read_journal().records) == 0:
-        store.append_journal(b"step", lease)
+        store.append_journal([b"step"], lease)
         number += 1
     revision = store.write_snapshot(b"%d " % number + b"y" * 20000, expect=revision, lease=lease)
     print(number, flush=True)
@@ -75,7 +76,7 @@ def test_every_acknowledged_record_outlives_a_kill(tmp_path: Path) -> None:
         acknowledged = _killed_after(APPENDER, tmp_path, lines)
         records = _store(tmp_path).read_journal().records
         assert [int(record.split()[1]) for record in records] == list(range(len(records)))
-        assert acknowledged <= len(records) <= acknowledged + 1
+        assert acknowledged <= len(records) <= acknowledged + 3
 
 
 def test_a_step_counts_once_however_the_snapshot_was_interrupted(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_snapshot_interrupted_around_its_move(
     store = _store(tmp_path)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     first = store.write_snapshot(b"0", expect=None, lease=lease)
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
 
     def stop(*_arguments: object) -> None:
         raise KeyboardInterrupt
@@ -116,7 +117,7 @@ def test_a_snapshot_interrupted_around_its_move(
     expected = (b"0", (b"one",)) if leave == "at the seal" else (b"1", ())
     assert (stored.content, again.read_journal().records) == expected
     lease = again.lock("apply", timeout=0, on_wait=ignore_wait)
-    again.append_journal(b"two", lease)
+    again.append_journal([b"two"], lease)
     assert again.read_journal().records == (*expected[1], b"two")
     lease.release()
 
@@ -124,27 +125,32 @@ def test_a_snapshot_interrupted_around_its_move(
 def test_appending_after_a_cut_record_goes_on_where_the_whole_ones_end(tmp_path: Path) -> None:
     store = _store(tmp_path)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"one", lease)
-    store.append_journal(b"two", lease)
+    records = (b"one", b"two", b"three")
+    store.append_journal(records[:1], lease)
+    store.append_journal(records[1:], lease)
     lease.release()
     journal = tmp_path / "journal.jsonl"
     whole = journal.read_bytes()
+    kept = set()
     for cut in range(1, len(whole)):
         journal.write_bytes(whole[:cut])
         again = _store(tmp_path)
         before = again.read_journal()
+        assert before.records == records[: len(before.records)]
+        kept.add(len(before.records))
         lease = again.lock("apply", timeout=0, on_wait=ignore_wait)
-        again.append_journal(b"new", lease)
-        assert again.read_journal().records == (*before.records, b"new")
+        again.append_journal([b"new", b"newer"], lease)
+        assert again.read_journal().records == (*before.records, b"new", b"newer")
         assert not again.read_journal().torn
         lease.release()
+    assert kept == {0, 1, 2}
 
 
 def test_a_journal_of_another_snapshot_is_damage(tmp_path: Path) -> None:
     store = _store(tmp_path)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     store.write_snapshot(b"1", expect=None, lease=lease)
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
     (tmp_path / "snapshot.json").write_bytes(b"edited by hand")
     with pytest.raises(Damaged, match=r"journal\.jsonl: its records do not come after"):
         store.read_journal()
@@ -171,7 +177,7 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     revision = store.write_snapshot(b"1", expect=None, lease=lease)
     store.write_snapshot(b"2", expect=revision, lease=lease)
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
     lease.release()
     paths = [directory.parent, directory, *directory.rglob("*")]
     assert {path.name for path in paths} >= {
@@ -205,9 +211,10 @@ def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     store = _store(tmp_path)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     revision = store.write_snapshot(b"1" * 100, expect=None, lease=lease)
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
     attempts: tuple[Callable[[], object], ...] = (
-        lambda: store.append_journal(b"two" * 40, lease),
+        lambda: store.append_journal([b"two" * 40], lease),
+        lambda: store.append_journal([b"2", b"3" * 100], lease),
         lambda: store.write_snapshot(b"2" * 100, expect=revision, lease=lease),
         lambda: store.check_writable(lease),
     )
@@ -222,7 +229,7 @@ def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         journal = store.read_journal()
         assert (journal.records, journal.torn) == ((b"one",), False)
         assert not list(tmp_path.rglob("*.tmp"))
-    store.append_journal(b"three", lease)
+    store.append_journal([b"three"], lease)
     assert store.read_journal().records == (b"one", b"three")
     store.write_snapshot(b"3", expect=revision, lease=lease)
     lease.release()
@@ -252,7 +259,7 @@ def test_on_a_disk_that_is_really_full(tiny_disk: Path) -> None:
 
     def fill() -> None:
         for number in range(1000):
-            store.append_journal(b"z" * 5000, lease)
+            store.append_journal([b"z" * 5000], lease)
             acknowledged.append(number)
 
     with pytest.raises(OSError, match="No space"):

@@ -39,7 +39,7 @@ for _ in range(int(sys.argv[2])):
     lease = store.lock("apply", timeout=300, on_wait=lambda _: None)
     current = store.read_snapshot()
     number = int(current.content) if current else 0
-    store.append_journal(b"to %d" % (number + 1), lease)
+    store.append_journal([b"to %d" % (number + 1)], lease)
     store.write_snapshot(b"%d" % (number + 1), expect=current.revision if current else None, lease=lease)
     lease.release()
 """
@@ -115,7 +115,7 @@ def test_a_lock_file_overwritten_by_something_else_is_a_loss(tmp_path: Path) -> 
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     (tmp_path / "lock.json").write_text("{")
     with pytest.raises(LockLost, match="overwritten"):
-        store.append_journal(b"late", lease)
+        store.append_journal([b"late"], lease)
     lease.release()
     assert (tmp_path / "lock.json").read_text() == "{"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from flareiac.kernel.kill_points import Interrupted
-from flareiac.sdk.state import Conflict, LockHeld, LockLost, StateStore, StateUnreachable
+from flareiac.sdk.state import Conflict, Lease, LockHeld, LockLost, StateStore, StateUnreachable
 from tests.state.conformance import ignore_wait
 from tests.state.fake_log import FakeLog, FakePlace, fake_store
 
@@ -77,20 +77,20 @@ class Writer:
             moment = store.read()
             items = _items(moment.snapshot.content) if moment.snapshot else []
             items += moment.journal.records
-            for part in ("a", "b"):
-                items += self._append(store, lease, f"{self.name}{number}{part}".encode())
+            for parts in ("a", "bc"):
+                items += self._append(store, lease, [f"{self.name}{number}{part}".encode() for part in parts])
             revision = moment.snapshot.revision if moment.snapshot else None
             store.write_snapshot(b"\n".join(items), expect=revision, lease=lease)
-            self._append(store, lease, f"{self.name}{number}c".encode())
+            self._append(store, lease, [f"{self.name}{number}d".encode()])
         except (LockLost, Conflict, StateUnreachable, Interrupted):
             return
         finally:
             lease.release()
 
-    def _append(self, store: StateStore, lease: object, record: bytes) -> list[bytes]:
-        store.append_journal(record, lease)  # type: ignore[arg-type]
-        self.acknowledged.append(record)
-        return [record]
+    def _append(self, store: StateStore, lease: Lease, records: list[bytes]) -> list[bytes]:
+        store.append_journal(records, lease)
+        self.acknowledged += records
+        return records
 
 
 def _items(content: bytes) -> list[bytes]:
@@ -138,7 +138,7 @@ def test_a_writer_stopped_at_any_point_while_another_works_loses_nothing_acknowl
         first.finish()
         _check(place, [first, *others])
         if later > 60 or point == 0:
-            assert len(others[0].acknowledged) == 3
+            assert len(others[0].acknowledged) == 4
 
 
 @pytest.mark.parametrize("later", LATER)

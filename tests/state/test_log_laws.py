@@ -32,7 +32,7 @@ def _grown(records: int, snapshots: int) -> FakePlace:
     for number in range(snapshots):
         revision = store.write_snapshot(b"snapshot %d" % number, expect=revision, lease=lease)
     for number in range(records):
-        store.append_journal(b"record %d" % number, lease)
+        store.append_journal([b"record %d" % number], lease)
     lease.release()
     return place
 
@@ -53,7 +53,7 @@ def test_every_operation_asks_the_same_number_of_requests_at_any_length(records:
     }
     (lease,) = held
     assert _requests(log, lease.check) == {}
-    assert _requests(log, lambda: store.append_journal(b"one", lease)) == {"append": 1}
+    assert _requests(log, lambda: store.append_journal([b"one"], lease)) == {"append": 1}
     assert _requests(log, lambda: store.check_writable(lease)) == {"newest": 1}
     assert _requests(log, lambda: fake_store(log).lock_info()) == {"newest": 1, "read": 1}
     assert _requests(log, lambda: fake_store(log).history()) == {"newest": 1, "read": 1}
@@ -97,7 +97,7 @@ def test_a_client_that_meets_its_own_write_goes_on(kind: str) -> None:
     log.append = repeated  # type: ignore[method-assign]
     store = fake_store(log)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
     store.write_snapshot(b"1", expect=None, lease=lease)
     lease.release()
     assert sorted(place.records) == [1, 2, 3, 4]
@@ -120,13 +120,13 @@ def test_after_an_append_of_unknown_outcome_nothing_acknowledged_is_lost_or_doub
 
     store = fake_store(log)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"a", lease)
+    store.append_journal([b"a"], lease)
     setattr(log, "after" if is_carried_out else "before", fail)
     with pytest.raises(StateUnreachable):
-        store.append_journal(b"b", lease)
+        store.append_journal([b"b", b"c"], lease)
     log.before = log.after = lambda _request, _number: None
-    store.append_journal(b"c", lease)
-    assert store.read_journal().records == ((b"a", b"b", b"c") if is_carried_out else (b"a", b"c"))
+    store.append_journal([b"d"], lease)
+    assert store.read_journal().records == ((b"a", b"b", b"c", b"d") if is_carried_out else (b"a", b"d"))
     number = max(place.records) + 1
 
     def fail_again(request: str, asked: int) -> None:
@@ -167,7 +167,7 @@ def test_the_clocks_of_hosts_do_not_matter(skew: float) -> None:
     taken = second.lock("destroy", timeout=0, on_wait=ignore_wait)
     assert taken.took_over is not None
     with pytest.raises(LockLost, match="taken over"):
-        first.append_journal(b"late", lease)
+        first.append_journal([b"late"], lease)
     taken.release()
 
 
@@ -175,7 +175,7 @@ def test_a_holder_whose_number_was_collected_while_it_was_paused_writes_nothing_
     place = FakePlace()
     paused = _locked(place)
     lease = paused.lock("apply", timeout=0, on_wait=ignore_wait)
-    paused.append_journal(b"acknowledged", lease)
+    paused.append_journal([b"acknowledged"], lease)
     for _ in range(3):
         place.now += 3600.0
         other = _locked(place)
@@ -188,7 +188,7 @@ def test_a_holder_whose_number_was_collected_while_it_was_paused_writes_nothing_
     assert 3 not in place.records
     before = _locked(place).read()
     with pytest.raises(LockLost):
-        paused.append_journal(b"late", lease)
+        paused.append_journal([b"late"], lease)
     assert _locked(place).read() == before
 
 
@@ -203,7 +203,7 @@ def test_a_place_that_was_emptied_is_never_a_fresh_state_for_a_holder() -> None:
     store = _locked(place)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     place.records.clear()
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
     with pytest.raises(Damaged, match="is missing"):
         _locked(place).read()
 
@@ -212,8 +212,8 @@ def _one_of_each() -> FakePlace:
     place = _grown(0, 1)
     store = _locked(place)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"one", lease)
-    store.append_journal(b"two", lease)
+    store.append_journal([b"one"], lease)
+    store.append_journal([b"two", b"three"], lease)
     return place
 
 
@@ -270,32 +270,16 @@ def test_readers_and_takers_tell_of_damage(which: str, replaced: str) -> None:
     assert (moment.snapshot.content, moment.journal.records) == (b"healed", ())
 
 
-def test_records_that_wait_for_a_request_are_written_together() -> None:
+def test_records_given_together_are_one_record_of_the_log() -> None:
     place = FakePlace()
     log = FakeLog(place)
     store = fake_store(log)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    is_asked, may_go = threading.Event(), threading.Event()
-
-    def hold(request: str, number: int) -> None:
-        is_asked.set()
-        may_go.wait(60)
-
-    log.before = hold
-    threads = [
-        threading.Thread(target=store.append_journal, args=(b"%d" % number, lease)) for number in range(20)
-    ]
-    threads[0].start()
-    assert is_asked.wait(60)
-    for thread in threads[1:]:
-        thread.start()
-    while len(lease._queue) < 19:
-        pass
-    may_go.set()
-    for thread in threads:
-        thread.join(60)
-    assert log.requests["append"] == 3
-    assert sorted(store.read_journal().records, key=int) == [b"%d" % number for number in range(20)]
+    records = tuple(b"%d:" % number * number for number in range(20))
+    assert _requests(log, lambda: store.append_journal(records, lease)) == {"append": 1}
+    assert _requests(log, lambda: store.append_journal((), lease)) == {}
+    store.append_journal([b"last"], lease)
+    assert store.read_journal().records == (*records, b"last")
     lease.release()
 
 

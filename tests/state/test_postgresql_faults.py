@@ -55,7 +55,7 @@ def _filled(place: DatabasePlace) -> LogStore:
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     first = store.write_snapshot(b"1", expect=None, lease=lease)
     store.write_snapshot(b"2", expect=first, lease=lease)
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
     lease.release()
     return store
 
@@ -68,14 +68,14 @@ def test_a_connection_that_is_lost_after_a_commit_loses_and_doubles_nothing(
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     for number in range(5):
         relay.cuts = 1
-        store.append_journal(b"%d" % number, lease)
+        store.append_journal([b"%d" % number], lease)
         assert relay.cuts == 0
     relay.cuts = 1
     store.write_snapshot(b"1", expect=None, lease=lease)
     relay.cuts = 2
     with pytest.raises(StateUnreachable, match="cannot be reached"):
-        store.append_journal(b"unknown", lease)
-    store.append_journal(b"known", lease)
+        store.append_journal([b"unknown"], lease)
+    store.append_journal([b"known"], lease)
     assert store.read_journal().records == (b"unknown", b"known")
     relay.cuts = 1
     lease.release()
@@ -180,14 +180,14 @@ def test_a_server_that_is_not_there_is_named(place: DatabasePlace) -> None:
 def test_a_server_that_is_slow_is_waited_for_only_so_long(place: DatabasePlace, relay: CuttingProxy) -> None:
     store = _store(replace(place, patience=0.3))
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
     relay.is_mute = True
     with pytest.raises(StateUnreachable, match=r"gave no answer for 0.3 s"):
-        store.append_journal(b"unknown", lease)
+        store.append_journal([b"unknown"], lease)
     with pytest.raises(StateUnreachable, match=r"gave no answer for 0.3 s"):
         _store(replace(place, patience=0.3)).read()
     relay.is_mute = False
-    store.append_journal(b"two", lease)
+    store.append_journal([b"two"], lease)
     lease.release()
     assert store.read_journal().records in ((b"one", b"unknown", b"two"), (b"one", b"two"))
 

@@ -58,7 +58,7 @@ def _filled(place: BucketPlace) -> LogStore:
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     first = store.write_snapshot(b"1", expect=None, lease=lease)
     store.write_snapshot(b"2", expect=first, lease=lease)
-    store.append_journal(b"one", lease)
+    store.append_journal([b"one"], lease)
     lease.release()
     return store
 
@@ -81,7 +81,7 @@ def test_what_is_asked_of_the_server(place: BucketPlace, proxy: FaultyProxy) -> 
         "GET",
         "PUT",
     ]
-    assert asked(lambda: store.append_journal(b"two", held[0])) == ["PUT"]
+    assert asked(lambda: store.append_journal([b"two"], held[0])) == ["PUT"]
     revision = store.read_snapshot()
     assert revision is not None
     assert asked(lambda: store.write_snapshot(b"3", expect=revision.revision, lease=held[0])) == [
@@ -199,11 +199,11 @@ def test_refusals_are_named_while_a_command_runs(
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     proxy.rule = lambda _request, _go_on: error_answer(status, code)
     with pytest.raises(S3Unreachable, match=told):
-        store.append_journal(b"two", lease)
+        store.append_journal([b"two"], lease)
     with pytest.raises(S3Unreachable, match=told):
         store.read()
     proxy.rule = lambda request, go_on: go_on(request)
-    store.append_journal(b"three", lease)
+    store.append_journal([b"three"], lease)
     assert store.read_journal().records == (b"one", b"three")
     lease.release()
 
@@ -267,7 +267,7 @@ def test_a_server_whose_clock_is_an_hour_off_changes_nothing(
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
     with pytest.raises(LockHeld):
         _store(place).lock("destroy", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"two", lease)
+    store.append_journal([b"two"], lease)
     lease.release()
     assert store.read_journal().records == (b"one", b"two")
 
@@ -287,7 +287,7 @@ def test_what_else_stands_in_the_folder_is_not_taken_for_a_record(place: BucketP
         bucket.put(f"{place.base}default/log/{name}", b"not a record")
     assert store.read_journal().records == (b"one",)
     lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
-    store.append_journal(b"two", lease)
+    store.append_journal([b"two"], lease)
     lease.release()
     assert _store(place).read_journal().records == (b"one", b"two")
 
