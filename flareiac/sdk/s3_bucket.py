@@ -119,11 +119,14 @@ class Bucket:
             Bucket=self.place.bucket, Key=key, Body=content, **encryption, **conditions
         )
 
-    def replace(self, key: str, content: bytes, revision: str) -> str | None:
-        """Replaces an object that has this revision; the new one, or None where it has another or is gone."""
+    def replace(self, key: str, content: bytes, revision: str | None) -> str | None:
+        """Replaces an object that has this revision (None: there must be none); the new revision, or None
+        where something else is there.
+        """
+        condition = {"IfNoneMatch": "*"} if revision is None else {"IfMatch": revision}
         with self._named(self._request("s3:PutObject", key)), _missing_is_none():
             try:
-                return str(self._put(key, content, IfMatch=revision)["ETag"])
+                return str(self._put(key, content, **condition)["ETag"])
             except ClientError as problem:
                 # A conflict is another writer's request: repeated, this one would meet that one's revision.
                 if problem.response["Error"].get("Code", "") not in ALREADY_THERE | TRY_AGAIN:
@@ -148,11 +151,10 @@ class Bucket:
             return content
         return None
 
-    def written(self, key: str) -> float | None:
-        """When an object was written last."""
+    def head(self, key: str) -> Any:
+        """What the client says of an object without its content; None where there is none."""
         with self._named(self._request("s3:GetObject", key)), _missing_is_none():
-            found = self._client.head_object(Bucket=self.place.bucket, Key=key)
-            return float(found["LastModified"].timestamp())
+            return self._client.head_object(Bucket=self.place.bucket, Key=key)
         return None
 
     def list(self, prefix: str, *, after: str = "", token: str = "", most: int = PAGE, **more: str) -> Any:

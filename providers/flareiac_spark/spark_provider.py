@@ -33,8 +33,18 @@ from flareiac_spark.engine import canonical as engine_canonical
 from flareiac_spark.engine import schema as engine_schema
 from flareiac_spark.engine.application import Applications, packages_of
 from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark.storage import ObjectStore, open_with
 from flareiac_spark.stream import canonical as stream_canonical
 from flareiac_spark.stream import schema as stream_schema
+
+
+def _open_bucket(name: str) -> ObjectStore:
+    from flareiac_spark.storage.s3_store import S3Store
+
+    return S3Store(name)
+
+
+open_with(_open_bucket)
 
 
 class SparkProvider:

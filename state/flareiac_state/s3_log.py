@@ -74,7 +74,8 @@ class S3Log:
         self._bucket.put(f"{self._beat}{epoch}", b"")
 
     def beaten(self, epoch: int) -> float | None:
-        return self._bucket.written(f"{self._beat}{epoch}")
+        found = self._bucket.head(f"{self._beat}{epoch}")
+        return None if found is None else float(found["LastModified"].timestamp())
 
     def forget_beat(self, epoch: int) -> None:
         self._bucket.delete([f"{self._beat}{epoch}"])

@@ -1,0 +1,134 @@
+"""Object storage through Hadoop's file systems by py4j, for a driver: it needs no Python package there, and
+has the credentials that Spark itself uses.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from flareiac_spark.storage.object_store import Listed, Version
+
+_REFUSED: Final = (
+    "org.apache.hadoop.fs.s3a.RemoteFileChangedException",
+    "org.apache.hadoop.fs.FileAlreadyExistsException",
+)
+_MISSING: Final = "java.io.FileNotFoundException"
+_CONDITIONAL: Final = "fs.option.create.conditional.overwrite"
+_CONFLICT: Final = ("ConditionalRequestConflict", "Status Code: 409")
+
+
+class HadoopStore:
+    """One bucket (see ``ObjectStore``). ``jvm`` is py4j's view of a JVM, ``conf`` Hadoop's configuration
+    there.
+    """
+
+    def __init__(self, jvm: Any, conf: Any, bucket: str) -> None:
+        self._jvm, self._bucket = jvm, bucket
+        with self._named(""):
+            self._files = self._path("").getFileSystem(conf)
+
+    @property
+    def address(self) -> str:
+        return f"s3://{self._bucket}"
+
+    def get(self, key: str) -> Version | None:
+        with self._named(key), _missing_is_none():
+            # The revision first: with newer content it is refused, with older content it would not be.
+            revision = str(self._files.getFileStatus(self._path(key)).getEtag())
+            stream = self._files.open(self._path(key))
+            try:
+                return Version(content=bytes(stream.readAllBytes()), revision=revision)
+            finally:
+                stream.close()
+        return None
+
+    def look(self, key: str) -> Listed | None:
+        with self._named(key), _missing_is_none():
+            status = self._files.getFileStatus(self._path(key))
+            return None if status.isDirectory() else self._listed(status)
+        return None
+
+    def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
+        found: list[Listed] = []
+        with self._named(prefix), _missing_is_none():
+            if deep:
+                each = self._files.listFiles(self._path(prefix), True)
+                while each.hasNext():
+                    found.append(self._listed(each.next()))
+            else:
+                found = [self._listed(status) for status in self._files.listStatus(self._path(prefix))]
+        return iter(found)
+
+    def put(self, key: str, content: bytes) -> None:
+        with self._named(key):
+            self._write(self._files.createFile(self._path(key)).overwrite(True), content)
+
+    def swap(self, key: str, content: bytes, revision: str | None) -> str | None:
+        with self._named(key):
+            builder = self._files.createFile(self._path(key))
+            if revision is None:
+                builder = builder.must(_CONDITIONAL, True)
+            else:
+                builder = builder.overwrite(True).must(f"{_CONDITIONAL}.etag", revision)
+            self._is_written(builder, content)
+        # Whether it was this request or an earlier one of its own that was refused, the content tells.
+        found = self.get(key)
+        return found.revision if found is not None and found.content == content else None
+
+    def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            with self._named(key):
+                self._files.delete(self._path(key), False)
+
+    def _is_written(self, builder: Any, content: bytes) -> bool:
+        from py4j.protocol import Py4JJavaError
+
+        try:
+            self._write(builder, content)
+        except Py4JJavaError as problem:
+            name, text = problem.java_exception.getClass().getName(), str(problem.java_exception)
+            if name in (*_REFUSED, _MISSING) or any(word in text for word in _CONFLICT):
+                return False
+            raise
+        return True
+
+    def _write(self, builder: Any, content: bytes) -> None:
+        stream = builder.build()
+        stream.write(content)
+        stream.close()
+
+    def _path(self, key: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.address}/{key}")
+
+    def _listed(self, status: Any) -> Listed:
+        key = str(status.getPath().toUri().getPath()).lstrip("/")
+        if status.isDirectory():
+            return Listed(key=f"{key}/")
+        return Listed(key=key, size=int(status.getLen()), modified=status.getModificationTime() / 1000)
+
+    @contextmanager
+    def _named(self, key: str) -> Iterator[None]:
+        """Raises ``OSError`` for what the JVM raises."""
+        from py4j.protocol import Py4JError
+
+        try:
+            yield
+        except Py4JError as problem:
+            raise OSError(f"{_said(problem)} [{self.address}/{key}]") from problem
+
+
+@contextmanager
+def _missing_is_none() -> Iterator[None]:
+    """Leaves the body, without an error, where there is no such object."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        yield
+    except Py4JJavaError as problem:
+        if problem.java_exception.getClass().getName() != _MISSING:
+            raise
+
+
+def _said(problem: Exception) -> str:
+    java = getattr(problem, "java_exception", None)
+    return str(java) if java is not None else str(problem)

@@ -1,0 +1,63 @@
+"""The port of object storage: what the client of one bucket offers. Raises ``OSError`` for every failure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """An object's content, and the revision that the next conditional write must name."""
+
+    content: bytes
+    revision: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One object, or, where only a level is listed, a folder: its key ends with a slash then.
+
+    ``size`` is in bytes, ``modified`` in UTC seconds since 1970 by the clock of the storage; of a folder both
+    are 0.
+    """
+
+    key: str
+    size: int = 0
+    modified: float = 0.0
+
+
+class ObjectStore(Protocol):
+    """One bucket."""
+
+    @property
+    def address(self) -> str:
+        """``s3://BUCKET``."""
+        ...
+
+    def get(self, key: str) -> Version | None:
+        """None where there is no such object."""
+        ...
+
+    def look(self, key: str) -> Listed | None:
+        """What a listing would say of one object."""
+        ...
+
+    def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
+        """What a key that begins with ``prefix`` (empty, or with a slash at its end) names: all objects, or
+        one level of objects and folders. Markers of empty folders are left out.
+        """
+        ...
+
+    def put(self, key: str, content: bytes) -> None:
+        """Replaces the object, whatever is there."""
+        ...
+
+    def swap(self, key: str, content: bytes, revision: str | None) -> str | None:
+        """Replaces the object that has this revision (None: there must be none); returns the new revision, or
+        None where something else is there. A request that is repeated recognises its own content.
+        """
+        ...
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Deletes objects, those that are not there too."""
+        ...
