@@ -30,6 +30,15 @@ PAGE: Final = 1000
 _CONFLICTS: Final = 8
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3Entry:
+    """One object as a listing shows it: bytes, and UTC seconds since 1970 by the clock of the place."""
+
+    key: str
+    size: int
+    modified: float
+
+
 class S3Unreachable(OSError):
     """The bucket does not answer, or refuses. The text says what failed, where, and what to do."""
 
@@ -151,11 +160,27 @@ class Bucket:
             return content
         return None
 
-    def head(self, key: str) -> Any:
-        """What the client says of an object without its content; None where there is none."""
+    def head(self, key: str) -> S3Entry | None:
+        """What a listing would say of one object; None where there is none."""
         with self._named(self._request("s3:GetObject", key)), _missing_is_none():
-            return self._client.head_object(Bucket=self.place.bucket, Key=key)
+            found = self._client.head_object(Bucket=self.place.bucket, Key=key)
+            return S3Entry(key=key, size=found["ContentLength"], modified=found["LastModified"].timestamp())
         return None
+
+    def entries(self, prefix: str, *, deep: bool) -> Iterator[S3Entry]:
+        """All objects whose keys begin so; not ``deep``: those without a further slash, and as entries of
+        size 0 the folders up to that slash.
+        """
+        token = ""
+        while True:
+            page = self.list(prefix, token=token, Delimiter="" if deep else "/")
+            for item in page.get("Contents", ()):
+                yield S3Entry(key=item["Key"], size=item["Size"], modified=item["LastModified"].timestamp())
+            for item in page.get("CommonPrefixes", ()):
+                yield S3Entry(key=item["Prefix"], size=0, modified=0.0)
+            if not page.get("IsTruncated"):
+                return
+            token = page["NextContinuationToken"]
 
     def list(self, prefix: str, *, after: str = "", token: str = "", most: int = PAGE, **more: str) -> Any:
         """One page: what the client returns."""

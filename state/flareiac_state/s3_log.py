@@ -75,7 +75,7 @@ class S3Log:
 
     def beaten(self, epoch: int) -> float | None:
         found = self._bucket.head(f"{self._beat}{epoch}")
-        return None if found is None else float(found["LastModified"].timestamp())
+        return None if found is None else found.modified
 
     def forget_beat(self, epoch: int) -> None:
         self._bucket.delete([f"{self._beat}{epoch}"])

@@ -80,7 +80,7 @@ class ObjectPath:
     def is_dir(self) -> bool:
         return next(iter(self.store.list(self.prefix, deep=False)), None) is not None
 
-    def iterdir(self) -> Iterator["ObjectPath"]:
+    def iterdir(self) -> "Iterator[ObjectPath]":
         """Raises ``FileNotFoundError`` at once where there is no folder."""
         found = [ObjectPath(self.store, item.key) for item in self.store.list(self.prefix, deep=False)]
         if not found:

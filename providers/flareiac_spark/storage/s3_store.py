@@ -24,24 +24,13 @@ class S3Store:
 
     def look(self, key: str) -> Listed | None:
         found = self._bucket.head(key)
-        if found is None:
-            return None
-        return Listed(key=key, size=found["ContentLength"], modified=found["LastModified"].timestamp())
+        return None if found is None else Listed(key=key, size=found.size, modified=found.modified)
 
     def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
-        token = ""
-        while True:
-            page = self._bucket.list(prefix, token=token, Delimiter="" if deep else "/")
-            for item in page.get("Contents", ()):
-                if not item["Key"].endswith("/"):
-                    yield Listed(
-                        key=item["Key"], size=item["Size"], modified=item["LastModified"].timestamp()
-                    )
-            for item in page.get("CommonPrefixes", ()):
-                yield Listed(key=item["Prefix"])
-            if not page.get("IsTruncated"):
-                return
-            token = page["NextContinuationToken"]
+        for item in self._bucket.entries(prefix, deep=deep):
+            # An object with a slash at its end is the marker of an empty folder.
+            if not item.key.endswith("/") or not (deep or item.key == prefix):
+                yield Listed(key=item.key, size=item.size, modified=item.modified)
 
     def put(self, key: str, content: bytes) -> None:
         self._bucket.put(key, content)
