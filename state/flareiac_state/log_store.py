@@ -139,7 +139,9 @@ class LogStore:
         lease.put_deletion()
         reach("state.before-collect")
         is_fence = before is not None and before.header.kind is RecordKind.RELEASE
-        self._log.collect(before=first - 1 if is_fence else first, keep=(), age=0.0)
+        # The workspace is gone already; what stays is collected when it is made and deleted again.
+        with suppress(OSError):
+            self._log.collect(before=first - 1 if is_fence else first, keep=(), age=0.0)
 
     def _earlier(self) -> tuple[SnapshotMark, ...]:
         tip = self._reader.tip()
