@@ -32,11 +32,14 @@ _CONFLICTS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3Entry:
-    """One object as a listing shows it: bytes, and UTC seconds since 1970 by the clock of the place."""
+    """One object as a listing shows it: bytes, UTC seconds since 1970 by the clock of the place, and the
+    revision that a conditional write names.
+    """
 
     key: str
     size: int
     modified: float
+    revision: str = ""
 
 
 class S3Unreachable(OSError):
@@ -164,7 +167,7 @@ class Bucket:
         """What a listing would say of one object; None where there is none."""
         with self._named(self._request("s3:GetObject", key)), _missing_is_none():
             found = self._client.head_object(Bucket=self.place.bucket, Key=key)
-            return S3Entry(key=key, size=found["ContentLength"], modified=found["LastModified"].timestamp())
+            return _entry(key, found["ContentLength"], found)
         return None
 
     def entries(self, prefix: str, *, deep: bool) -> Iterator[S3Entry]:
@@ -175,7 +178,7 @@ class Bucket:
         while True:
             page = self.list(prefix, token=token, Delimiter="" if deep else "/")
             for item in page.get("Contents", ()):
-                yield S3Entry(key=item["Key"], size=item["Size"], modified=item["LastModified"].timestamp())
+                yield _entry(item["Key"], item["Size"], item)
             for item in page.get("CommonPrefixes", ()):
                 yield S3Entry(key=item["Prefix"], size=0, modified=0.0)
             if not page.get("IsTruncated"):
@@ -215,6 +218,10 @@ def _missing_is_none() -> Iterator[None]:
     except ClientError as problem:
         if problem.response["Error"].get("Code", "") not in NOT_THERE:
             raise
+
+
+def _entry(key: str, size: int, said: Any) -> S3Entry:
+    return S3Entry(key=key, size=size, modified=said["LastModified"].timestamp(), revision=said["ETag"])
 
 
 def moment_of(answer: Mapping[str, Any]) -> float:

@@ -253,7 +253,7 @@ def test_spark_starts_with_the_secret_and_does_not_show_it(monkeypatch: pytest.M
         "spark.sql.catalog.lake.token": reference,
         "spark.plain": "1",
     }
-    found = spark_conf(ApplicationSettings(conf=given), {})
+    found = spark_conf(ApplicationSettings(conf=given), {}, {})
     assert found["spark.hadoop.some.key"] == HIDDEN
     assert found["spark.plain"] == "1"
     assert "spark.sql.catalog.lake.token" not in found

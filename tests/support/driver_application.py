@@ -19,8 +19,6 @@ def driver_application(
     conf: Mapping[str, str], jars: Sequence[Path], java_home: Path, root: Path
 ) -> Iterator[Any]:
     """The session that jobs derive theirs from."""
-    from pyspark import SparkContext
-
     machine = {
         "spark.master": "local[2]",
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
@@ -34,6 +32,3 @@ def driver_application(
         started = start_spark(settings, root)
         yield started.session
         end_spark(started, 60)
-    SparkContext._gateway = SparkContext._jvm = (
-        None  # another suite of the same process starts a JVM of its own
-    )

@@ -14,11 +14,6 @@ from flareiac_spark.application.launch import Launch, environment
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError
 from flareiac_spark.runtime.lock_file import LOCK_FILE
 
-PACKAGES = "spark.flareiac.packages"
-"""A setting that Spark does not know: the coordinates that the application was started with, so that a later
-job can add to them.
-"""
-
 
 def serve(location: Path, root: Path) -> int:
     """Runs the driver of a control directory in this process; returns its exit code. Raises ``Failure``.
@@ -44,8 +39,7 @@ def launch_of(settings: ApplicationSettings, root: Path) -> Launch:
     from flareiac_spark.runtime.launch import prepare
 
     project = root if (root / LOCK_FILE).is_file() or not settings.root else Path(settings.root)
-    packages = sorted(item for item in settings.conf.get(PACKAGES, "").split(",") if item)
-    runtime = prepare(project, packages)
+    runtime = prepare(project, settings.packages)
     return Launch(
         java_home=runtime.java.home,
         jars=runtime.jars,

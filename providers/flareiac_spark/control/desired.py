@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from flareiac.kernel.records import SPARSE
 
 T = TypeVar("T")
+
+PACKAGES: Final = "spark.flareiac.packages"
+"""A setting that Spark does not know: the coordinates that the application was started with, so that a later
+job can add to them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +32,11 @@ class ApplicationSettings:
     root: str = ""
     master: str = "local[*]"
     memory: str | None = None
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Maven coordinates, sorted."""
+        return tuple(sorted(item for item in self.conf.get(PACKAGES, "").split(",") if item))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,19 +2,36 @@
 has the credentials that Spark itself uses.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from flareiac_spark.storage.hadoop_settings import hadoop_settings
 from flareiac_spark.storage.object_store import Listed, Version
 
 _REFUSED: Final = (
     "org.apache.hadoop.fs.s3a.RemoteFileChangedException",
     "org.apache.hadoop.fs.FileAlreadyExistsException",
 )
+_REPLACED_AT_MOST: Final = 5
 _MISSING: Final = "java.io.FileNotFoundException"
 _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"
+_PATIENCE: Final = {
+    "fs.s3a.attempts.maximum": "3",
+    "fs.s3a.retry.limit": "3",
+    "fs.s3a.connection.establish.timeout": "10s",
+    "fs.s3a.connection.timeout": "20s",
+}
+"""A heartbeat that waits for minutes comes too late; the next one tries again."""
 _CONFLICT: Final = ("ConditionalRequestConflict", "Status Code: 409")
+
+
+def configuration(jvm: Any, environment: Mapping[str, str]) -> Any:
+    """Hadoop's configuration for S3 as the environment says it is reached, before Spark runs."""
+    conf = jvm.org.apache.hadoop.conf.Configuration()
+    for name, value in {**hadoop_settings(environment), **_PATIENCE}.items():
+        conf.set(name, value)
+    return conf
 
 
 class HadoopStore:
@@ -25,22 +42,35 @@ class HadoopStore:
     def __init__(self, jvm: Any, conf: Any, bucket: str) -> None:
         self._jvm, self._bucket = jvm, bucket
         with self._named(""):
-            self._files = self._path("").getFileSystem(conf)
+            # Its own one: Spark's have the settings of the application, and are cached by address alone.
+            self._files = jvm.org.apache.hadoop.fs.FileSystem.newInstance(self._path("").toUri(), conf)
 
     @property
     def address(self) -> str:
         return f"s3://{self._bucket}"
 
     def get(self, key: str) -> Version | None:
-        with self._named(key), _missing_is_none():
-            # The revision first: with newer content it is refused, with older content it would not be.
-            revision = str(self._files.getFileStatus(self._path(key)).getEtag())
-            stream = self._files.open(self._path(key))
-            try:
-                return Version(content=bytes(stream.readAllBytes()), revision=revision)
-            finally:
-                stream.close()
-        return None
+        for last in (*[False] * _REPLACED_AT_MOST, True):
+            with self._named(key), _missing_is_none():
+                try:
+                    return self._read(key)
+                except Exception as problem:
+                    if last or not _is_replaced(problem):
+                        raise
+                    continue
+            return None
+        raise AssertionError("the last attempt returns or raises")
+
+    def _read(self, key: str) -> Version | None:
+        """Content and revision of one moment: what was replaced after it was looked at is refused."""
+        status = self._files.getFileStatus(self._path(key))
+        if status.isDirectory():
+            return None
+        stream = self._files.openFile(self._path(key)).withFileStatus(status).build().get()
+        try:
+            return Version(content=bytes(stream.readAllBytes()), revision=str(status.getEtag()))
+        finally:
+            stream.close()
 
     def look(self, key: str) -> Listed | None:
         with self._named(key), _missing_is_none():
@@ -104,7 +134,12 @@ class HadoopStore:
         key = str(status.getPath().toUri().getPath()).lstrip("/")
         if status.isDirectory():
             return Listed(key=f"{key}/")
-        return Listed(key=key, size=int(status.getLen()), modified=status.getModificationTime() / 1000)
+        return Listed(
+            key=key,
+            size=int(status.getLen()),
+            modified=status.getModificationTime() / 1000,
+            revision=str(status.getEtag()),
+        )
 
     @contextmanager
     def _named(self, key: str) -> Iterator[None]:
@@ -127,6 +162,11 @@ def _missing_is_none() -> Iterator[None]:
     except Py4JJavaError as problem:
         if problem.java_exception.getClass().getName() != _MISSING:
             raise
+
+
+def _is_replaced(problem: Exception) -> bool:
+    java = getattr(problem, "java_exception", None)
+    return java is not None and java.getClass().getName() in _REFUSED
 
 
 def _said(problem: Exception) -> str:

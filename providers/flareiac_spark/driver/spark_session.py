@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flareiac.kernel.durable_files import write_new
 from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
+from flareiac_spark.driver.gateway import end_jvm, start_jvm
 from flareiac_spark.driver.jvm import jvm_of
+from flareiac_spark.storage.hadoop_settings import hadoop_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,6 +36,7 @@ _DEFAULTS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.redaction.regex": "(?i)secret|password|token|credential|access[.]?key",
 }
+_HADOOP_S3 = "org.apache.hadoop:hadoop-aws:"
 _REDACTION = "spark.redaction.regex"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _FIXED = {
@@ -56,22 +58,16 @@ class Started:
 
 
 def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
-    """Starts the JVM and the root session. Raises what pyspark raises, and ``Failure`` for a secret that this
-    process cannot have.
+    """Starts the root session, and the JVM unless it runs. Raises what pyspark raises, and ``Failure`` for a
+    secret that this process cannot have.
     """
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    conf = spark_conf(settings, json.loads(os.environ.get(LAUNCH_CONF, "{}")))
-    properties = scratch / ".spark.properties"
-    _write_properties(properties, conf)
-    # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have
-    # passwords.
-    os.environ["PYSPARK_SUBMIT_ARGS"] = f'--properties-file "{properties}" pyspark-shell'
-    try:
-        session = SparkSession.builder.getOrCreate()
-    finally:
-        properties.unlink(missing_ok=True)
+    conf = spark_conf(settings, machine_conf(), os.environ)
+    start_jvm(conf, scratch)
+    SparkContext.getOrCreate(SparkConf().setAll(list(conf.items())))
+    session = SparkSession.builder.getOrCreate()
     session.sparkContext.setLogLevel(settings.log_level)
     gateway: Any = SparkContext._gateway
     jvm: Any = session._jvm
@@ -85,10 +81,18 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
     )
 
 
-def spark_conf(settings: ApplicationSettings, machine: Mapping[str, str]) -> dict[str, str]:
+def machine_conf() -> dict[str, str]:
+    """The settings that belong to this machine, as the process was given them."""
+    found: dict[str, str] = json.loads(os.environ.get(LAUNCH_CONF, "{}"))
+    return found
+
+
+def spark_conf(
+    settings: ApplicationSettings, machine: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, str]:
     """What the root session starts with. ``machine``: settings that belong to this machine; they win over the
     shared ones. Of JVM options both count, the user's last: the JVM takes the last of two that contradict
-    each other.
+    each other. ``environment`` says how S3 is reached, where the application has Hadoop's jars for it.
 
     Raises ``Failure`` for a secret that this process cannot have.
     """
@@ -102,7 +106,10 @@ def spark_conf(settings: ApplicationSettings, machine: Mapping[str, str]) -> dic
         if key in hidden or not is_reference(value)
     }
     redacted = "|".join([_DEFAULTS[_REDACTION], *(f"^{re.escape(key)}$" for key in hidden)])
-    conf = {**_DEFAULTS, "spark.app.name": settings.name, _REDACTION: redacted, **shared, **machine, **_FIXED}
+    own = {**_DEFAULTS, "spark.app.name": settings.name, _REDACTION: redacted}
+    if any(package.startswith(_HADOOP_S3) for package in settings.packages):
+        own |= {f"spark.hadoop.{name}": value for name, value in hadoop_settings(environment).items()}
+    conf = {**own, **shared, **machine, **_FIXED}
     if options := [given[_JAVA_OPTIONS] for given in (machine, shared) if given.get(_JAVA_OPTIONS)]:
         conf[_JAVA_OPTIONS] = " ".join(options)
     cores = _local_cores(conf["spark.master"])
@@ -159,44 +166,13 @@ def set_catalogs(session: "SparkSession", conf: Mapping[str, str]) -> None:
             session.conf.set(key, value)
 
 
-def end_spark(started: Started, seconds: float) -> None:
-    """Stops Spark and waits until its JVM is gone, so that the next application finds nothing in its way."""
-    from pyspark import SparkContext
-
+def stop_spark(started: Started) -> None:
+    """Ends Spark; its JVM stays."""
     with contextlib.suppress(Exception):  # a JVM that is gone already cannot be asked
         started.session.stop()
-    gateway: Any = SparkContext._gateway
-    with contextlib.suppress(Exception):
-        gateway.shutdown()
-    if started.process is None:
-        return
-    if started.process.stdin is not None:
-        with contextlib.suppress(OSError):
-            started.process.stdin.close()
-    try:
-        started.process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        started.process.kill()
-        started.process.wait()
 
 
-def _write_properties(path: Path, conf: Mapping[str, str]) -> None:
-    path.unlink(missing_ok=True)
-    lines = (f"{_escape(key, ' :=#!')}={_escape(value, '')}\n" for key, value in conf.items())
-    write_new(path, "".join(lines).encode("ascii"))
-
-
-def _escape(text: str, special: str) -> str:
-    """In the format of ``java.util.Properties``."""
-    shown = []
-    for at, letter in enumerate(text):
-        if letter == "\\" or letter in special or (letter == " " and at == 0):
-            shown.append("\\" + letter)
-        elif letter in "\n\r\t":
-            shown.append({"\n": "\\n", "\r": "\\r", "\t": "\\t"}[letter])
-        elif letter.isascii():
-            shown.append(letter)
-        else:
-            units = letter.encode("utf-16-be")
-            shown.extend(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
-    return "".join(shown)
+def end_spark(started: Started, seconds: float) -> None:
+    """Ends Spark and its JVM, so that the next application finds nothing in its way."""
+    stop_spark(started)
+    end_jvm(seconds)

@@ -22,10 +22,12 @@ from flareiac_spark.application import (
     is_elsewhere_and_silent,
     stop_application,
 )
-from flareiac_spark.application.serve import PACKAGES, launch_of
+from flareiac_spark.application.serve import launch_of
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
+from flareiac_spark.control.desired import PACKAGES
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.places import absolute_place
+from flareiac_spark.storage import hadoop_settings, is_object_uri
 
 _EXTENSIONS = "spark.sql.extensions"
 _CATALOG = "spark.sql.catalog."
@@ -67,6 +69,19 @@ def needs_of(references: References) -> Needs:
     return found
 
 
+def object_storage_needs() -> Needs:
+    """What whoever keeps something in object storage needs: the jars. How it is reached, the driver's own
+    environment says (``storage.hadoop_settings``).
+    """
+    return Needs(packages=frozenset(hadoop_settings.PACKAGES))
+
+
+def own_packages(engine: EngineDefinition) -> frozenset[str]:
+    """The coordinates that an engine needs whatever its jobs are."""
+    stored = object_storage_needs().packages if is_object_uri(engine.runtime_location) else frozenset()
+    return stored.union(engine.packages)
+
+
 def _catalog_in(key: str) -> str:
     return key.removeprefix(_CATALOG).partition(".")[0]
 
@@ -75,7 +90,7 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
     """What the application is started with. ``digest`` covers what only a new JVM can take; catalogs a
     session takes.
     """
-    packages = sorted(needs.packages | set(engine.packages))
+    packages = sorted(needs.packages | own_packages(engine))
     conf = {**engine.conf, PACKAGES: ",".join(packages)}
     extensions = [*_split(engine.conf.get(_EXTENSIONS)), *sorted(needs.extensions)]
     if extensions:
@@ -97,7 +112,7 @@ def needs_in(running: ApplicationSettings) -> Needs:
     """The catalogs and packages that an application has already."""
     return Needs(
         conf={key: value for key, value in running.conf.items() if key.startswith(_CATALOG)},
-        packages=frozenset(_split(running.conf.get(PACKAGES))),
+        packages=frozenset(running.packages),
         extensions=frozenset(_split(running.conf.get(_EXTENSIONS))),
     )
 
@@ -215,7 +230,7 @@ class Applications:
 
 def packages_of(engines: Iterable[EngineDefinition], references: References) -> tuple[str, ...]:
     """Every coordinate that these engines and the declared catalogs need, sorted."""
-    return tuple(sorted(needs_of(references).packages.union(*(engine.packages for engine in engines))))
+    return tuple(sorted(needs_of(references).packages.union(*map(own_packages, engines))))
 
 
 def read_status(control: ControlDirectory) -> Status | None:

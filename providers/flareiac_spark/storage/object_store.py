@@ -18,12 +18,13 @@ class Listed:
     """One object, or, where only a level is listed, a folder: its key ends with a slash then.
 
     ``size`` is in bytes, ``modified`` in UTC seconds since 1970 by the clock of the storage; of a folder both
-    are 0.
+    are 0. ``revision`` as in ``Version``.
     """
 
     key: str
     size: int = 0
     modified: float = 0.0
+    revision: str = ""
 
 
 class ObjectStore(Protocol):

@@ -4,7 +4,7 @@ AWS settings of the process (``AWS_PROFILE``, ``AWS_REGION``, ``AWS_ENDPOINT_URL
 
 from collections.abc import Iterator, Sequence
 
-from flareiac.sdk.s3_bucket import Bucket, BucketPlace
+from flareiac.sdk.s3_bucket import Bucket, BucketPlace, S3Entry
 from flareiac_spark.storage.object_store import Listed, Version
 
 
@@ -24,13 +24,13 @@ class S3Store:
 
     def look(self, key: str) -> Listed | None:
         found = self._bucket.head(key)
-        return None if found is None else Listed(key=key, size=found.size, modified=found.modified)
+        return None if found is None else _listed(found)
 
     def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
         for item in self._bucket.entries(prefix, deep=deep):
             # An object with a slash at its end is the marker of an empty folder.
             if not item.key.endswith("/") or not (deep or item.key == prefix):
-                yield Listed(key=item.key, size=item.size, modified=item.modified)
+                yield _listed(item)
 
     def put(self, key: str, content: bytes) -> None:
         self._bucket.put(key, content)
@@ -44,3 +44,7 @@ class S3Store:
 
     def delete(self, keys: Sequence[str]) -> None:
         self._bucket.delete(keys)
+
+
+def _listed(item: S3Entry) -> Listed:
+    return Listed(key=item.key, size=item.size, modified=item.modified, revision=item.revision)

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import Launch, launch_conf
 from flareiac_spark.control import ApplicationSettings, Desired, DesiredJob, JobStatus, Restart
+from flareiac_spark.control.desired import PACKAGES
 from flareiac_spark.driver.column_types import quote, spark_type
 from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.restart_policy import RestartPolicy
 from flareiac_spark.driver.root_cause import Link, choose
 from flareiac_spark.driver.spark_session import spark_conf
+from flareiac_spark.engine.application import object_storage_needs
 from flareiac_spark.engine.canonical import RESERVED_CONF
 
 JOB = "job.a"
@@ -358,12 +360,12 @@ def test_jvm_options_of_the_engine_follow_those_of_the_machine() -> None:
     machine = launch_conf(Launch(java_options=("-Xss4m",)))
     mine = {"spark.driver.extraJavaOptions": '-Dx=1 "-Dy=a b"'}
     assert (
-        spark_conf(ApplicationSettings(conf=mine), machine)["spark.driver.extraJavaOptions"]
+        spark_conf(ApplicationSettings(conf=mine), machine, {})["spark.driver.extraJavaOptions"]
         == '-Xss4m -Dx=1 "-Dy=a b"'
     )
-    assert spark_conf(ApplicationSettings(), machine)["spark.driver.extraJavaOptions"] == "-Xss4m"
+    assert spark_conf(ApplicationSettings(), machine, {})["spark.driver.extraJavaOptions"] == "-Xss4m"
     assert (
-        spark_conf(ApplicationSettings(conf=mine), {})["spark.driver.extraJavaOptions"]
+        spark_conf(ApplicationSettings(conf=mine), {}, {})["spark.driver.extraJavaOptions"]
         == mine["spark.driver.extraJavaOptions"]
     )
 
@@ -374,10 +376,22 @@ def test_no_setting_of_an_engine_is_overruled() -> None:
     """
     machine = launch_conf(Launch(jars=(Path("/a.jar"),), java_options=("-Xss4m",), memory="1g"))
     wanted = {
-        name: "mine" for name in spark_conf(ApplicationSettings(), machine) if name not in RESERVED_CONF
+        name: "mine" for name in spark_conf(ApplicationSettings(), machine, {}) if name not in RESERVED_CONF
     }
-    found = spark_conf(ApplicationSettings(conf=wanted), machine)
+    found = spark_conf(ApplicationSettings(conf=wanted), machine, {})
     assert [name for name in wanted if "mine" not in found[name].split()] == []
+
+
+def test_an_application_with_hadoops_jars_reaches_s3_as_its_environment_says() -> None:
+    environment = {"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9000", "AWS_REGION": "eu-central-1"}
+    packages = {PACKAGES: ",".join(object_storage_needs().packages)}
+    found = spark_conf(ApplicationSettings(conf=packages), {}, environment)
+    assert found["spark.hadoop.fs.s3a.endpoint"] == "http://127.0.0.1:9000"
+    assert found["spark.hadoop.fs.s3a.endpoint.region"] == "eu-central-1"
+    mine = {"spark.hadoop.fs.s3a.endpoint": "http://127.0.0.1:9999"}
+    found = spark_conf(ApplicationSettings(conf={**packages, **mine}), {}, environment)
+    assert found["spark.hadoop.fs.s3a.endpoint"] == "http://127.0.0.1:9999"
+    assert not any("s3" in name for name in spark_conf(ApplicationSettings(), {}, environment))
 
 
 @pytest.mark.parametrize(
@@ -388,9 +402,9 @@ def test_a_local_application_shuffles_into_as_many_partitions_as_it_has_cores(
     master: str, cores: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 8)
-    conf = spark_conf(ApplicationSettings(), {"spark.master": master})
+    conf = spark_conf(ApplicationSettings(), {"spark.master": master}, {})
     assert conf.get("spark.sql.shuffle.partitions") == (None if cores is None else str(cores))
     mine = spark_conf(
-        ApplicationSettings(conf={"spark.sql.shuffle.partitions": "200"}), {"spark.master": master}
+        ApplicationSettings(conf={"spark.sql.shuffle.partitions": "200"}), {"spark.master": master}, {}
     )
     assert mine["spark.sql.shuffle.partitions"] == "200"

@@ -1,0 +1,75 @@
+"""Starts and ends the JVM of this process: together with Spark, or before it, where what should run is read
+through it.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from flareiac.kernel.durable_files import write_new
+
+
+def start_jvm(conf: Mapping[str, str], scratch: Path) -> Any:
+    """py4j's gateway to a JVM that Spark starts in later; the settings count for it. ``scratch`` is a folder
+    for a short-lived file. Raises what pyspark raises.
+    """
+    from pyspark import SparkContext
+
+    properties = scratch / ".spark.properties"
+    _write_properties(properties, conf)
+    # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have
+    # passwords.
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f'--properties-file "{properties}" pyspark-shell'
+    try:
+        SparkContext._ensure_initialized()
+    finally:
+        properties.unlink(missing_ok=True)
+    return SparkContext._gateway
+
+
+def end_jvm(seconds: float) -> None:
+    """Ends the JVM that this process started, if there is one, and waits until it is gone."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return
+    with suppress(Exception):  # a JVM that is gone already cannot be asked
+        gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = None
+    process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    if process is None:
+        return
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _write_properties(path: Path, conf: Mapping[str, str]) -> None:
+    path.unlink(missing_ok=True)
+    lines = (f"{_escape(key, ' :=#!')}={_escape(value, '')}\n" for key, value in conf.items())
+    write_new(path, "".join(lines).encode("ascii"))
+
+
+def _escape(text: str, special: str) -> str:
+    """In the format of ``java.util.Properties``."""
+    shown = []
+    for at, letter in enumerate(text):
+        if letter == "\\" or letter in special or (letter == " " and at == 0):
+            shown.append("\\" + letter)
+        elif letter in "\n\r\t":
+            shown.append({"\n": "\\n", "\r": "\\r", "\t": "\\t"}[letter])
+        elif letter.isascii():
+            shown.append(letter)
+        else:
+            units = letter.encode("utf-16-be")
+            shown.extend(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+    return "".join(shown)

@@ -1,0 +1,47 @@
+"""How Hadoop reaches S3 as the standard settings of AWS in the environment say: for the driver's own reading
+and writing, and for what Spark does with ``s3://`` places. Pure.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+ENDPOINT: Final = "fs.s3a.endpoint"
+REGION: Final = "fs.s3a.endpoint.region"
+PACKAGES: Final = (
+    "org.apache.hadoop:hadoop-aws:3.4.2",
+    "org.apache.iceberg:iceberg-aws-bundle:1.11.0",
+    "software.amazon.awssdk:s3-transfer-manager:2.44.4",
+)
+"""Coordinates of the jars with which Hadoop reaches S3; Iceberg's bundle has the rest of the SDK."""
+_FILES: Final = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+_CREDENTIALS: Final = (
+    "org.apache.hadoop.fs.s3a.TemporaryAWSCredentialsProvider",
+    "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider",
+    "software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider",
+)
+"""Keys among Hadoop's settings, then those that the SDK finds, as boto3 does."""
+
+
+def hadoop_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Hadoop's settings by name. ``s3://`` and ``s3a://`` mean the same."""
+    found = {
+        "fs.s3.impl": _FILES,
+        "fs.s3a.impl": _FILES,
+        "fs.s3a.aws.credentials.provider": ",".join(_CREDENTIALS),
+    }
+    if endpoint := endpoint_of(environment):
+        found |= {ENDPOINT: endpoint, "fs.s3a.path.style.access": "true"}
+    if region := _first(environment, "AWS_REGION", "AWS_DEFAULT_REGION"):
+        found[REGION] = region
+    elif endpoint:
+        found[REGION] = "us-east-1"  # servers of others know no regions, and the client insists on one
+    return found
+
+
+def endpoint_of(environment: Mapping[str, str]) -> str:
+    """The address of the S3 server; empty for the one of AWS."""
+    return _first(environment, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+
+
+def _first(environment: Mapping[str, str], *names: str) -> str:
+    return next((value for name in names if (value := environment.get(name))), "")
