@@ -2,6 +2,7 @@
 catalog is opened.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -25,7 +26,7 @@ from sqlalchemy.exc import IntegrityError
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic
-from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, s3_settings
+from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, present, s3_settings
 from flareiac_iceberg.catalogs.outcomes import Exists, NotEmpty, undecided, unwritable
 from flareiac_iceberg.catalogs.requests import Definition, TableCommit
 from flareiac_iceberg.catalogs.target import Target
@@ -174,7 +175,7 @@ class CatalogWriter(ABC, Generic[S, C]):
         ``Failure``.
         """
         bounds = {"s3.connect-timeout": str(CONNECT_SECONDS), "s3.request-timeout": str(ANSWER_SECONDS)}
-        settings = {**bounds, **s3_settings(self.spec.settings())}
+        settings = {**bounds, **s3_settings(_with_environment(self.spec.settings()))}
         if settings.get("s3.path-style-access") == "false":
             settings.setdefault("s3.force-virtual-addressing", "true")
         return settings
@@ -210,6 +211,22 @@ class CatalogWriter(ABC, Generic[S, C]):
         except IntegrityError:
             if not self.catalog.namespace_exists(name):
                 raise
+
+
+def _with_environment(settings: dict[str, str]) -> dict[str, str]:
+    """Settings with the endpoint and the region that AWS's clients find in the environment, where they say
+    nothing else. Reading finds them by itself; pyiceberg would write to AWS all the same.
+    """
+    endpoint = _first_set("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    ignored = (_first_set("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") or "").lower() == "true"
+    if not endpoint or ignored or "s3.endpoint" in settings:
+        return settings
+    region = _first_set("AWS_REGION", "AWS_DEFAULT_REGION")
+    return present({"client.region": region}) | settings | {"s3.endpoint": endpoint}
+
+
+def _first_set(*variables: str) -> str | None:
+    return next((os.environ[name] for name in variables if os.environ.get(name)), None)
 
 
 def identifier(target: Target) -> tuple[str, ...]:
