@@ -91,8 +91,8 @@ end_story() {
   exit "$code"
 }
 
-# begin_story EXAMPLE WORK: a virtual environment with flareiac (FLAREIAC_VENV, or one below WORK) and a Java are on PATH, and a fresh copy of
-# the example's project is the working directory. Sets $work, $project and $control, which is the engine's runtime_location.
+# begin_story EXAMPLE WORK [EXTRAS]: a virtual environment with flareiac (FLAREIAC_VENV, or one below WORK, with EXTRAS) and a Java are on PATH,
+# and a fresh copy of the example's project is the working directory. Sets $work, $project and $control, which is the engine's runtime_location.
 begin_story() {
   local venv=${FLAREIAC_VENV:-}
   repository=$(cd "$1/../.." && pwd)
@@ -105,7 +105,7 @@ begin_story() {
   if [ -z "$venv" ]; then
     venv=$work/venv
     make_venv "$(find_python)" "$venv"
-    install_project "$venv" spark
+    install_project "$venv" "${3:-spark}"
   fi
   export PATH="$venv/bin:$PATH"
   ensure_java python
