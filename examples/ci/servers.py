@@ -3,8 +3,8 @@
     python servers.py DIRECTORY
 
 Writes ``variables`` (shell) into DIRECTORY once both serve clients. SIGTERM ends both. S3 does what IAM
-policies would do: what was signed with the key of the plan's role only reads, and an unknown key does nothing.
-STS gives a role to those that it trusts.
+policies would do: the key of the plan's role only reads, and an unknown key does nothing. STS gives a role to
+those that it trusts.
 """
 
 import io
@@ -58,7 +58,7 @@ class Guarded:
     ) -> Iterable[bytes]:
         role = form["RoleArn"][0]
         if not trusts(role, form["WebIdentityToken"][0]):
-            return _denied(start)
+            return _denied(start, b"<ErrorResponse>%s</ErrorResponse>")
         answer = b"".join(self._services(request, start))
         found = _NEW_KEY.search(answer)
         assert found is not None, answer
@@ -66,9 +66,9 @@ class Guarded:
         return [answer]
 
 
-def _denied(start: Start) -> Iterable[bytes]:
+def _denied(start: Start, answer: bytes = b"%s") -> Iterable[bytes]:
     start("403 Forbidden", [("Content-Type", "application/xml")])
-    return [b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"]
+    return [answer % b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"]
 
 
 @contextmanager

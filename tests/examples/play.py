@@ -32,3 +32,12 @@ def played(example: str, work: Path, **settings: str) -> str:
     assert "Traceback" not in done.stdout, done.stdout
     assert "\n##### Done." in done.stdout[-500:], done.stdout[-2000:]
     return done.stdout
+
+
+def expect(said: str, *texts: str) -> None:
+    """Each text follows the one before it."""
+    at = 0
+    for text in texts:
+        found = said.find(text, at)
+        assert found >= 0, f"{text!r} is missing after {said[max(0, at - 200) : at]!r} in:\n{said}"
+        at = found + len(text)

@@ -4,16 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.play import played
-
-
-def expect(said: str, *texts: str) -> None:
-    """Each text follows the one before it."""
-    at = 0
-    for text in texts:
-        found = said.find(text, at)
-        assert found >= 0, f"{text!r} is missing after {said[max(0, at - 200) : at]!r} in:\n{said}"
-        at = found + len(text)
+from tests.examples.play import expect, played
 
 
 def test_an_existing_lake_becomes_configuration(tmp_path: Path) -> None:

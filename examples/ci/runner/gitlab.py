@@ -170,7 +170,6 @@ def _link_cache(machine: Machine, folder: Path) -> None:
     cache = machine.store / "cache"
     if not cache.exists():
         cache.mkdir()
-
         kept = cache_directory()
         kept.mkdir(parents=True, exist_ok=True)
         (cache / "flareiac").symlink_to(kept)

@@ -2,9 +2,10 @@
 # markdown.sh TITLE FILE: a printed text as Markdown, short enough for a comment.
 set -euo pipefail
 limit=60000
-printf '### %s\n\n' "$1"
-# A fence that no line of the text can close.
-printf '````````````\n'
-head -c "$limit" "$2" | iconv -c -f utf-8 -t utf-8
-printf '\n````````````\n'
-if [ "$(wc -c <"$2")" -gt "$limit" ]; then printf '\nCut here; all of it is in the artefact %s.\n' "$2"; fi
+size=$(wc -c <"$2")
+# A fence that no line of the text can close
+fence='````````````'
+printf '### %s\n\n%s\n' "$1" "$fence"
+if [ "$size" -gt "$limit" ]; then head -c "$limit" "$2" | sed '$d'; else cat "$2"; fi # whole lines, so whole characters
+printf '%s\n' "$fence"
+if [ "$size" -gt "$limit" ]; then printf '\nCut here; all of it is in the artefact, in %s.\n' "$2"; fi

@@ -1,0 +1,49 @@
+"""The example of a team's CI: every step of its files runs, on S3 and PostgreSQL."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.examples.play import expect, played
+
+pytestmark = pytest.mark.jvm
+
+
+def test_both_systems_plan_apply_and_watch_one_lake(tmp_path: Path, java_home: Path) -> None:
+    work = tmp_path / "work"
+    said = played("ci", work, JAVA_HOME=str(java_home))
+    expect(
+        said,
+        *("GitHub, plan.yml: plan", "Plan: 2 to add, 0 to change, 0 to destroy.", "gh pr comment 1"),
+        *("GitHub, apply.yml: apply", "Resources: 2 added", "0 rows in 0 files"),
+        *("GitHub, nightly.yml: drift", "No drift."),
+        *("GitHub, nightly.yml: maintain", "12 files", "Maintained: 1.", "12 rows in 1 files"),
+        *(
+            "GitHub, nightly.yml: drift",
+            'was changed from "zstd" to "gzip" outside of FlareIaC',
+            "(exit code 3)",
+        ),
+        *("GitHub, plan.yml: plan", "add column currency string", "gh pr comment 2"),
+        *("GitHub, apply.yml: apply", "table.orders: schema_id", "Nothing was changed.", "(exit code 6)"),
+        "sales.orders: order_id, ordered_at, amount, note; 12 rows",
+        *("GitHub, fresh-plan.yml: plan", "add column currency string"),
+        *("GitHub, fresh-plan.yml: apply", "Resources: 0 added, 1 changed"),
+        *("GitLab, plan", "add column country string", "GitLab, plan", "add column country string"),
+        *("GitLab, apply", "Resources: 0 added, 1 changed", "GitLab, drift", "No drift"),
+        *("GitLab, maintain", "Nothing is due.", "order_id, ordered_at, amount, currency, country, note"),
+    )
+    store = work / "ci"
+    comment = (store / "comment-2.md").read_text(encoding="utf-8")
+    assert comment.startswith("### Plan\n"), comment
+    assert "Plan: 0 to add, 1 to change, 0 to destroy." in comment
+    summaries = [
+        path.read_text(encoding="utf-8") for path in sorted(store.glob("*-apply.github_step_summary"))
+    ]
+    assert len(summaries) == 3, summaries
+    assert all(text.startswith("### Apply\n") for text in summaries)
+    assert "The plan is stale" in summaries[1]
+    reports = [
+        json.loads(path.read_text()) for path in sorted(store.glob("artifacts/*/plan/plan-counts.json"))
+    ]
+    assert reports == [{"create": 0, "update": 1, "delete": 0}] * 2
