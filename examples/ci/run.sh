@@ -16,7 +16,7 @@ command -v git >/dev/null || apt_install git
 
 github() { python -m examples.ci.runner github "$@"; }
 gitlab() { python -m examples.ci.runner gitlab "$@"; }
-others() { run python "$example/others.py" "$@"; }
+others() { show "others $*" && python "$example/others.py" "$@"; }
 # request NUMBER MESSAGE: the files of the working directory as a branch of the repository
 request() {
   git checkout -q -b "pull/$1" origin/main
@@ -60,7 +60,7 @@ step "4. A colleague changes a table without a pull request: the nightly job fai
 others set write.parquet.compression-codec gzip
 expecting 3 github schedule
 
-step "5. A pull request repairs it. But before it is merged, somebody changes the table again: the reviewed plan is stale"
+step "5. A pull request repairs it. Before it is merged, the table is changed once more: the reviewed plan is stale"
 pull
 sed -i 's/^  column "amount".*/&\n  column "currency"   { type = "string" }/' orders.flare.hcl
 request 2 "Orders have a currency"

@@ -1,14 +1,16 @@
-"""The tours of the README, beside what an example really prints."""
+"""The tours of a README, beside what an example really prints."""
+
+from pathlib import Path
 
 from tests.docs.fences import fences, missing, outline, shape
 from tests.docs.pages import README
 
 
-def assert_tour(name: str, printed: str) -> None:
+def assert_tour(name: str, printed: str, page: Path = README) -> None:
     """Each line of a tour (``tour NAME`` after the marks of its blocks) is in the output, in order."""
     tour = [
         line
-        for fence in fences(README)
+        for fence in fences(page)
         if fence.language == "tour" and fence.argument == name
         for line in outline(fence.text)
     ]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.play import expect, played
+from tests.docs.tour import assert_tour
+from tests.examples.play import EXAMPLES, expect, played
 
 pytestmark = pytest.mark.jvm
 
@@ -33,6 +34,7 @@ def test_both_systems_plan_apply_and_watch_one_lake(tmp_path: Path, java_home: P
         *("GitLab, apply", "Resources: 0 added, 1 changed", "GitLab, drift", "No drift"),
         *("GitLab, maintain", "Nothing is due.", "order_id, ordered_at, amount, currency, country, note"),
     )
+    assert_tour("ci", said, EXAMPLES / "ci" / "README.md")
     store = work / "ci"
     comment = (store / "comment-2.md").read_text(encoding="utf-8")
     assert comment.startswith("### Plan\n"), comment

@@ -200,7 +200,7 @@ def test_a_plan_of_other_files_is_not_applied(machine: Machine, capfd: pytest.Ca
         (
             "plan.yml",
             "pull_request",
-            "somebody/lake",
+            "stranger/lake",
             "is not the merge of a pull request of this repository",
         ),
     ],
@@ -223,7 +223,7 @@ def test_a_commit_without_a_pull_request_has_no_plan(
 
 
 def test_a_fork_gets_no_plan(machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
-    assert github.run_event(machine, github.pull_event(machine, 1, "somebody/lake")) == 0
+    assert github.run_event(machine, github.pull_event(machine, 1, "stranger/lake")) == 0
     commit_of_fork = machine.git("rev-parse", "refs/pull/1/head")
     pipeline = gitlab.Pipeline(
         source="merge_request_event", commit=commit_of_fork, merge_request=1, source_project="99"
@@ -285,7 +285,7 @@ def test_the_role_of_a_plan_reads_and_never_writes(services: str) -> None:
     [
         f"repo:{REPOSITORY}:pull_request",
         f"repo:{REPOSITORY}:ref:refs/heads/main",
-        "repo:somebody/lake:environment:production",
+        "repo:stranger/lake:environment:production",
         f"project_path:{REPOSITORY}:ref_type:branch:ref:merge-1",
     ],
 )

@@ -3,9 +3,9 @@
     python -m examples.ci.runner github pull_request 1      the plan of a pull request
     python -m examples.ci.runner github merge 1             merges it: what runs on main
     python -m examples.ci.runner github schedule
-    python -m examples.ci.runner github workflow_dispatch fresh-plan.yml     -approve: somebody approves
+    python -m examples.ci.runner github workflow_dispatch fresh-plan.yml     -approve: a reviewer approves
     python -m examples.ci.runner gitlab merge_request 1
-    python -m examples.ci.runner gitlab merge 1             -start=apply: somebody starts the manual job
+    python -m examples.ci.runner gitlab merge 1             -start=apply: a person starts the manual job
     python -m examples.ci.runner gitlab schedule
 
 Ends with the exit code of the first step that failed. The repository is ``origin.git`` in the folder
@@ -42,7 +42,7 @@ def main() -> int:
         _merge(machine, number)
         event = "push"
     if given.system == "github":
-        source = "somebody/lake" if given.fork else REPOSITORY
+        source = "stranger/lake" if given.fork else REPOSITORY
         return github.run_event(
             machine,
             github.pull_event(machine, number, source)
