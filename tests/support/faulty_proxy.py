@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -41,6 +42,17 @@ def error_answer(status: int, code: str) -> Answer:
 
 
 _DATE: Final = "Mon, 23 Nov 2026 12:00:00 GMT"
+
+
+def _chunks(stream: BufferedIOBase) -> bytes:
+    """A body that came in parts, each with its length before it."""
+    parts = []
+    while length := int(stream.readline(), 16):
+        parts.append(stream.read(length))
+        stream.readline()
+    while stream.readline().strip():  # trailers
+        pass
+    return b"".join(parts)
 
 
 @dataclass(slots=True)
@@ -79,8 +91,11 @@ def faulty_proxy(target: str) -> Iterator[FaultyProxy]:
                 self.send_response_only(100)
                 self.end_headers()
             headers: Mapping[str, str] = dict(self.headers.items())
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            kept = {name: value for name, value in headers.items() if name.lower() != "expect"}
+            is_chunked = self.headers.get("Transfer-Encoding", "").lower() == "chunked"
+            length = int(self.headers.get("Content-Length") or 0)
+            body = _chunks(self.rfile) if is_chunked else self.rfile.read(length)
+            left_out = {"expect", "transfer-encoding"} if is_chunked else {"expect"}
+            kept = {name: value for name, value in headers.items() if name.lower() not in left_out}
             proxy.seen.append(f"{self.command} {self.path}")
             self._answer(proxy.rule(Request(self.command, self.path, kept, body), pass_on))
 

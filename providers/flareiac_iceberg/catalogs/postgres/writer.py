@@ -17,14 +17,13 @@ class PostgresWriter(SqlWriter[PostgresCatalog]):
 
     def _uri(self) -> str:
         known = connection_arguments(self.spec)
-        place = {name: known.pop(name, None) for name in ("user", "password", "host", "port", "dbname")}
+        place = {name: known.pop(name, None) for name in ("host", "port", "dbname")}
+        # Not before the host: without a user, who is then the one of the environment, it would be left out.
         bound = {
             "options": f"-c statement_timeout={1000 * ANSWER_SECONDS} -c lock_timeout={1000 * ANSWER_SECONDS}"
         }
         return URL.create(
             "postgresql+psycopg2",
-            username=place["user"],
-            password=place["password"],
             host=place["host"],
             port=int(place["port"] or 5432),
             database=place["dbname"],
