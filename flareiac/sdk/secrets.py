@@ -8,6 +8,7 @@ the secrets of AWS.
 """
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -31,14 +32,19 @@ def is_reference(text: object) -> bool:
     return isinstance(text, str) and text.startswith(_PREFIX)
 
 
+def kind_of(text: str) -> str:
+    """Which of ``KINDS`` a reference is."""
+    return text.removeprefix(_PREFIX).partition(":")[0]
+
+
 def resolve(text: str) -> str:
     """The secret that a text stands for; any other text is returned as it is. Raises ``Failure``, which never
     shows the secret.
     """
     if not is_reference(text):
         return text
-    kind, _, place = text.removeprefix(_PREFIX).partition(":")
-    match kind:
+    place = text.removeprefix(_PREFIX).partition(":")[2]
+    match kind_of(text):
         case "env":
             return _of_variable(place)
         case "file":
@@ -80,8 +86,7 @@ def _of_variable(name: str) -> str:
 
 def _of_file(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+        content = _content(path)
         text = content.decode().rstrip("\r\n")
     except OSError as trouble:
         raise _failure(
@@ -97,16 +102,37 @@ def _of_file(path: Path) -> str:
     return text
 
 
-def _of_aws(arn: str) -> str:
-    import boto3
-    from botocore.config import Config
-    from botocore.exceptions import BotoCoreError, ClientError
+def _content(path: Path) -> bytes:
+    """A bit more than a secret may have. Where the files of a mounted volume are replaced meanwhile, the old
+    one is removed while its path is followed: it is then opened again.
+    """
+    for is_last in (False, False, True):
+        try:
+            with path.open("rb") as file:
+                return file.read(_MOST_BYTES + 1)
+        except FileNotFoundError:
+            if is_last:
+                raise
+    raise AssertionError("the last attempt returns or raises")
 
+
+def _of_aws(arn: str) -> str:
+    try:
+        import boto3
+        from botocore.config import Config
+        from botocore.exceptions import BotoCoreError, ClientError
+    except ImportError as trouble:
+        raise _failure(
+            f"boto3, which reads secrets of AWS, cannot be imported: {trouble}",
+            f"Install it for {sys.executable}: it comes with FlareIaC, and is needed wherever a Spark driver "
+            "runs.",
+        ) from None
     settings = Config(
         connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S, retries={"total_max_attempts": 2}
     )
     try:
-        client = boto3.client("secretsmanager", region_name=arn.split(":")[3], config=settings)
+        # The default session is not made for several threads.
+        client = boto3.Session().client("secretsmanager", region_name=arn.split(":")[3], config=settings)
         value = client.get_secret_value(SecretId=arn).get("SecretString")
     except (BotoCoreError, ClientError) as trouble:
         advice = "Check the ARN, and that the caller may call secretsmanager:GetSecretValue on it."

@@ -11,10 +11,15 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function, Session
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Kind, ResourceType
-from flareiac.sdk.secrets import resolve
+from flareiac.sdk.secrets import kind_of, resolve
 from flareiac_secrets import codes
 from flareiac_secrets.schema import SCHEMA, canonical
 
+_ELSEWHERE: Final = {
+    "env": "can be had; a Spark driver has the variables of its start",
+    "aws_secret": "can be had; a Spark driver needs boto3 and this permission where it runs",
+}
+"""What holds here and may not hold where a driver runs, by kind of reference."""
 _SECRET: Final = ResourceType(
     name="secret",
     kind=Kind.CONNECTION,
@@ -48,7 +53,7 @@ def _check(address: str, reference: str) -> Check:
     except Failure as failure:
         found = failure.diagnostics[0]
         return Check(name=address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
-    return Check(name=address, verdict=Verdict.OK, text="can be had")
+    return Check(name=address, verdict=Verdict.OK, text=_ELSEWHERE.get(kind_of(reference), "can be had"))
 
 
 class SecretsProvider:

@@ -31,7 +31,8 @@ _FILES: Final = """
     "glue.endpoint"        = "PROXY"
   }
 """
-_READING: Final = ("AWSGlue.Get", "AWSGlue.BatchGet", "AWSGlue.Search")
+_READING: Final = {f"AWSGlue.{name}" for name in ("GetDatabase", "GetDatabases", "GetTables")}
+"""As flareiac/docs/catalogs.md lists them."""
 
 
 @dataclass(slots=True)
@@ -70,11 +71,7 @@ class Restricted:
 
 def _reads(request: Request) -> bool:
     target = request.headers.get("X-Amz-Target", "")
-    return (
-        request.method in ("GET", "HEAD")
-        or target.startswith(_READING)
-        or request.path.endswith("/oauth/tokens")
-    )
+    return request.method in ("GET", "HEAD") or target in _READING or request.path.endswith("/oauth/tokens")
 
 
 def _refusal(request: Request) -> Answer:
