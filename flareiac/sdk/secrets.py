@@ -124,7 +124,7 @@ def _of_aws(arn: str) -> str:
     except ImportError as trouble:
         raise _failure(
             f"boto3, which reads secrets of AWS, cannot be imported: {trouble}",
-            f"Install it for {sys.executable}. It comes with FlareIaC; what runs without it needs boto3 alone.",
+            f"Install it for {sys.executable}. It comes with FlareIaC; a driver alone needs it, too.",
         ) from None
     settings = Config(
         connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S, retries={"total_max_attempts": 2}
