@@ -4,10 +4,11 @@ the disk, by reading only.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
+
+from flareiac_spark.storage import Place
 
 _VERSION: Final = re.compile(r"v[0-9]{1,4}")
 NUMBER: Final = re.compile(r"[0-9]{1,18}")
@@ -21,7 +22,7 @@ OPERATOR: Final = ("v1", "v2")
 class Damaged(Exception):
     """A file of the checkpoint cannot be understood or read."""
 
-    def __init__(self, path: Path, why: str) -> None:
+    def __init__(self, path: Place, why: str) -> None:
         super().__init__(f"{path}: {why}")
         self.path, self.why = path, why
 
@@ -40,7 +41,7 @@ class OffsetsOnDisk:
     positions: tuple[str | None, ...]
 
 
-def read_offsets(folder: Path, batch: int) -> OffsetsOnDisk:
+def read_offsets(folder: Place, batch: int) -> OffsetsOnDisk:
     """What a batch was to read. Raises ``Damaged``."""
     path = folder / "offsets" / str(batch)
     lines = lines_of(path, _OFFSETS)
@@ -55,24 +56,24 @@ def read_offsets(folder: Path, batch: int) -> OffsetsOnDisk:
     return OffsetsOnDisk(header=header, positions=tuple(None if line == "-" else line for line in lines[2:]))
 
 
-def batches(folder: Path, log: str) -> list[int]:
+def batches(folder: Place, log: str) -> list[int]:
     """Numbers of the entries of a log, such as ``offsets``, ascending. Raises ``Damaged``."""
     return sorted(numbers(folder / log))
 
 
-def files_in(path: Path) -> list[dict[str, Any]]:
+def files_in(path: Place) -> list[dict[str, Any]]:
     """The entries of one file of a file source's log: ``path``, ``timestamp``, ``batchId``. Raises
     ``Damaged``.
     """
     return [json_object(line, path) for line in lines_of(path, _FILES)[1:]]
 
 
-def newest(log: Path) -> int | None:
+def newest(log: Place) -> int | None:
     """The newest entry of a log."""
     return max(numbers(log), default=None)
 
 
-def numbers(log: Path) -> set[int]:
+def numbers(log: Place) -> set[int]:
     """Batches of a log, compacted ones too; checksums and temporary files are none."""
     return {
         int(name.removesuffix(".compact"))
@@ -81,7 +82,15 @@ def numbers(log: Path) -> set[int]:
     }
 
 
-def names_in(folder: Path) -> list[str]:
+def first_entries(folder: Place) -> Iterator[Place]:
+    """The first entry of the log of each source that has one, in order of the sources."""
+    sources = folder / "sources"
+    for name in sorted(name for name in names_in(sources) if NUMBER.fullmatch(name)):
+        if (entry := sources / name / "0").is_file():
+            yield entry
+
+
+def names_in(folder: Place) -> list[str]:
     """What is in a folder; nothing where there is none."""
     try:
         return [item.name for item in folder.iterdir()]
@@ -89,7 +98,7 @@ def names_in(folder: Path) -> list[str]:
         return []
 
 
-def lines_of(path: Path, versions: tuple[str, ...]) -> list[str]:
+def lines_of(path: Place, versions: tuple[str, ...]) -> list[str]:
     """The lines of an entry in one of these versions. Raises ``Damaged``."""
     lines = text_of(path).removesuffix("\n").split("\n")
     if lines == [""]:
@@ -102,7 +111,7 @@ def lines_of(path: Path, versions: tuple[str, ...]) -> list[str]:
     return lines
 
 
-def text_of(path: Path) -> str:
+def text_of(path: Place) -> str:
     """What a file holds. Raises ``Damaged``."""
     try:
         return path.read_text(encoding="utf-8")
@@ -110,7 +119,7 @@ def text_of(path: Path) -> str:
         raise Damaged(path, why_unreadable(trouble)) from None
 
 
-def json_object(text: str, path: Path) -> dict[str, Any]:
+def json_object(text: str, path: Place) -> dict[str, Any]:
     """A line as a JSON object. Raises ``Damaged``."""
     content = any_json(text, path)
     if not isinstance(content, dict):
@@ -118,7 +127,7 @@ def json_object(text: str, path: Path) -> dict[str, Any]:
     return content
 
 
-def any_json(text: str, path: Path) -> Any:
+def any_json(text: str, path: Place) -> Any:
     """A line as JSON. Raises ``Damaged``."""
     try:
         return json.loads(text)

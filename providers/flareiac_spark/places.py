@@ -10,6 +10,7 @@ from typing import Final
 
 from flareiac.kernel.addresses import Address, parse_address
 from flareiac.sdk.project import Project
+from flareiac_spark.storage import Place, is_object_uri, object_uri, place_at
 
 _WILD: Final = re.compile(r"[*?\[{]")
 
@@ -25,8 +26,18 @@ def recorded_place(text: str, project: Project) -> str | None:
     return str(place.relative_to(root)) if place.is_relative_to(root) else str(place)
 
 
+def recorded_location(text: str, project: Project) -> str | None:
+    """What may also be in object storage, as it is recorded. None for a scheme that is not supported."""
+    return object_uri(text) if is_object_uri(text) else recorded_place(text, project)
+
+
+def place_of(recorded: str, project: Project) -> Place:
+    """The place of a recorded location."""
+    return place_at(recorded) if is_object_uri(recorded) else absolute_place(recorded, project)
+
+
 def absolute_place(recorded: str, project: Project) -> Path:
-    """The absolute path of a recorded place."""
+    """The absolute path of a recorded place, which is local."""
     return Path(os.path.normpath(project.root.absolute() / recorded))
 
 

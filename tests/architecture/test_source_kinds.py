@@ -35,6 +35,7 @@ from flareiac_spark.settings import BATCH_SIZE, all_of
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
 from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings
+from flareiac_spark.storage import Place
 from flareiac_spark.stream import schema as stream_schema
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded, proposal
@@ -64,13 +65,13 @@ class QueueOffsets(Offsets):
     def is_own(self, offset: Any) -> bool:
         return isinstance(offset, dict) and list(offset) == ["tasks"]
 
-    def describe(self, source: SourceOnDisk, log: Path) -> str:
+    def describe(self, source: SourceOnDisk, log: Place) -> str:
         return f"up to task {json.loads(source.offset or '')['tasks'][0]}"
 
     def goes_on(self, source: SourceOnDisk) -> str:
         return f"queue from {source.offset} on"
 
-    def begin_at(self, log: Path, offset: str, write: Write) -> None:
+    def begin_at(self, log: Place, offset: str, write: Write) -> None:
         write(log / "0", offset)
 
 

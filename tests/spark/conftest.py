@@ -24,6 +24,7 @@ from flareiac_spark.control import (
     Status,
     is_running,
 )
+from tests.spark.object_mirror import READERS, mirrored
 from tests.support.spark_session import short_lived
 
 LINEAGE, WORKSPACE = "lineage-1", "default"
@@ -224,3 +225,12 @@ def own_lake(tmp_path: Path, jars: tuple[Path, ...], java_home: Path) -> Iterato
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture(autouse=True)
+def objects_agree(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test module reads of checkpoints on the disk is read the same in object storage."""
+    only_here = request.node.get_closest_marker("disk_only") is not None
+    for name in () if only_here else (*READERS, "prepare_folder"):
+        if hasattr(request.module, name):
+            monkeypatch.setattr(request.module, name, mirrored(name, getattr(request.module, name)))

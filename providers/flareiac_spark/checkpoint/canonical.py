@@ -12,7 +12,7 @@ from flareiac.sdk.resource_type import Decoded
 from flareiac_spark import codes
 from flareiac_spark.definition.checkpoint_conf import PROVIDERS
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition, StateStore
-from flareiac_spark.places import absolute_place, recorded_place, short_name
+from flareiac_spark.places import place_of, recorded_location, short_name
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 
@@ -46,19 +46,18 @@ def usages(address: str, attributes: Attributes, _references: References) -> tup
 
 def places(attributes: Attributes, _identity: Attributes, project: Project) -> tuple[str, ...]:
     """Its folder."""
-    return (str(absolute_place(CheckpointDefinition.of(attributes).location, project)),)
+    return (str(place_of(CheckpointDefinition.of(attributes).location, project)),)
 
 
 def _location(location: Data, address: str, project: Project, diagnostics: Diagnostics) -> str:
     default = f".flareiac/checkpoints/{project.workspace}/{short_name(address)}"
     if location is None or location is UNKNOWN:
         return default
-    place = recorded_place(str(location), project)
+    place = recorded_location(str(location), project)
     if place is None:
         diagnostics.error(
             codes.CHECKPOINT_LOCATION_UNSUPPORTED,
-            f"{location!r} cannot hold a checkpoint yet. This version keeps checkpoints in local or mounted "
-            "folders: write a path or a file: URI.",
+            f"{location!r} cannot hold a checkpoint yet. Write a path, a file: URI, or s3://BUCKET/PREFIX.",
             attribute=("location",),
         )
         return default

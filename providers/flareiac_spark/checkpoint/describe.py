@@ -1,7 +1,6 @@
 """Describes a checkpoint for ``checkpoint show``. Touches the disk, by reading only."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from flareiac.sdk.project import Project
@@ -21,9 +20,10 @@ from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, preparation
 from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import number_in_use, removable
-from flareiac_spark.places import absolute_place
+from flareiac_spark.places import place_of
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.source import offsets_of
+from flareiac_spark.storage import Place
 
 _LAST: Final = 5
 
@@ -31,7 +31,7 @@ _LAST: Final = 5
 def describe(recorded: Recorded, project: Project) -> DescribedCheckpoint:
     """What is on disk. Raises ``Damaged``, ``OSError``."""
     checkpoint, layout = CheckpointDefinition.of(recorded.attributes), recorded_layout(recorded.identity)
-    location, generation = absolute_place(checkpoint.location, project), checkpoint.generation
+    location, generation = place_of(checkpoint.location, project), checkpoint.generation
     found = contents(location)
     items = found.generations if found is not None else ()
     numbered = [(item, number_in_use(item, layout, generation)) for item in items]
@@ -66,7 +66,7 @@ def _folder(item: Generation, number: int, in_use: int, spare: bool) -> Describe
     )
 
 
-def _began(folder: Path) -> Began | None:
+def _began(folder: Place) -> Began | None:
     try:
         note = preparation_note(folder)
     except Damaged:
@@ -92,7 +92,7 @@ def _query(item: Generation, found: CheckpointOnDisk, number: int) -> DescribedQ
     )
 
 
-def _last_batches(folder: Path, found: CheckpointOnDisk) -> Iterator[DescribedBatch]:
+def _last_batches(folder: Place, found: CheckpointOnDisk) -> Iterator[DescribedBatch]:
     for batch in batches(folder, "offsets")[-_LAST:]:
         try:
             begun = read_offsets(folder, batch).header.get("batchTimestampMs")
@@ -104,13 +104,13 @@ def _last_batches(folder: Path, found: CheckpointOnDisk) -> Iterator[DescribedBa
         )
 
 
-def _source(folder: Path, source: SourceOnDisk) -> DescribedSource:
+def _source(folder: Place, source: SourceOnDisk) -> DescribedSource:
     return DescribedSource(
         index=source.index, kind=source.kind, offset=source.offset, text=_words(folder, source)
     )
 
 
-def _words(folder: Path, source: SourceOnDisk) -> str:
+def _words(folder: Place, source: SourceOnDisk) -> str:
     if source.offset is None:
         return "nothing was read of it yet"
     log = folder / "sources" / str(source.index)

@@ -1,9 +1,7 @@
 """Reads, makes and removes the folder of a checkpoint. Touches the disk; never writes inside a generation."""
 
-import shutil
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -31,7 +29,8 @@ from flareiac_spark.checkpoint_files.manager import manager_of, mark
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import facts_of, is_another_state, number_in_use
-from flareiac_spark.places import absolute_place, recorded_place
+from flareiac_spark.places import place_of, recorded_location
+from flareiac_spark.storage import Place, make_folder, remove_tree
 
 
 class CheckpointDriver:
@@ -46,7 +45,7 @@ class CheckpointDriver:
         checkpoint = CheckpointDefinition.of(attributes)
         location = self._location(request, checkpoint)
         try:
-            place = absolute_place(location, self._project)
+            place = place_of(location, self._project)
             found, manager = contents(place), manager_of(place)
         except Damaged as trouble:
             return Unreadable(diagnostic=damage(request.address, trouble))
@@ -65,9 +64,9 @@ class CheckpointDriver:
 
     def apply(self, request: ChangeRequest) -> Outcome:
         planned = CheckpointDefinition.of(request.action.planned)
-        location = absolute_place(planned.location, self._project)
+        location = place_of(planned.location, self._project)
         try:
-            location.mkdir(parents=True, exist_ok=True)
+            make_folder(location)
             found, other = contents(location), self._other_state(location)
             if other not in ("", request.action.payload):
                 return NotApplied(diagnostics=(_taken(request.address, location, other),))
@@ -94,9 +93,7 @@ class CheckpointDriver:
         if other:
             return NotApplied(diagnostics=(_taken(request.address, location, other),))
         try:
-            shutil.rmtree(location)
-        except FileNotFoundError:
-            pass
+            remove_tree(location)
         except OSError as trouble:
             why = (
                 f"{location}: {trouble.strerror or trouble}. Some of it may be gone already; allow this "
@@ -142,19 +139,19 @@ class CheckpointDriver:
         except OSError as trouble:
             raise Failure(_unreachable(address, recorded, trouble)) from trouble
 
-    def _other_state(self, location: Path) -> str:
+    def _other_state(self, location: Place) -> str:
         """The lineage of another state that manages the checkpoint; empty where none does. Raises
         ``Damaged``.
         """
         manager = manager_of(location)
         return manager if is_another_state(manager, self._project.lineage) else ""
 
-    def _place(self, attributes: Attributes) -> Path:
-        return absolute_place(CheckpointDefinition.of(attributes).location, self._project)
+    def _place(self, attributes: Attributes) -> Place:
+        return place_of(CheckpointDefinition.of(attributes).location, self._project)
 
     def _location(self, request: ReadRequest, checkpoint: CheckpointDefinition) -> str:
         location = checkpoint.location
-        if request.import_id is not None and recorded_place(request.import_id, self._project) != location:
+        if request.import_id is not None and recorded_location(request.import_id, self._project) != location:
             raise Failure(
                 error(
                     codes.CHECKPOINT_IMPORT_ID,
@@ -179,7 +176,7 @@ def _layout(found: Contents, checkpoint: CheckpointDefinition, recorded: Recorde
     return CheckpointLayout(layout="generations")
 
 
-def _taken(address: str, location: Path, other: str) -> Diagnostic:
+def _taken(address: str, location: Place, other: str) -> Diagnostic:
     return error(
         codes.CHECKPOINT_MANAGED_ELSEWHERE,
         f"Since the plan was made, the state {other} has taken over the checkpoint in {location}. Nothing "

@@ -1,9 +1,7 @@
 """Deletes the generations of a checkpoint past ``keep_generations``. Touches the disk."""
 
-import shutil
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from flareiac.sdk.project import Project
@@ -13,10 +11,12 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.checkpoint_files.reader import note_of, preparation_note
+from flareiac_spark.control.atomic_files import write_json
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.job_identity import JobIdentity
 from flareiac_spark.observation.checkpoint import number_in_use, removable
-from flareiac_spark.places import absolute_place
+from flareiac_spark.places import place_of
+from flareiac_spark.storage import Place, place_at, remove_tree
 
 HELD_SECONDS: Final = 7 * 24 * 3600
 """How long the snapshot before a rebuild is held, and with it the generation that it fits."""
@@ -27,7 +27,7 @@ def delete_unused_generations(
 ) -> Iterator[str]:
     """Removes what is past ``keep_generations``, a folder at a time. Raises ``Damaged`` and ``OSError``."""
     checkpoint = CheckpointDefinition.of(recorded.attributes)
-    location = absolute_place(checkpoint.location, project)
+    location = place_of(checkpoint.location, project)
     found = contents(location)
     items = found.generations if found is not None else ()
     layout = recorded_layout(recorded.identity)
@@ -54,7 +54,7 @@ def delete_unused_generations(
             yield f"{'would remove' if dry_run else 'removed'} {name} ({size_text(size)}, {item.folder})"
 
 
-def _why_kept(item: Generation, successor: Path | None, held: str | None) -> str:
+def _why_kept(item: Generation, successor: Place | None, held: str | None) -> str:
     """Empty for what can go."""
     if item.number == 0:
         return f"it is the folder that was imported ({item.folder}); remove it by hand"
@@ -65,7 +65,7 @@ def _why_kept(item: Generation, successor: Path | None, held: str | None) -> str
     return ""
 
 
-def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:
+def _stood_on(items: Sequence[Generation]) -> dict[Place, Place]:
     """Folders after which one goes on that was prepared and has not begun: where it begins is known from them
     alone.
     """
@@ -73,7 +73,7 @@ def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:
         item.folder: preparation_note(item.folder) for item in items if item.standing is FolderState.PREPARED
     }
     return {
-        Path(after): folder
+        place_at(after): folder
         for folder, note in notes.items()
         if isinstance(after := (note or {}).get("after"), str)
     }
@@ -92,10 +92,12 @@ def _held(holders: Sequence[Recorded]) -> dict[int, str]:
     return found
 
 
-def _remove(folder: Path) -> None:
-    """Out of sight at once, so that half of a generation is never taken for one."""
-    scratch = folder.with_name(f".{folder.name}.removing")
-    shutil.rmtree(scratch, ignore_errors=True)
-    folder.rename(scratch)
+def _remove(folder: Place) -> None:
+    """Without ``metadata`` and with a note it is one that was prepared and can go: what a kill leaves of it
+    is never taken for a generation in use.
+    """
+    if preparation_note(folder) is None:
+        write_json(note_of(folder), {"times": {}, "seeded": {}})
+    (folder / "metadata").unlink(missing_ok=True)
+    remove_tree(folder)
     note_of(folder).unlink(missing_ok=True)
-    shutil.rmtree(scratch)

@@ -1,21 +1,23 @@
 """How much Spark keeps in a folder. Touches the disk, by reading only."""
 
-from pathlib import Path
 from typing import Final
+
+from flareiac_spark.storage import Place, seen_at_once
 
 _PARTS: Final = ("metadata", "offsets", "commits", "sources", "state")
 
 
-def size_of(folder: Path) -> int:
+def size_of(folder: Place) -> int:
     """Bytes of what Spark keeps there; what goes away meanwhile counts nothing."""
-    total = 0
-    for part in _PARTS:
-        for path in (folder / part, *(folder / part).rglob("*")):
-            try:
-                total += path.stat().st_size if path.is_file() else 0
-            except OSError:
-                continue
-    return total
+    place = seen_at_once(folder)
+    return sum(_size(place / part) for part in _PARTS)
+
+
+def _size(place: Place) -> int:
+    try:
+        return sum(map(_size, place.iterdir())) if place.is_dir() else place.stat().st_size
+    except OSError:
+        return 0
 
 
 def size_text(count: int) -> str:

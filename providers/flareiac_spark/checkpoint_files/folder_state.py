@@ -1,9 +1,9 @@
 """Whether the folder of a generation is absent, prepared or used. Touches the disk, by reading only."""
 
 from enum import StrEnum
-from pathlib import Path
 
 from flareiac_spark.checkpoint_files.reader import is_begun, preparation_note
+from flareiac_spark.storage import Place
 
 
 class FolderState(StrEnum):
@@ -17,7 +17,7 @@ class FolderState(StrEnum):
     """No one says what it is."""
 
 
-def folder_state(folder: Path, by: str | None = None) -> FolderState:
+def folder_state(folder: Place, by: str | None = None) -> FolderState:
     """``by`` None: prepared for any job. Raises ``Damaged``."""
     if is_begun(folder):
         return FolderState.USED

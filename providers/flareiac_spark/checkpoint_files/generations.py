@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
@@ -10,7 +9,8 @@ from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE, CheckpointLayout
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, is_begun, read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged, TooNew
+from flareiac_spark.checkpoint_log import Damaged, TooNew, names_in
+from flareiac_spark.storage import Place
 
 _GENERATION: Final = re.compile(r"g([0-9]{4,9})")
 
@@ -25,7 +25,7 @@ class Generation:
 
     output: str
     number: int
-    folder: Path
+    folder: Place
     standing: FolderState
     found: CheckpointOnDisk | None = None
     damage: Damaged | None = None
@@ -44,7 +44,7 @@ class Contents:
         return any(item.standing is FolderState.USED for item in self.generations)
 
 
-def contents(location: Path) -> Contents | None:
+def contents(location: Place) -> Contents | None:
     """What a location holds; None if there is no folder. Raises ``Damaged`` if the location itself cannot be
     read.
     """
@@ -52,9 +52,10 @@ def contents(location: Path) -> Contents | None:
         if not location.is_dir():
             return None
         folders = [
-            (folder, int(match[1]))
-            for folder in sorted(location.glob("*/g*"))
-            if (match := _GENERATION.fullmatch(folder.name)) and folder.is_dir()
+            (location / output / name, int(match[1]))
+            for output in sorted(names_in(location))
+            for name in sorted(names_in(location / output))
+            if (match := _GENERATION.fullmatch(name)) and (location / output / name).is_dir()
         ]
         single = (location / "metadata").exists()
         if not single and not folders:
@@ -67,7 +68,7 @@ def contents(location: Path) -> Contents | None:
     return Contents(layout=SINGLE if single else GENERATIONS, generations=tuple(generations))
 
 
-def layout_of(location: Path, generation: int, recorded: CheckpointLayout) -> CheckpointLayout:
+def layout_of(location: Place, generation: int, recorded: CheckpointLayout) -> CheckpointLayout:
     """The layout as it is recorded, or as it will be when the checkpoint is recorded first. Raises
     ``Damaged``.
     """
@@ -76,12 +77,12 @@ def layout_of(location: Path, generation: int, recorded: CheckpointLayout) -> Ch
     return CheckpointLayout(layout="single", layout_generation=generation)
 
 
-def _refuse_half_a_copy(location: Path) -> None:
+def _refuse_half_a_copy(location: Place) -> None:
     """A folder that was to be imported, and of which a part is missing."""
     read_checkpoint(location)
 
 
-def _generation(output: str, number: int, folder: Path) -> Generation:
+def _generation(output: str, number: int, folder: Place) -> Generation:
     try:
         state = folder_state(folder)
         found = read_checkpoint(folder) if state is FolderState.USED else None

@@ -1,11 +1,11 @@
 """Where the folder of one query stands below the location of a checkpoint. Pure."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import decode
+from flareiac_spark.storage import Place
 
 SINGLE: Final = "single"
 """The layout of an imported folder: it is itself the checkpoint of one query, and stays its first
@@ -35,6 +35,6 @@ def recorded_layout(identity: Attributes) -> CheckpointLayout:
     return decode(CheckpointLayout, lasting, "identity")
 
 
-def folder_of(location: Path, layout: CheckpointLayout, output: str, generation: int) -> Path:
+def folder_of(location: Place, layout: CheckpointLayout, output: str, generation: int) -> Place:
     """The folder of one query in a generation of the checkpoint at this place."""
     return location if layout.single == generation else location / output / f"g{generation:04d}"

@@ -5,13 +5,12 @@ The file is beside the generations, or in the folder of a query that was importe
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import read_json
-from flareiac.kernel.durable_files import replace_file
 from flareiac.kernel.records import Foreign, decode, encode
 from flareiac_spark.checkpoint_log import Damaged
+from flareiac_spark.storage import Place, replace_whole
 
 _NAME: Final = "managed-by.json"
 
@@ -24,7 +23,7 @@ class _Manager(Foreign):
     version: int = 1
 
 
-def manager_of(location: Path) -> str:
+def manager_of(location: Place) -> str:
     """The lineage of the state that manages the checkpoint; empty where none is known, as in checkpoints of
     early versions. Raises ``Damaged``.
     """
@@ -39,7 +38,7 @@ def manager_of(location: Path) -> str:
         raise Damaged(path, "it does not say which state manages the checkpoint") from None
 
 
-def mark(location: Path, lineage: str) -> None:
+def mark(location: Place, lineage: str) -> None:
     """Makes that state the one that manages the checkpoint. Raises ``OSError``."""
     content = json.dumps(encode(_Manager(lineage=lineage))) + "\n"
-    replace_file(location / _NAME, content.encode(), mode=0o644)
+    replace_whole(location / _NAME, content.encode(), mode=0o644)

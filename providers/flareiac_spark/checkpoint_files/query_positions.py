@@ -5,13 +5,13 @@ prepared. Touches the disk, by reading only.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from flareiac_spark.checkpoint_files.reader import note_of
-from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
+from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets
 from flareiac_spark.control import ControlError
 from flareiac_spark.control.atomic_files import read_json
+from flareiac_spark.storage import Place
 
 BEGINNING: Final = -1
 """Iceberg's snapshot id for a stream that has found nothing to read yet."""
@@ -38,7 +38,7 @@ class QueryPositions:
     times: Mapping[str, int | None] = field(default_factory=dict)
 
 
-def read_positions(folder: Path) -> QueryPositions | None:
+def read_positions(folder: Place) -> QueryPositions | None:
     """None if there is nothing yet. Raises ``Damaged``."""
     for _attempt in range(_ATTEMPTS):
         before = _newest(folder)
@@ -53,11 +53,11 @@ def read_positions(folder: Path) -> QueryPositions | None:
     raise damage
 
 
-def _newest(folder: Path) -> tuple[int | None, int | None]:
+def _newest(folder: Place) -> tuple[int | None, int | None]:
     return max(batches(folder, "offsets"), default=None), max(batches(folder, "commits"), default=None)
 
 
-def _read(folder: Path, started: int | None, committed: int | None) -> QueryPositions:
+def _read(folder: Place, started: int | None, committed: int | None) -> QueryPositions:
     in_flight = started if started != committed else None
     ahead = read_offsets(folder, in_flight) if in_flight is not None else None
     reached = read_offsets(folder, committed) if committed is not None else None
@@ -73,12 +73,12 @@ def _read(folder: Path, started: int | None, committed: int | None) -> QueryPosi
     )
 
 
-def _first(sources: Path) -> tuple[int | None, ...]:
+def _first(sources: Place) -> tuple[int | None, ...]:
     """Where each source began: Iceberg notes it at the first start, and looks at it again."""
     found = {
-        int(item.parent.parent.name): item
-        for item in sources.glob("*/offsets/0")
-        if item.parent.parent.name.isdigit()
+        int(name): entry
+        for name in names_in(sources)
+        if name.isdigit() and (entry := sources / name / "offsets" / "0").is_file()
     }
     texts = [
         found[at].read_text(encoding="utf-8") if at in found else None
@@ -99,7 +99,7 @@ def _snapshot(position: str | None) -> int | None:
     return _whole(offset.get("snapshot_id")) if isinstance(offset, dict) else None
 
 
-def _times(folder: Path) -> dict[str, int | None]:
+def _times(folder: Place) -> dict[str, int | None]:
     try:
         times = (read_json(note_of(folder)) or {}).get("times")
     except ControlError as trouble:

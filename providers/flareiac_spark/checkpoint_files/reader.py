@@ -6,7 +6,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from flareiac_spark.checkpoint_files.state_files import broken_state
@@ -28,6 +27,7 @@ from flareiac_spark.checkpoint_log import (
 )
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.on_disk import sources_on_disk
+from flareiac_spark.storage import Place
 
 _ATTEMPTS: Final = 5
 
@@ -66,7 +66,7 @@ class CheckpointOnDisk:
         return self.started if self.started is not None and self.started != self.committed else None
 
 
-def read_checkpoint(folder: Path) -> CheckpointOnDisk | None:
+def read_checkpoint(folder: Place) -> CheckpointOnDisk | None:
     """The checkpoint in a folder, or None if no query ever started there. Raises ``Damaged``."""
     for _attempt in range(_ATTEMPTS):
         before = _stand(folder)
@@ -81,7 +81,7 @@ def read_checkpoint(folder: Path) -> CheckpointOnDisk | None:
     raise damage
 
 
-def is_begun(folder: Path) -> bool:
+def is_begun(folder: Place) -> bool:
     """Whether a query has ever started in a folder. Raises ``Damaged``."""
     try:
         return (folder / "metadata").exists()
@@ -89,7 +89,7 @@ def is_begun(folder: Path) -> bool:
         raise Damaged(folder, why_unreadable(trouble)) from None
 
 
-def _read(folder: Path) -> CheckpointOnDisk | None:
+def _read(folder: Place) -> CheckpointOnDisk | None:
     metadata = folder / "metadata"
     if not metadata.exists():
         _refuse_half_a_copy(folder)
@@ -113,7 +113,7 @@ def _read(folder: Path) -> CheckpointOnDisk | None:
     )
 
 
-def _stand(folder: Path) -> object:
+def _stand(folder: Place) -> object:
     """Moves whenever a query that runs here begins or commits a batch: what looks damaged may be two moments
     seen together.
     """
@@ -123,7 +123,7 @@ def _stand(folder: Path) -> object:
         return None
 
 
-def _refuse_half_a_copy(folder: Path) -> None:
+def _refuse_half_a_copy(folder: Place) -> None:
     """Without ``metadata`` Spark would take the rest for another query's, and go on with its offsets all the
     same.
     """
@@ -135,7 +135,7 @@ def _refuse_half_a_copy(folder: Path) -> None:
         )
 
 
-def preparation_note(folder: Path) -> Mapping[str, Any] | None:
+def preparation_note(folder: Place) -> Mapping[str, Any] | None:
     """What is noted beside a generation that was prepared and not begun by a query; None where nothing is.
     Raises ``Damaged``.
     """
@@ -146,12 +146,12 @@ def preparation_note(folder: Path) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def note_of(folder: Path) -> Path:
+def note_of(folder: Place) -> Place:
     """The file beside a generation that says how it began."""
     return folder.with_name(f".{folder.name}.starts.json")
 
 
-def _check_logs(folder: Path, started: int | None, committed: int | None) -> None:
+def _check_logs(folder: Place, started: int | None, committed: int | None) -> None:
     """Batches are begun and committed one by one; anything else is a copy made in between, or a file lost."""
     if committed is not None:
         path = folder / "commits" / str(committed)
@@ -175,7 +175,7 @@ def _check_logs(folder: Path, started: int | None, committed: int | None) -> Non
         )
 
 
-def _operators(state: Path, version: int | None) -> tuple[OperatorOnDisk, ...]:
+def _operators(state: Place, version: int | None) -> tuple[OperatorOnDisk, ...]:
     """``version``: the one that the next batch loads of each store; None before the first commit."""
     return tuple(
         _operator(state, number, version)
@@ -183,7 +183,7 @@ def _operators(state: Path, version: int | None) -> tuple[OperatorOnDisk, ...]:
     )
 
 
-def _operator(state: Path, number: int, version: int | None) -> OperatorOnDisk:
+def _operator(state: Place, number: int, version: int | None) -> OperatorOnDisk:
     path = state / str(number) / "_metadata" / "metadata"
     if not path.exists():
         return OperatorOnDisk(id=number, name="unknown", partitions=None)

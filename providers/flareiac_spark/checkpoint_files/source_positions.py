@@ -5,10 +5,10 @@ that was prepared. Touches the disk, by reading only.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, why_unreadable
+from flareiac_spark.storage import Place
 
 _ATTEMPTS = 5
 
@@ -23,7 +23,7 @@ class SourcePositions:
 
     reached: tuple[Any, ...] = ()
     ahead: tuple[Any, ...] = ()
-    logs: tuple[Path, ...] = ()
+    logs: tuple[Place, ...] = ()
 
     @property
     def count(self) -> int:
@@ -32,14 +32,14 @@ class SourcePositions:
         """
         return len(self.reached) or len(self.ahead) or len(self.logs)
 
-    def log(self, index: int) -> Path | None:
+    def log(self, index: int) -> Place | None:
         """The log of the source at a position: one that is read several times has one log."""
         if index < len(self.logs):
             return self.logs[index]
         return self.logs[0] if len(self.logs) == 1 else None
 
 
-def read_source_positions(folder: Path) -> SourcePositions | None:
+def read_source_positions(folder: Place) -> SourcePositions | None:
     """None if there is nothing yet. Raises ``Damaged``."""
     for _attempt in range(_ATTEMPTS):
         before = _newest(folder)
@@ -54,11 +54,11 @@ def read_source_positions(folder: Path) -> SourcePositions | None:
     raise damage
 
 
-def _newest(folder: Path) -> tuple[int | None, int | None]:
+def _newest(folder: Place) -> tuple[int | None, int | None]:
     return max(batches(folder, "offsets"), default=None), max(batches(folder, "commits"), default=None)
 
 
-def _read(folder: Path, started: int | None, committed: int | None) -> SourcePositions:
+def _read(folder: Place, started: int | None, committed: int | None) -> SourcePositions:
     sources = folder / "sources"
     numbers = sorted(int(name) for name in names_in(sources) if name.isdigit())
     return SourcePositions(
@@ -68,7 +68,7 @@ def _read(folder: Path, started: int | None, committed: int | None) -> SourcePos
     )
 
 
-def _offsets(folder: Path, batch: int | None) -> tuple[Any, ...]:
+def _offsets(folder: Place, batch: int | None) -> tuple[Any, ...]:
     return _data(read_offsets(folder, batch).positions) if batch is not None else ()
 
 

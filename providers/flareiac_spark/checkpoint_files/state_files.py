@@ -7,12 +7,14 @@ write ``V.snapshot`` and ``V.delta``; RocksDB stores write ``V.zip``, for each v
 ``V.changelog``, now and then; it lists files in ``SSTs``. What else is inside a file is not looked at.
 """
 
+import io
 import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
+
+from flareiac_spark.storage import Place
 
 _SNAPSHOTS: Final = (".snapshot", ".zip")
 _CHANGES: Final = (".delta", ".changelog")
@@ -20,7 +22,7 @@ _VERSIONED: Final = re.compile(r"(\d{1,18})(\.snapshot|\.zip|\.delta|\.changelog
 _DEFAULT: Final = "default"
 
 
-def broken_state(state: Path, operator: int, stores: list[Any], version: int) -> tuple[Path, str] | None:
+def broken_state(state: Place, operator: int, stores: list[Any], version: int) -> tuple[Place, str] | None:
     """The first file that one of an operator's stores lacks for a version, and what is wrong with it; None if
     there is none.
     """
@@ -31,7 +33,7 @@ def broken_state(state: Path, operator: int, stores: list[Any], version: int) ->
     return None
 
 
-def _folders(operator: Path, stores: list[Any]) -> Iterator[Path]:
+def _folders(operator: Place, stores: list[Any]) -> Iterator[Place]:
     """The folder of each store of each partition."""
     for store in stores:
         match store:
@@ -42,7 +44,7 @@ def _folders(operator: Path, stores: list[Any]) -> Iterator[Path]:
                 pass
 
 
-def _broken(folder: Path, version: int) -> tuple[Path, str] | None:
+def _broken(folder: Place, version: int) -> tuple[Place, str] | None:
     try:
         sizes = {item.name: item.stat().st_size for item in folder.iterdir() if item.is_file()}
     except FileNotFoundError:
@@ -75,20 +77,20 @@ def _newest_snapshot(sizes: Mapping[str, int], version: int) -> str | None:
     return max(((number, name) for number, name in found if number <= version), default=(0, None))[1]
 
 
-def _unfit_snapshot(path: Path, size: int) -> tuple[Path, str] | None:
+def _unfit_snapshot(path: Place, size: int) -> tuple[Place, str] | None:
     if size == 0:
         return path, "it is empty, and the state is built from it"
     if path.suffix != ".zip":
         return None
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
             known = archive.read("metadata").decode() if "metadata" in archive.namelist() else ""
     except (zipfile.BadZipFile, OSError, ValueError):
         return path, "it is cut off, and the state is built from it"
     return _unfit_table(path.parent / "SSTs", known, path.name)
 
 
-def _unfit_table(folder: Path, listing: str, name: str) -> tuple[Path, str] | None:
+def _unfit_table(folder: Place, listing: str, name: str) -> tuple[Place, str] | None:
     """The first of RocksDB's own files that a snapshot lists and that is not there as it was. ``listing``: a
     version, then JSON.
     """

@@ -42,7 +42,6 @@ from flareiac_spark.control.spec import (
     Watermark,
     job_spec_from_json,
     job_spec_to_json,
-    local_path,
     tables_among,
 )
 from flareiac_spark.control.status import (
@@ -104,7 +103,6 @@ __all__ = [
     "is_running",
     "job_spec_from_json",
     "job_spec_to_json",
-    "local_path",
     "moment",
     "tables_among",
     "this_process",

@@ -10,26 +10,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from flareiac.kernel.durable_files import replace_file
 from flareiac_spark.control.errors import ControlError, Trouble
+from flareiac_spark.storage import Place, replace_whole
 
 VERSION = 1
 
 
-def write_json(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Place, content: dict[str, Any]) -> None:
     """Replaces the file atomically and durably; adds the format's version. Raises ``ControlError``
     (unreachable).
     """
     text = json.dumps({"version": VERSION, **content}, ensure_ascii=False, separators=(",", ":"))
     try:
-        replace_file(path, text.encode(), mode=0o644)
+        replace_whole(path, text.encode(), mode=0o644)
     except OSError as failure:
         raise ControlError(
             Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}"
         ) from failure
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
+def read_json(path: Place) -> dict[str, Any] | None:
     """The content without the version, or None if there is no such file. Raises ``ControlError``."""
     try:
         content = json.loads(path.read_bytes())

@@ -4,7 +4,6 @@ Iceberg spells them.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Mismatch, decode, encode, named
@@ -238,11 +237,6 @@ class JobSpec:
 def tables_among(outputs: Iterable[Output]) -> tuple[TableOutput, ...]:
     """Those that write tables."""
     return tuple(output for output in outputs if isinstance(output, TableOutput))
-
-
-def local_path(place: str) -> Path:
-    """A place on the local disk, as Spark writes it or as a plain path."""
-    return Path(place.removeprefix("file://"))
 
 
 def job_spec_from_json(data: Any) -> JobSpec:

@@ -38,7 +38,7 @@ from flareiac_spark.definition.canonical import input_columns
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import code_place
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.places import absolute_place
+from flareiac_spark.places import absolute_place, place_of
 from flareiac_spark.sources.file_formats import in_order
 from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
 from flareiac_spark.stream import stream_definition as declared
@@ -242,7 +242,7 @@ class _Build:
         if checkpoint is None:
             return None
         found, layout = CheckpointDefinition.of(checkpoint.attributes), recorded_layout(checkpoint.identity)
-        location = absolute_place(found.location, self._project)
+        location = place_of(found.location, self._project)
         return str(folder_of(location, layout, output, found.generation))
 
     def path(self, recorded: str) -> str:

@@ -5,7 +5,7 @@ from flareiac.sdk.project import Project
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import streamed_tables
-from flareiac_spark.places import absolute_place
+from flareiac_spark.places import place_of
 
 _DATA = "data."
 
@@ -14,7 +14,7 @@ def warn_of_expiry(name: str, job: JobDefinition, project: Project, diagnostics:
     """A table that is only read here expires by the rules of its owner, who does not know of this reader."""
     if job.mode == "batch" or job.checkpoint_location is None:
         return
-    place = absolute_place(job.checkpoint_location, project)
+    place = place_of(job.checkpoint_location, project)
     for table in dict.fromkeys(item.table for item in streamed_tables(job) if item.table.startswith(_DATA)):
         diagnostics.warning(
             codes.SOURCE_OWNER_EXPIRES,

@@ -5,11 +5,12 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from flareiac_spark.checkpoint_log import names_in
 from flareiac_spark.control import JobSpec
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.storage import Place, place_at
 
 _SCRAP = re.compile(r"\.{1,2}\d+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp(\.crc)?")
 """An entry of a log as Spark writes it before it gives it its name, and its checksum."""
@@ -25,7 +26,7 @@ class Checkpoints:
         have one checkpoint.
         """
         queries = dict.fromkeys(
-            (spec.query_of(output.name), str(Path(output.checkpoint).resolve()))
+            (spec.query_of(output.name), str(place_at(output.checkpoint).resolve()))
             for output in spec.outputs
             if output.checkpoint is not None
         )
@@ -53,18 +54,19 @@ def clear_scraps(checkpoint: str) -> None:
     of a table begins in one step (facts ``checkpoint.first-offsets-torn``,
     ``checkpoint.initial-offset-torn``). A checkpoint with batches is left as it is.
     """
-    folder = Path(checkpoint)
+    folder = place_at(checkpoint)
     found = list((folder / "offsets").iterdir()) if (folder / "offsets").is_dir() else []
     if not all(_SCRAP.fullmatch(item.name) for item in found):
         return
-    for place in (folder / "sources").glob("*/offsets/0"):
-        if not _is_json(place):
+    for source in names_in(folder / "sources"):
+        place = folder / "sources" / source / "offsets" / "0"
+        if place.is_file() and not _is_json(place):
             found += [place, place.with_name(".0.crc")]
     for item in found:
         item.unlink(missing_ok=True)
 
 
-def _is_json(path: Path) -> bool:
+def _is_json(path: Place) -> bool:
     try:
         json.loads(path.read_bytes())
     except ValueError:
@@ -72,7 +74,7 @@ def _is_json(path: Path) -> bool:
     return True
 
 
-def query_id_in(folder: Path) -> str:
+def query_id_in(folder: Place) -> str:
     """The query that a checkpoint names. Raises ``OSError``, ``ValueError``, ``KeyError`` or ``TypeError``
     where it names none.
     """
@@ -82,7 +84,7 @@ def query_id_in(folder: Path) -> str:
 def confirm(query: Any, checkpoint: str, name: str) -> None:
     """That a started query is the one that its checkpoint names. Raises ``Refusal``."""
     try:
-        recorded = query_id_in(Path(checkpoint))
+        recorded = query_id_in(place_at(checkpoint))
     except (OSError, ValueError, KeyError, TypeError) as failure:
         why = f"{checkpoint}/metadata cannot be read: {failure}"
         raise Refusal("CHECKPOINT_UNREADABLE", why, permanent=False) from None

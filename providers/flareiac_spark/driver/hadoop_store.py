@@ -87,11 +87,15 @@ class HadoopStore:
                     found.append(self._listed(each.next()))
             else:
                 found = [self._listed(status) for status in self._files.listStatus(self._path(prefix))]
+                found = found or [Listed(key=prefix)]
         return iter(found)
 
     def put(self, key: str, content: bytes) -> None:
         with self._named(key):
-            self._write(self._files.createFile(self._path(key)).overwrite(True), content)
+            if key.endswith("/"):
+                self._files.mkdirs(self._path(key))
+            else:
+                self._write(self._files.createFile(self._path(key)).overwrite(True), content)
 
     def swap(self, key: str, content: bytes, revision: str | None) -> str | None:
         with self._named(key):

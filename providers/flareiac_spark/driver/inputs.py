@@ -4,7 +4,6 @@ columns.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac_spark.control import FilesInput, Input, StreamInput, TableInput
@@ -13,6 +12,7 @@ from flareiac_spark.driver.column_types import quote, spark_columns, spark_type
 from flareiac_spark.driver.refusal import Refusal, refusal_of
 from flareiac_spark.sources.reader_options import strict
 from flareiac_spark.sources.resolved import SpecColumn, StartRefused
+from flareiac_spark.storage import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,7 +24,7 @@ class _Opening:
 
     session: "SparkSession"
     bad_records: str = ""
-    checkpoints: tuple[Path, ...] = ()
+    checkpoints: tuple[Place, ...] = ()
 
     def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
         return spark_columns(columns)
@@ -38,7 +38,7 @@ def open_input(
     session: "SparkSession",
     item: Input,
     starts: Mapping[str, int | None],
-    checkpoints: tuple[Path, ...] = (),
+    checkpoints: tuple[Place, ...] = (),
 ) -> Any:
     """The frame of an input; touches its system. ``starts``: where streams of tables begin
     (``start_times``); ``checkpoints``: the folders of the job's queries.
@@ -64,7 +64,7 @@ def open_marked(
     session: "SparkSession",
     item: StreamInput,
     starts: Mapping[str, int | None],
-    checkpoints: tuple[Path, ...] = (),
+    checkpoints: tuple[Place, ...] = (),
 ) -> Any:
     """The frame of a stream with the marker of bad records, where its source judges records."""
     try:

@@ -20,7 +20,6 @@ from flareiac_spark.control import (
     RunResult,
     StreamInput,
     job_spec_from_json,
-    local_path,
 )
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.checkpoints import Checkpoints
@@ -33,6 +32,7 @@ from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
 from flareiac_spark.driver.warm_start import WarmStart
 from flareiac_spark.sources import bad_records
 from flareiac_spark.sources.resolved import StartProblem
+from flareiac_spark.storage import place_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +215,7 @@ class JobRunner(threading.Thread):
     def _learns(self, spec: JobSpec, failure: Exception) -> bool:
         """Whether a source has met what it now knows: the batch is read again, and nothing has failed."""
         cause = root_cause_of(failure)
-        checkpoints = tuple(map(local_path, spec.query_names))
+        checkpoints = tuple(map(place_at, spec.query_names))
         sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
         try:
             learned = any(source.learns(cause.message, checkpoints) for source in sources)

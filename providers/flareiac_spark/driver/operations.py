@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from logging import Logger
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from flareiac_spark.control import (
@@ -22,7 +21,6 @@ from flareiac_spark.control import (
     Truncate,
     Truncated,
     job_spec_from_json,
-    local_path,
 )
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.analyse import analyse
@@ -34,6 +32,7 @@ from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.spark_session import set_conf
 from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import run_stream
+from flareiac_spark.storage import Place, place_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -178,8 +177,8 @@ def _committed(work: Finish) -> bool:
     return (_place(work) / "commits" / str(work.batch)).is_file()
 
 
-def _place(work: Finish) -> Path:
-    return local_path(work.checkpoint)
+def _place(work: Finish) -> Place:
+    return place_at(work.checkpoint)
 
 
 def _loaded(session: "SparkSession", target: Target) -> Any:

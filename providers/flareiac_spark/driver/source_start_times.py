@@ -8,12 +8,12 @@ moment of the first start is written down before it.
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from flareiac_spark.control import ControlError, JobSpec, StreamInput
 from flareiac_spark.control.atomic_files import read_json, write_json
 from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.storage import place_at
 
 
 def start_times(spec: JobSpec) -> Mapping[str, int | None]:
@@ -25,9 +25,7 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
         for item in spec.inputs
         if isinstance(item, StreamInput) and (table := item.source.table) is not None
     }
-    folders = [
-        Path(output.checkpoint.removeprefix("file://")) for output in spec.outputs if output.checkpoint
-    ]
+    folders = [place_at(output.checkpoint) for output in spec.outputs if output.checkpoint]
     prepared = [
         item.name
         for item in spec.inputs
@@ -48,7 +46,6 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
             }
         for note in notes:
             if not note.exists():
-                note.parent.mkdir(parents=True, exist_ok=True)
                 # What it was prepared for is true of its own folder alone
                 write_json(note, {"times": known.get("times")})
     except ControlError as trouble:

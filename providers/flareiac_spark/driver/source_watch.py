@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from logging import Logger
 
-from flareiac_spark.control import JobSpec, StreamInput, local_path
+from flareiac_spark.control import JobSpec, StreamInput
 from flareiac_spark.driver.job_runner import JobRunner
 from flareiac_spark.driver.jvm import jvm
 from flareiac_spark.sources.kept import Kept
 from flareiac_spark.sources.resolved import StartProblem
+from flareiac_spark.storage import place_at
 
 _EVERY_SECONDS, _AGAIN_SECONDS = 15.0, 1.0
 
@@ -57,7 +58,7 @@ class SourceWatch(threading.Thread):
         self._kept.sweep()
 
     def _problem(self, spec: JobSpec) -> StartProblem | None:
-        checkpoints = [local_path(folder) for folder in spec.query_names]
+        checkpoints = [place_at(folder) for folder in spec.query_names]
         for item in spec.inputs:
             if isinstance(item, StreamInput):
                 try:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import assert_never
 
 from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import FilesInput, Input, JobSpec, StreamInput, TableInput, local_path
+from flareiac_spark.control import FilesInput, Input, JobSpec, StreamInput, TableInput
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint
 from flareiac_spark.driver.checkpoints import query_id_in
 from flareiac_spark.driver.jvm import jvm
 from flareiac_spark.driver.refusal import Refusal, refusal_of
+from flareiac_spark.storage import Place, place_at
 
 CHECKPOINT_LOST = "CHECKPOINT_LOST"
 CHECKPOINT_DAMAGED = "CHECKPOINT_DAMAGED"
@@ -29,7 +30,7 @@ def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
     """``known``: the query that each checkpoint of this job must hold, by folder. Raises ``Refusal``."""
     for folder, query in spec.query_names.items():
         _prove_checkpoint(folder, query, known.get(folder))
-        _prove_batch_in_flight(spec, local_path(folder), query)
+        _prove_batch_in_flight(spec, place_at(folder), query)
     _prove_sources(spec)
     for name, path in _source_folders(spec):
         if not path.exists():
@@ -41,7 +42,7 @@ def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
 
 
 def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
-    found = _query_in(local_path(folder), output)
+    found = _query_in(place_at(folder), output)
     if known is None:
         return
     lost = lost_checkpoint(folder, output, known=known, found=found)
@@ -53,7 +54,7 @@ def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
         raise Refusal(CHECKPOINT_LOST, why)
 
 
-def _query_in(path: Path, output: str) -> str | None:
+def _query_in(path: Place, output: str) -> str | None:
     """The query that a checkpoint names, None before the first start. Raises ``Refusal``."""
     metadata = path / "metadata"
     try:
@@ -67,7 +68,7 @@ def _query_in(path: Path, output: str) -> str | None:
         ) from None
 
 
-def _refuse_half_a_copy(path: Path, output: str) -> None:
+def _refuse_half_a_copy(path: Place, output: str) -> None:
     """Without ``metadata`` Spark takes a new query id and goes on with the offsets of the old query, unless
     they were prepared for it.
     """
@@ -83,7 +84,7 @@ def _refuse_half_a_copy(path: Path, output: str) -> None:
         )
 
 
-def _is_prepared(path: Path) -> bool:
+def _is_prepared(path: Place) -> bool:
     """Whether a new generation was prepared in this folder, by the note beside it."""
     note = read_json(path.with_name(f".{path.name}.starts.json"))
     return isinstance(note, dict) and isinstance(note.get("seeded"), dict)
@@ -96,7 +97,7 @@ def _damaged(output: str, what: str) -> str:
     )
 
 
-def _prove_batch_in_flight(spec: JobSpec, path: Path, output: str) -> None:
+def _prove_batch_in_flight(spec: JobSpec, path: Place, output: str) -> None:
     sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
     try:
         found = [lost for source in sources if (lost := source.lost_in_flight(path, spec.conf)) is not None]
@@ -110,7 +111,7 @@ def _prove_batch_in_flight(spec: JobSpec, path: Path, output: str) -> None:
 def _prove_sources(spec: JobSpec) -> None:
     """Each source asks its system whether every query can go on."""
     sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
-    checkpoints = [local_path(folder) for folder in spec.query_names]
+    checkpoints = [place_at(folder) for folder in spec.query_names]
     for source in sources:
         others = [other for other in sources if other is not source]
         try:
@@ -124,11 +125,11 @@ def _prove_sources(spec: JobSpec) -> None:
             raise refusal_of(problem)
 
 
-def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Path]]:
+def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Place]]:
     """Local folders and files that are read by name. A pattern may match later."""
     for item in spec.inputs:
         path = _path_of(item)
-        local = str(local_path(path)) if path is not None else ""
+        local = str(place_at(path)) if path is not None else ""
         if local and not _PATTERN.search(local) and not _SCHEME.match(local):
             yield item.name, Path(local)
 

@@ -19,7 +19,6 @@ from flareiac_spark.control import (
     StreamInput,
     TableOutput,
     Trigger,
-    local_path,
 )
 from flareiac_spark.driver import (
     bad_records,
@@ -37,6 +36,7 @@ from flareiac_spark.driver.query_watch import QueryWatch
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.source_start_times import start_times
 from flareiac_spark.driver.spark_session import set_conf
+from flareiac_spark.storage import place_at
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -80,7 +80,7 @@ def make_ready(session: "SparkSession", spec: JobSpec, log: Logger) -> Ready:
     raises, and ``Refusal``.
     """
     set_conf(session, spec.conf)
-    begins, folders = start_times(spec), tuple(map(local_path, spec.query_names))
+    begins, folders = start_times(spec), tuple(map(place_at, spec.query_names))
     temp_views.define_all(session, spec, partial(open_input, starts=begins, checkpoints=folders))
     marked = partial(open_marked, session, starts=begins, checkpoints=folders)
     quarantines = [

@@ -14,8 +14,9 @@ from logging import Logger
 from typing import Any
 
 from flareiac_spark.checkpoint_log import newest
-from flareiac_spark.control import ControlError, DesiredJob, JobSpec, Output, job_spec_from_json, local_path
+from flareiac_spark.control import ControlError, DesiredJob, JobSpec, Output, job_spec_from_json
 from flareiac_spark.driver.stream_run import Ready, make_ready
+from flareiac_spark.storage import place_at
 
 _FRESH_SECONDS = 10.0
 """What was looked up longer ago is looked up again."""
@@ -76,5 +77,5 @@ def begin(
 def _goes_on(output: Output) -> bool:
     if output.checkpoint is None:
         return False
-    folder = local_path(output.checkpoint)
+    folder = place_at(output.checkpoint)
     return (folder / "metadata").is_file() and newest(folder / "offsets") is not None

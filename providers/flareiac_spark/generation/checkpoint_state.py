@@ -4,7 +4,6 @@ control directory, by reading only.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.records import Mismatch, decode
@@ -22,13 +21,14 @@ from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.engine.application import Applications, read_desired
 from flareiac_spark.generation.switch import GenerationSwitch
 from flareiac_spark.generation.targets import folders
+from flareiac_spark.storage import Place, place_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastQuery:
     """What a query goes on after: its folder, and what it left there (None: no query has begun)."""
 
-    folder: Path
+    folder: Place
     found: CheckpointOnDisk | None
 
 
@@ -39,7 +39,7 @@ class QueryState:
     """
 
     name: str
-    folder: Path
+    folder: Place
     state: FolderState
     outputs: tuple[Output, ...]
     old_outputs: tuple[Output, ...] = ()
@@ -115,7 +115,7 @@ def _queries(switch: GenerationSwitch) -> list[QueryState]:
     return found
 
 
-def _begun_since(switch: GenerationSwitch, folder: Path) -> Path | None:
+def _begun_since(switch: GenerationSwitch, folder: Place) -> Place | None:
     """A newer generation than the recorded one in which a query has run for this checkpoint: of an apply that
     was forgotten.
     """
@@ -126,11 +126,11 @@ def _begun_since(switch: GenerationSwitch, folder: Path) -> Path | None:
     return None
 
 
-def _prepared_by(folder: Path) -> object:
+def _prepared_by(folder: Place) -> object:
     return (preparation_note(folder) or {}).get("by")
 
 
-def _last(newest: Path | None) -> LastQuery | None:
+def _last(newest: Place | None) -> LastQuery | None:
     """The folder that counts. One that was only prepared to go on after another stands for that one. Raises
     ``Damaged``.
     """
@@ -141,7 +141,7 @@ def _last(newest: Path | None) -> LastQuery | None:
         earlier = note.get("after") if note is not None else None
         if not isinstance(earlier, str):
             return LastQuery(folder=folder, found=found)
-        folder = Path(earlier)
+        folder = place_at(earlier)
         if note is not None and note.get("batch") is not None and not is_begun(folder):
             raise Damaged(
                 folder,
@@ -150,14 +150,14 @@ def _last(newest: Path | None) -> LastQuery | None:
     return None
 
 
-def _emptied_since(switch: GenerationSwitch, folder: Path) -> dict[str, EmptiedTable]:
+def _emptied_since(switch: GenerationSwitch, folder: Place) -> dict[str, EmptiedTable]:
     found: dict[str, EmptiedTable] = {}
     for number in range((switch.number_before or 0) + 1, switch.number + 1):
         found |= _emptied_in(folder.with_name(f"g{number:04d}"))
     return found
 
 
-def _emptied_in(folder: Path) -> dict[str, EmptiedTable]:
+def _emptied_in(folder: Place) -> dict[str, EmptiedTable]:
     try:
         noted = (preparation_note(folder) or {}).get("rebuilds")
         items = noted.items() if isinstance(noted, dict) else ()

@@ -4,7 +4,6 @@ the checkpoint.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.sdk.changes import Blocker, blocker
@@ -21,6 +20,7 @@ from flareiac_spark.generation.switch import GenerationSwitch
 from flareiac_spark.generation.targets import streamed_tables
 from flareiac_spark.instance_lines import line
 from flareiac_spark.start_from import CARRY_OVER
+from flareiac_spark.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ def _emptied_before(address: str, lost: EmptiedTable, start: str) -> Diagnostic:
     return error(codes.EMPTIED_ROWS_LOST, detail, address=address)
 
 
-def _in_the_way(address: str, folder: Path, state: FolderState) -> Diagnostic:
+def _in_the_way(address: str, folder: Place, state: FolderState) -> Diagnostic:
     """An unknown folder is never used."""
     what = (
         f"A query has run in {folder}"

@@ -8,7 +8,6 @@ prepared folder the one in use. Each stage finds what it has done before, and co
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
@@ -49,6 +48,7 @@ from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.generation.switch import GenerationSwitch
 from flareiac_spark.generation.targets import noted_starts, streamed_tables, target
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+from flareiac_spark.storage import Place
 
 _WORDS: Final = {
     EARLIEST: "the beginning",
@@ -175,7 +175,6 @@ def _note(switch: GenerationSwitch, query: QueryState, emptied: Mapping[str, Emp
     """At once: an apply that is given up here leaves an empty table, and nothing else would tell."""
     seeded = {"by": switch.by, "rebuilds": _of_query(query, emptied)}
     try:
-        query.folder.parent.mkdir(parents=True, exist_ok=True)
         write_json(note_of(query.folder), {"times": {}, "seeded": seeded})
     except (OSError, ControlError) as trouble:
         raise Failure(_not_prepared(switch.address, query.folder, trouble)) from trouble
@@ -324,7 +323,7 @@ def not_planned(address: str, why: str) -> Diagnostic:
     return error(codes.STAGE_NOT_PLANNED, detail, address=address)
 
 
-def _not_prepared(address: str, folder: Path, trouble: Exception) -> Diagnostic:
+def _not_prepared(address: str, folder: Place, trouble: Exception) -> Diagnostic:
     """The disk refused."""
     why = (trouble.strerror or str(trouble)) if isinstance(trouble, OSError) else str(trouble)
     detail = (

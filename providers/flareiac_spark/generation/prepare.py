@@ -3,13 +3,10 @@ a query has used.
 """
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
-from flareiac.kernel.durable_files import sync_directory, write_new
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.reader import note_of
 from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
@@ -17,6 +14,7 @@ from flareiac_spark.control import ControlError
 from flareiac_spark.control.atomic_files import read_json, write_json
 from flareiac_spark.sources.on_disk import kind_of
 from flareiac_spark.sources.source import kinds, offsets_of
+from flareiac_spark.storage import Place, make_folder, move_folder, remove_tree, replace_whole
 
 _POSITIONS_OF_ONE: Final = 8
 """A query that reads one table at several places has a position for each; more than it has do no harm."""
@@ -28,7 +26,7 @@ class LastBatch:
     is).
     """
 
-    folder: Path
+    folder: Place
     query_id: str
     batch: int | None
 
@@ -45,7 +43,7 @@ class StartPositions:
     """
 
     by: str
-    after: Path | None = None
+    after: Place | None = None
     times: Mapping[str, int | None] = field(default_factory=dict)
     positions: Mapping[int, str] = field(default_factory=dict)
     alone: bool = False
@@ -54,15 +52,15 @@ class StartPositions:
     noted: Mapping[str, Any] = field(default_factory=dict)
 
 
-def prepare_folder(folder: Path, beginning: StartPositions) -> None:
+def prepare_folder(folder: Place, beginning: StartPositions) -> None:
     """Prepares a folder that is absent or was prepared before. Raises ``Damaged`` for the old one,
     ``OSError`` and ``ControlError``.
     """
     state = folder_state(folder, beginning.by)
     assert state in (FolderState.ABSENT, FolderState.PREPARED), f"{folder} is {state}"
     scratch = folder.with_name(f".{folder.name}.seeding")
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
+    remove_tree(scratch)
+    make_folder(scratch)
     if beginning.copied is not None and beginning.copied.batch is not None:
         _copy(beginning.copied.folder, scratch, beginning.copied.batch, beginning.conf)
     for index, offset in beginning.positions.items():
@@ -75,10 +73,8 @@ def prepare_folder(folder: Path, beginning: StartPositions) -> None:
     write_json(
         note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.noted}}
     )
-    if folder.exists():
-        shutil.rmtree(folder)
-    scratch.rename(folder)
-    sync_directory(folder.parent)
+    remove_tree(folder)
+    move_folder(scratch, folder)
 
 
 def positions_at(last: LastBatch) -> tuple[str | None, ...]:
@@ -102,7 +98,7 @@ def times_at(last: LastBatch) -> Mapping[str, int | None]:
     )
 
 
-def _copy(old: Path, new: Path, last: int, conf: Mapping[str, str]) -> None:
+def _copy(old: Place, new: Place, last: int, conf: Mapping[str, str]) -> None:
     """Offsets, commits and the sources' own logs up to a batch. Without ``metadata``: Spark gives the new
     query an id of its own.
     """
@@ -134,6 +130,5 @@ def _pinned(header: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, str
     return {name: value for name, value in conf.items() if name in header.get("conf", {})}
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_new(path, text.encode(), mode=0o644)
+def _write(path: Place, text: str) -> None:
+    replace_whole(path, text.encode(), mode=0o644)

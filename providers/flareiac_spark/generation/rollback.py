@@ -8,7 +8,6 @@ so that the reason can be determined.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes, Reference
@@ -35,6 +34,7 @@ from flareiac_spark.definition.build import digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.storage import place_at
 
 _UNREADABLE: Final = -1
 
@@ -111,7 +111,7 @@ def committed(spec: JobSpec) -> dict[str, int | None]:
     found: dict[str, int | None] = {}
     for folder in {output.checkpoint for output in spec.outputs if output.checkpoint is not None}:
         try:
-            on_disk = read_checkpoint(Path(folder))
+            on_disk = read_checkpoint(place_at(folder))
         except Damaged:
             found[folder] = _UNREADABLE
         else:

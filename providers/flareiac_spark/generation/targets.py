@@ -1,26 +1,24 @@
 """The folders that a job's queries keep, and the places that they write. Pure."""
 
-from pathlib import Path
-
 from flareiac_spark.control import (
     JobSpec,
     Output,
     StreamInput,
     TableOutput,
     Target,
-    local_path,
     tables_among,
 )
 from flareiac_spark.sources.resolved import StreamedTable
+from flareiac_spark.storage import Place, place_at
 
 
-def folders(spec: JobSpec) -> dict[str, tuple[Path, tuple[Output, ...]]]:
+def folders(spec: JobSpec) -> dict[str, tuple[Place, tuple[Output, ...]]]:
     """A job's queries by the name of their folders, with the outputs that each writes."""
-    found: dict[str, tuple[Path, tuple[Output, ...]]] = {}
+    found: dict[str, tuple[Place, tuple[Output, ...]]] = {}
     for output in spec.outputs:
         if output.checkpoint is not None:
             name = spec.query_of(output.name)
-            folder, outputs = found.get(name, (local_path(output.checkpoint), ()))
+            folder, outputs = found.get(name, (place_at(output.checkpoint), ()))
             found[name] = (folder, (*outputs, output))
     return found
 

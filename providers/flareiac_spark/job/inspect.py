@@ -5,7 +5,6 @@ reading only.
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -24,6 +23,7 @@ from flareiac_spark.job.read import last_error
 from flareiac_spark.sources.findings_text import lag_text
 from flareiac_spark.sources.on_disk import kind_of
 from flareiac_spark.sources.source import offsets_of
+from flareiac_spark.storage import Place
 
 
 def inspect_job(
@@ -137,7 +137,7 @@ def _kept(job: JobDefinition, references: References, project: Project) -> Kept:
     )
 
 
-def _kept_in(folder: Path, job: JobDefinition, project: Project) -> Kept | None:
+def _kept_in(folder: Place, job: JobDefinition, project: Project) -> Kept | None:
     """None before the first start, and where the checkpoint cannot be read: a plan tells what is wrong with
     it.
     """
@@ -158,7 +158,7 @@ def _kept_in(folder: Path, job: JobDefinition, project: Project) -> Kept | None:
 
 
 def _files_waiting(
-    folder: Path, on_disk: CheckpointOnDisk, job: JobDefinition, project: Project
+    folder: Place, on_disk: CheckpointOnDisk, job: JobDefinition, project: Project
 ) -> int | None:
     """Where one input of the job reads a folder of files: then it is known which source that is."""
     declared = [item.source for item in job.streams.values() if item.source.folder is not None]

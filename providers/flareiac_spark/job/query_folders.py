@@ -1,23 +1,23 @@
 """The folders of the checkpoints of a job's queries. Touches the disk, by reading only."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.checkpoint_files.generations import layout_of
 from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.places import absolute_place
+from flareiac_spark.places import place_of
+from flareiac_spark.storage import Place
 
 
 def query_folders(
     job: JobDefinition, references: References, project: Project, names: Iterable[str]
-) -> dict[str, Path]:
+) -> dict[str, Place]:
     """The folder of the checkpoint of each query, by name. Raises ``Damaged``."""
     checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
     if checkpoint is None or job.checkpoint_location is None or job.generation is None:
         return {}
-    location, generation = absolute_place(job.checkpoint_location, project), job.generation
+    location, generation = place_of(job.checkpoint_location, project), job.generation
     layout = layout_of(location, generation, recorded_layout(checkpoint.identity))
     return {name: folder_of(location, layout, name, generation) for name in names}

@@ -4,7 +4,6 @@ checkpoints, by reading only, and brokers.
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from flareiac.kernel.diagnostics import Failure
@@ -23,6 +22,7 @@ from flareiac_spark.job.topic_limits import asked_of, limits_of
 from flareiac_spark.sources.findings import InputReach, Partition, Unknown
 from flareiac_spark.sources.reachable import BrokerPosition, NotedTopics
 from flareiac_spark.sources.source import Source
+from flareiac_spark.storage import Place
 
 Reach: TypeAlias = Mapping[str, Mapping[str, InputReach]]
 """By query and input."""
@@ -132,7 +132,7 @@ def _asked(
 def _question(
     source: Source,
     references: References,
-    folder: Path | None,
+    folder: Place | None,
     positions: SourcePositions | None,
     indexes: Sequence[int] | None,
 ) -> Asked | Unknown:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from flareiac_spark.sources.findings import Partition
 from flareiac_spark.sources.reachable import NotedTopics
+from flareiac_spark.storage import Place
 
-Write: TypeAlias = Callable[[Path, str], None]
+Write: TypeAlias = Callable[[Place, str], None]
 """Writes a file with its folders."""
 
 
@@ -68,22 +68,22 @@ class Offsets:
         del offset
         return False
 
-    def is_own_log(self, log: Path) -> bool:
+    def is_own_log(self, log: Place) -> bool:
         """Whether the log of a source that has no offset yet is of this kind."""
         del log
         return False
 
-    def missing_from(self, log: Path, offset: Any) -> Path | None:
+    def missing_from(self, log: Place, offset: Any) -> Place | None:
         """The file of a source's log that an offset of this kind names, and that is not there."""
         del log, offset
         return None
 
-    def folders(self, log: Path) -> tuple[str, ...]:
+    def folders(self, log: Place) -> tuple[str, ...]:
         """The folders that were read. Raises ``Damaged``."""
         del log
         return ()
 
-    def describe(self, source: SourceOnDisk, log: Path) -> str:
+    def describe(self, source: SourceOnDisk, log: Place) -> str:
         """What was read of a source that has an offset, for people. Raises ``Damaged``."""
         del log
         return source.offset or ""
@@ -97,14 +97,14 @@ class Offsets:
         del offset
         return {}
 
-    def began(self, log: Path) -> Any:
+    def began(self, log: Place) -> Any:
         """The offset with which a source's log begins, as Spark's JSON says it; None where it does not tell.
         Raises ``Damaged``.
         """
         del log
         return None
 
-    def noted_topics(self, checkpoint: Path) -> NotedTopics:
+    def noted_topics(self, checkpoint: Place) -> NotedTopics:
         """Which topics the query of a checkpoint began with, where brokers hold the records. Raises
         ``Damaged``.
         """
@@ -116,7 +116,7 @@ class Offsets:
         del end, latest
         return None
 
-    def unread(self, checkpoints: Sequence[Path]) -> tuple[str, ...]:
+    def unread(self, checkpoints: Sequence[Place]) -> tuple[str, ...]:
         """What no query of a job has read, or perhaps none, though its checkpoints pass over it; in words."""
         del checkpoints
         return ()
@@ -130,13 +130,13 @@ class Offsets:
         del place
         return offset
 
-    def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
+    def copy_log(self, old: Place, new: Place, offset: Any, write: Write) -> None:
         """Copies a source's log up to an offset, where it is of this kind. Raises ``Damaged``."""
 
-    def carry_notes(self, old: Path, new: Path, write: Write) -> None:
+    def carry_notes(self, old: Place, new: Place, write: Write) -> None:
         """Copies what is noted beside the folder of a generation to that of one which goes on after it.
         Raises ``OSError``.
         """
 
-    def begin_at(self, log: Path, offset: str, write: Write) -> None:
+    def begin_at(self, log: Place, offset: str, write: Write) -> None:
         """Writes the log of a source that begins at an offset of this kind."""

@@ -2,20 +2,20 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from flareiac_spark.checkpoint_log import Damaged, names_in
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.source import UNKNOWN, kinds, offsets_of
+from flareiac_spark.storage import Place
 
 
-def sources_on_disk(folder: Path, positions: Sequence[str | None]) -> tuple[SourceOnDisk, ...]:
+def sources_on_disk(folder: Place, positions: Sequence[str | None]) -> tuple[SourceOnDisk, ...]:
     """The sources of a checkpoint whose newest batch names these positions. Raises ``Damaged``."""
     return tuple(_source(folder, index, line) for index, line in by_log(folder, positions))
 
 
-def by_log(folder: Path, positions: Sequence[str | None]) -> list[tuple[int, str | None]]:
+def by_log(folder: Place, positions: Sequence[str | None]) -> list[tuple[int, str | None]]:
     """Each source with the number of its log, once: Spark numbers the logs by the first place at which a
     source is read.
     """
@@ -35,7 +35,7 @@ def kind_of(offset: Any) -> str:
     return next((name for name, kind in kinds() if kind.offsets.is_own(offset)), UNKNOWN)
 
 
-def _is_there(folder: Path, positions: Sequence[str | None]) -> bool:
+def _is_there(folder: Place, positions: Sequence[str | None]) -> bool:
     """Whether each log has what the position of its number names."""
     for index, line in enumerate(positions):
         try:
@@ -47,7 +47,7 @@ def _is_there(folder: Path, positions: Sequence[str | None]) -> bool:
     return True
 
 
-def _source(folder: Path, index: int, line: str | None) -> SourceOnDisk:
+def _source(folder: Place, index: int, line: str | None) -> SourceOnDisk:
     log = folder / "sources" / str(index)
     if line is None:
         kind = next((name for name, kind in kinds() if kind.offsets.is_own_log(log)), UNKNOWN)

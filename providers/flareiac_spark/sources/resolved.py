@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeAlias
 
 from flareiac.kernel.records import by_kind
 from flareiac_spark import sources
 from flareiac_spark.sources.kept import Kept
+from flareiac_spark.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Opening(Protocol):
         """Spark's session."""
 
     @property
-    def checkpoints(self) -> tuple[Path, ...]:
+    def checkpoints(self) -> tuple[Place, ...]:
         """The folders of the queries that read it."""
 
     def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
@@ -136,14 +136,14 @@ class ResolvedSource(ABC):
         del start_from
         return moment
 
-    def learns(self, message: str, checkpoints: Sequence[Path]) -> bool:
+    def learns(self, message: str, checkpoints: Sequence[Place]) -> bool:
         """Notes what a query has met for the first time and has failed for with ``message``; true where it
         can go on now, knowing it. Raises ``OSError``, ``ValueError``.
         """
         del message, checkpoints
         return False
 
-    def lost_in_flight(self, checkpoint: Path, conf: Mapping[str, str]) -> LostRows | None:
+    def lost_in_flight(self, checkpoint: Place, conf: Mapping[str, str]) -> LostRows | None:
         """What the batch in flight of a checkpoint would miss. ``conf``: the job's. Raises ``Damaged``,
         ``OSError``.
         """
@@ -151,7 +151,7 @@ class ResolvedSource(ABC):
         return None
 
     def prove_start(
-        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: "Sequence[ResolvedSource]"
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Place], others: "Sequence[ResolvedSource]"
     ) -> StartProblem | None:
         """Asks its system whether queries can go on where their checkpoints stand, before Spark is started;
         notes beside them what only that moment tells. ``jvm``: Spark's Java side. ``others``: what else the
@@ -161,7 +161,7 @@ class ResolvedSource(ABC):
         return None
 
     def prove_running(
-        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], kept: Kept
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Place], kept: Kept
     ) -> StartProblem | None:
         """Asks its system, while queries run, whether what they read is still what they began with; nothing
         where it does not answer. ``kept`` holds clients from one look to the next. Raises ``Failure``,

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, Protocol, Self, TypeAlias
 
 from flareiac.kernel.data import Attributes, Reference
@@ -24,6 +23,7 @@ from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.offsets import Offsets
 from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
 from flareiac_spark.sources.samples import SampleRead
+from flareiac_spark.storage import Place
 
 UNKNOWN: Final = "unknown"
 """The kind of a source that is not declared, or whose offset no kind knows."""
@@ -213,7 +213,7 @@ class Source(ABC):
         del old
         return None
 
-    def waiting(self, checkpoint: Path, index: int, project: Project) -> int | None:
+    def waiting(self, checkpoint: Place, index: int, project: Project) -> int | None:
         """Files that no committed batch has read from the source of this number; None where that cannot be
         known. Touches the disk, by reading only. Raises ``Damaged``.
         """

@@ -8,7 +8,7 @@ needs no package for it. Failures are ``OSError`` in both.
 from flareiac_spark.storage.object_path import ObjectPath
 from flareiac_spark.storage.object_store import Listed, ObjectStore, Version
 from flareiac_spark.storage.places import Place, is_object_uri, object_uri, open_with, place_at, seen_at_once
-from flareiac_spark.storage.writing import copy_file, make_folder, move_folder, remove_tree, replace_whole
+from flareiac_spark.storage.writing import make_folder, move_folder, remove_tree, replace_whole
 
 __all__ = [
     "Listed",
@@ -16,7 +16,6 @@ __all__ = [
     "ObjectStore",
     "Place",
     "Version",
-    "copy_file",
     "is_object_uri",
     "make_folder",
     "move_folder",

@@ -49,6 +49,7 @@ class ListedStore:
     def _enter(self, item: Listed) -> None:
         """Into the level of each folder above it."""
         folder = item.key[: item.key.rfind("/") + 1]
+        # The marker of a folder is in the folder itself
         self._levels.setdefault(folder, {})[item.key] = item
         while len(folder) > len(self._prefix):
             above = folder[: folder.rstrip("/").rfind("/") + 1]

@@ -1,10 +1,12 @@
 """A place in object storage, with the reading names of ``pathlib.Path``, so that what reads a folder reads
 both.
 
-A folder is there while an object below it is: nothing makes or removes it by itself.
+A folder is there while an object below it is, or its marker: an empty object whose key ends with a slash, as
+Hadoop leaves them.
 """
 
 import errno
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -82,16 +84,20 @@ class ObjectPath:
 
     def iterdir(self) -> "Iterator[ObjectPath]":
         """Raises ``FileNotFoundError`` at once where there is no folder."""
-        found = [ObjectPath(self.store, item.key) for item in self.store.list(self.prefix, deep=False)]
+        found = [item.key for item in self.store.list(self.prefix, deep=False)]
         if not found:
             raise _missing(self)
-        return iter(found)
+        return iter([ObjectPath(self.store, key) for key in found if key != self.prefix])
 
     def read_bytes(self) -> bytes:
         """Raises ``FileNotFoundError``."""
         found = self.store.get(self.key)
         if found is None:
-            raise _missing(self)
+            raise (
+                IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+                if self.is_dir()
+                else _missing(self)
+            )
         return found.content
 
     def read_text(self, encoding: str = "utf-8") -> str:
@@ -125,4 +131,4 @@ class ObjectPath:
 
 
 def _missing(path: ObjectPath) -> FileNotFoundError:
-    return FileNotFoundError(errno.ENOENT, "there is no such object", str(path))
+    return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))

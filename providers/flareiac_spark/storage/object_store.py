@@ -15,7 +15,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """One object, or, where only a level is listed, a folder: its key ends with a slash then.
+    """One object. The key of a folder, or of the marker of an empty one, ends with a slash.
 
     ``size`` is in bytes, ``modified`` in UTC seconds since 1970 by the clock of the storage; of a folder both
     are 0. ``revision`` as in ``Version``.
@@ -44,8 +44,8 @@ class ObjectStore(Protocol):
         ...
 
     def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
-        """What a key that begins with ``prefix`` (empty, or with a slash at its end) names: all objects, or
-        one level of objects and folders. Markers of empty folders are left out.
+        """What is below ``prefix`` (empty, or with a slash at its end): all objects, or one level of objects
+        and folders. The marker of this folder itself comes, too, where there is one; other markers may.
         """
         ...
 

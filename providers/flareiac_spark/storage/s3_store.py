@@ -28,9 +28,7 @@ class S3Store:
 
     def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
         for item in self._bucket.entries(prefix, deep=deep):
-            # An object with a slash at its end is the marker of an empty folder.
-            if not item.key.endswith("/") or not (deep or item.key == prefix):
-                yield _listed(item)
+            yield _listed(item)
 
     def put(self, key: str, content: bytes) -> None:
         self._bucket.put(key, content)

@@ -127,6 +127,7 @@ def test_an_old_generation_may_be_damaged(tmp_path: Path) -> None:
     assert found.diagnostic.code == "FIK027"
 
 
+@pytest.mark.disk_only
 def test_who_may_not_read_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = sample(tmp_path / "g0001")
 
@@ -138,6 +139,7 @@ def test_who_may_not_read_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyP
         read_checkpoint(folder)
 
 
+@pytest.mark.disk_only
 def test_a_batch_that_ends_while_one_looks_is_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

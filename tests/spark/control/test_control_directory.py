@@ -371,7 +371,7 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         "import sys, flareiac_spark.driver.application\n"
         "from flareiac_spark.sources import KINDS, resolved\n"
         "assert all(map(resolved.resolved_class, KINDS))\n"
-        "own = ('flareiac_spark.driver', 'flareiac_spark.control')\n"
+        "own = ('flareiac_spark.driver', 'flareiac_spark.control', 'flareiac_spark.storage')\n"
         "names = [name for name in sys.modules if name.partition('.')[0] not in sys.stdlib_module_names]\n"
         "print(*[name for name in names if not name.startswith(own) and not name.startswith('_')])\n"
     )

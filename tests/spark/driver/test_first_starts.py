@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flareiac_spark.control import job_spec_from_json, local_path
+from flareiac_spark.control import job_spec_from_json
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import make_ready
@@ -140,4 +140,4 @@ def test_a_job_that_never_began_begins_when_it_does(desk: Desk) -> None:
     run(good)
     run(bad)
     assert desk.good_and_bad() == ([2], ["new"])
-    assert [path.name for path in local_path(spec.outputs[0].checkpoint or "").parent.glob(".*.first.json")]
+    assert [path.name for path in Path(spec.outputs[0].checkpoint or "").parent.glob(".*.first.json")]

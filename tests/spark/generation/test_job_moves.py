@@ -33,6 +33,7 @@ from flareiac_spark.generation import operation_client, rollback
 from flareiac_spark.job import confirm, put_back
 from flareiac_spark.job.driver import JobDriver
 from flareiac_spark.sources.table.resolved import ResolvedTable
+from flareiac_spark.storage import replace_whole
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded
 from tests.spark.generation.test_switch_generation import FILES, PAIR, Driver, Offline, _applied
@@ -231,8 +232,7 @@ def test_a_batch_is_not_finished_in_a_folder_that_was_moved_away(tmp_path: Path)
 def test_an_added_output_begins_when_the_others_did_and_is_prepared_for_nothing(tmp_path: Path) -> None:
     first, added = tmp_path / "a" / "g0002", tmp_path / "b" / "g0002"
     first.mkdir(parents=True)
-    note_of(first).write_text(
-        json.dumps({"version": 1, "times": {"t": 5}, "seeded": {"by": "me", "after": "elsewhere"}})
-    )
+    note = {"version": 1, "times": {"t": 5}, "seeded": {"by": "me", "after": "elsewhere"}}
+    replace_whole(note_of(first), json.dumps(note).encode())
     assert start_times(spec(first, added)) == {"t": 5}
     assert json.loads(note_of(added).read_text()) == {"version": 1, "times": {"t": 5}}

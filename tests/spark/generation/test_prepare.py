@@ -15,6 +15,7 @@ from flareiac_spark.generation.prepare import (
     prepare_folder,
     times_at,
 )
+from flareiac_spark.storage import replace_whole
 from tests.spark.checkpoint_sample import QUERY, compact, sample, table
 
 ME = "lineage/checkpoint.x"
@@ -120,7 +121,7 @@ def test_a_folder_without_a_note_is_nobodys(tmp_path: Path) -> None:
 def test_a_torn_note_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "g0002"
     folder.mkdir()
-    note_of(folder).write_text('{"times": {')
+    replace_whole(note_of(folder), b'{"times": {')
     with pytest.raises(Damaged) as caught:
         folder_state(folder, ME)
     assert caught.value.path == note_of(folder)

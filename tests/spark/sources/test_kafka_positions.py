@@ -10,6 +10,7 @@ from flareiac_spark.sources.kafka.offsets import KafkaOffsets
 from flareiac_spark.sources.kafka.starting import NotAStart, starting_of
 from flareiac_spark.sources.kafka_client import java_settings
 from flareiac_spark.sources.offsets import SourceOnDisk
+from flareiac_spark.storage import Place, make_folder, replace_whole
 
 OFFSETS = KafkaOffsets()
 READ = '{"orders":{"0":12,"1":7},"returns":{"0":3}}'
@@ -47,9 +48,9 @@ def test_a_generation_says_where_it_goes_on() -> None:
 
 
 def test_the_log_begins_in_the_bytes_that_spark_writes(tmp_path: Path) -> None:
-    def write(path: Path, text: str) -> None:
-        path.parent.mkdir(parents=True)
-        path.write_bytes(text.encode())
+    def write(path: Place, text: str) -> None:
+        make_folder(path.parent)
+        replace_whole(path, text.encode())
 
     OFFSETS.begin_at(tmp_path / "0", '{"b": {"10": 5, "9": 4}, "a": {"0": 1}}', write)
     assert (tmp_path / "0" / "0").read_bytes() == b'\0v1\n{"a":{"0":1},"b":{"9":4,"10":5}}'

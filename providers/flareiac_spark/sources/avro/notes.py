@@ -5,12 +5,11 @@ Touches the disk. Travels with the driver.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from flareiac.kernel.durable_files import replace_file
 from flareiac.kernel.records import decode, encode
 from flareiac_spark.sources.avro.known import NotedSchemas, complete
 from flareiac_spark.sources.avro.registry import RegistryAccess
+from flareiac_spark.storage import Place, replace_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +19,12 @@ class SchemaNotes:
     registries: Mapping[str, NotedSchemas] = field(default_factory=dict)
 
 
-def notes_place(checkpoint: Path) -> Path:
+def notes_place(checkpoint: Place) -> Place:
     """The file beside the folder of a generation."""
     return checkpoint.with_name(f".{checkpoint.name}.schemas.json")
 
 
-def noted(checkpoints: Sequence[Path], url: str) -> NotedSchemas:
+def noted(checkpoints: Sequence[Place], url: str) -> NotedSchemas:
     """What any of the checkpoints has noted. Raises ``OSError``, and ``ValueError`` for what cannot be
     understood.
     """
@@ -35,19 +34,18 @@ def noted(checkpoints: Sequence[Path], url: str) -> NotedSchemas:
     return found
 
 
-def note(checkpoints: Sequence[Path], url: str, known: NotedSchemas) -> None:
+def note(checkpoints: Sequence[Place], url: str, known: NotedSchemas) -> None:
     """Writes it down beside each checkpoint. Raises as ``noted`` does."""
     for checkpoint in checkpoints:
         old = _read(checkpoint)
         if old.registries.get(url) == known:
             continue
         text = json.dumps(encode(SchemaNotes(registries={**old.registries, url: known})), ensure_ascii=False)
-        notes_place(checkpoint).parent.mkdir(parents=True, exist_ok=True)
-        replace_file(notes_place(checkpoint), text.encode(), mode=0o644)
+        replace_whole(notes_place(checkpoint), text.encode(), mode=0o644)
 
 
 def known_schemas(
-    checkpoints: Sequence[Path], access: RegistryAccess, subjects: Iterable[str]
+    checkpoints: Sequence[Place], access: RegistryAccess, subjects: Iterable[str]
 ) -> NotedSchemas:
     """What is noted, and what the registry adds to it, which is noted before it is used. Raises as ``noted``
     does, and ``RegistryProblem`` where nothing can be read without the registry.
@@ -57,7 +55,7 @@ def known_schemas(
     return known
 
 
-def want(checkpoints: Sequence[Path], url: str, number: int) -> bool:
+def want(checkpoints: Sequence[Place], url: str, number: int) -> bool:
     """Notes an id that is to be asked for; false where it is known. Raises as ``noted`` does."""
     known = noted(checkpoints, url)
     if known.knows(number):
@@ -66,7 +64,7 @@ def want(checkpoints: Sequence[Path], url: str, number: int) -> bool:
     return True
 
 
-def _read(checkpoint: Path) -> SchemaNotes:
+def _read(checkpoint: Place) -> SchemaNotes:
     try:
         text = notes_place(checkpoint).read_text(encoding="utf-8")
     except FileNotFoundError:

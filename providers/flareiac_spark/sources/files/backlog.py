@@ -12,6 +12,7 @@ from typing import Final
 
 from flareiac_spark.sources.files.batches_read import reached
 from flareiac_spark.sources.files.notes import local_path, noted_files
+from flareiac_spark.storage import Place
 
 _PATTERN: Final = frozenset("*?[{")
 _OTHER_LISTING: Final = frozenset(
@@ -31,7 +32,7 @@ _OLDEST_MS: Final = 7 * 24 * 3_600_000
 """
 
 
-def files_waiting(checkpoint: Path, index: int, folder: Path, options: Mapping[str, str]) -> int | None:
+def files_waiting(checkpoint: Place, index: int, folder: Path, options: Mapping[str, str]) -> int | None:
     """Files that no committed batch has read from source ``index``; None where that cannot be known. Raises
     ``Damaged``.
     """
@@ -62,7 +63,7 @@ def _listed(folder: Path) -> Iterator[tuple[str, int]]:
             yield entry.path, int(entry.stat().st_mtime * 1000)
 
 
-def _read(checkpoint: Path, index: int) -> tuple[set[str], int]:
+def _read(checkpoint: Place, index: int) -> tuple[set[str], int]:
     """The files that committed batches have read, and the time of the newest one that was noted in ms since
     1970.
     """

@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from flareiac_spark.checkpoint_log import batches, read_offsets
 from flareiac_spark.sources.files.notes import note_of_offset
 from flareiac_spark.sources.on_disk import by_log
+from flareiac_spark.storage import Place
 
 NONE_YET: Final = -1
 
@@ -20,7 +20,7 @@ class Reading:
     committed_ms: int
 
 
-def reached(checkpoint: Path, index: int) -> int:
+def reached(checkpoint: Place, index: int) -> int:
     """The newest note of a source that a committed batch has read; ``NONE_YET`` before the first commit.
     Raises ``Damaged``.
     """
@@ -28,7 +28,7 @@ def reached(checkpoint: Path, index: int) -> int:
     return NONE_YET if committed is None else _reached_by(checkpoint, committed).get(index, NONE_YET)
 
 
-def readings(checkpoint: Path, index: int) -> list[Reading]:
+def readings(checkpoint: Place, index: int) -> list[Reading]:
     """When the notes of a source were read, ascending, as far back as the checkpoint keeps its offsets.
     Raises ``Damaged``, ``OSError``.
     """
@@ -42,7 +42,7 @@ def readings(checkpoint: Path, index: int) -> list[Reading]:
     return found
 
 
-def _committed_ms(checkpoint: Path, batch: int, *, followed: bool) -> int:
+def _committed_ms(checkpoint: Place, batch: int, *, followed: bool) -> int:
     """When a batch was committed at the latest. A copied checkpoint has later times, and the next batch was
     begun afterwards.
     """
@@ -51,7 +51,7 @@ def _committed_ms(checkpoint: Path, batch: int, *, followed: bool) -> int:
     return min(committed, next_begun) if isinstance(next_begun, int) else committed
 
 
-def _reached_by(checkpoint: Path, batch: int) -> dict[int, int]:
+def _reached_by(checkpoint: Place, batch: int) -> dict[int, int]:
     """The newest note that a batch reads of each source of files, by the number of the source's log."""
     positions = by_log(checkpoint, read_offsets(checkpoint, batch).positions)
     found = {index: note_of_offset(json.loads(line)) for index, line in positions if line is not None}

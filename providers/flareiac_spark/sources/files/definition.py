@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes
@@ -27,6 +26,7 @@ from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.files.schema import BLOCK
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings
+from flareiac_spark.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class FilesSource(Source):
     def tells_columns_by_place(self) -> bool:
         return self.format in POSITIONAL
 
-    def waiting(self, checkpoint: Path, index: int, project: Project) -> int | None:
+    def waiting(self, checkpoint: Place, index: int, project: Project) -> int | None:
         return files_waiting(checkpoint, index, absolute_place(self.path, project), self.options)
 
 

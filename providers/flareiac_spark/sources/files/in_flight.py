@@ -11,9 +11,10 @@ from pathlib import Path
 
 from flareiac_spark.checkpoint_log import files_in, newest, numbers, read_offsets
 from flareiac_spark.sources.files.notes import local_path, note_of_offset
+from flareiac_spark.storage import Place
 
 
-def missing_in_flight(checkpoint: Path) -> tuple[int, list[str]] | None:
+def missing_in_flight(checkpoint: Place) -> tuple[int, list[str]] | None:
     """The batch that was begun and not committed, and the local files that it reads and that are gone; None
     where none is. Raises ``Damaged``, ``OSError``.
     """
@@ -30,7 +31,7 @@ def missing_in_flight(checkpoint: Path) -> tuple[int, list[str]] | None:
     return (begun, list(dict.fromkeys(gone))) if gone else None
 
 
-def _reached(checkpoint: Path, batch: int) -> dict[int, list[int]]:
+def _reached(checkpoint: Place, batch: int) -> dict[int, list[int]]:
     """The newest note that a batch reads, by the number of the log of a source of files; several where it is
     not known which is whose.
     """
@@ -52,7 +53,7 @@ def _reached(checkpoint: Path, batch: int) -> dict[int, list[int]]:
     return {index: notes for index, notes in found.items() if notes}
 
 
-def _noted(log: Path, after: int, last: int) -> Iterator[str]:
+def _noted(log: Place, after: int, last: int) -> Iterator[str]:
     """Local paths in the notes after one up to another. A compacted file holds all notes before it."""
     for number in range(after + 1, last + 1):
         plain = log / str(number)

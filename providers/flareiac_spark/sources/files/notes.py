@@ -6,11 +6,11 @@ is still to be committed.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from flareiac_spark.checkpoint_log import batches, files_in
+from flareiac_spark.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class NotedFile:
     note: int | None
 
 
-def noted_files(log: Path) -> Iterator[NotedFile]:
+def noted_files(log: Place) -> Iterator[NotedFile]:
     """All files of a source's log, oldest first. Every so many entries one holds all before it. Raises
     ``Damaged``.
     """

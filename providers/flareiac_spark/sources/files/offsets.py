@@ -4,7 +4,6 @@ offset is the number of a note, which only makes sense together with the old off
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,6 +11,7 @@ from flareiac_spark.checkpoint_log import Damaged, files_in, newest
 from flareiac_spark.sources.files.notes import note_of_offset, noted_files
 from flareiac_spark.sources.files.overwritten import unread
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
+from flareiac_spark.storage import Place
 
 
 class FilesOffsets(Offsets):
@@ -26,16 +26,16 @@ class FilesOffsets(Offsets):
     def is_own(self, offset: Any) -> bool:
         return note_of_offset(offset) is not None
 
-    def is_own_log(self, log: Path) -> bool:
+    def is_own_log(self, log: Place) -> bool:
         last = newest(log)
         return last is not None and _is_list(log / str(last))
 
-    def missing_from(self, log: Path, offset: Any) -> Path | None:
+    def missing_from(self, log: Place, offset: Any) -> Place | None:
         last, reached = newest(log), note_of_offset(offset) or 0
         there = reached < 0 or (last is not None and last >= reached)
         return None if there else log / str(reached)
 
-    def folders(self, log: Path) -> tuple[str, ...]:
+    def folders(self, log: Place) -> tuple[str, ...]:
         last = newest(log)
         if last is None:
             return ()
@@ -46,7 +46,7 @@ class FilesOffsets(Offsets):
                 found["/" + unquote(seen.rpartition("/")[0].removeprefix("file:")).lstrip("/")] = None
         return tuple(found)
 
-    def describe(self, source: SourceOnDisk, log: Path) -> str:
+    def describe(self, source: SourceOnDisk, log: Place) -> str:
         noted, folders = list(noted_files(log)), source.folders
         last = unquote(noted[-1].path.rpartition("/")[2]) if noted else ""
         places = ", ".join(folders[:3]) + (" and others" if len(folders) > 3 else "")
@@ -55,26 +55,25 @@ class FilesOffsets(Offsets):
     def goes_on(self, source: SourceOnDisk) -> str:
         return f"the list of files read in {source.folders_shown} is taken over"
 
-    def unread(self, checkpoints: Sequence[Path]) -> tuple[str, ...]:
+    def unread(self, checkpoints: Sequence[Place]) -> tuple[str, ...]:
         return unread(checkpoints)
 
-    def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
+    def copy_log(self, old: Place, new: Place, offset: Any, write: Write) -> None:
         reached = note_of_offset(offset)
         for name, entries in _files_up_to(old, reached) if reached is not None and reached >= 0 else ():
             lines = [json.dumps(entry, separators=(",", ":"), ensure_ascii=False) for entry in entries]
             write(new / name, "\n".join(["v1", *lines]))
 
 
-def _is_list(path: Path) -> bool:
+def _is_list(path: Place) -> bool:
     """Whether an entry is one of files; what cannot be read is said when it is read."""
     try:
-        with path.open("rb") as entry:
-            return entry.read(1) != b"\0"
+        return path.read_bytes()[:1] != b"\0"
     except OSError:
         return True
 
 
-def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+def _files_up_to(log: Place, last: int) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
     """A file source's log up to an entry, by the names of its files: the newest compacted one and what came
     after it.
 

@@ -14,6 +14,7 @@ from typing import Final
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.sources.files.batches_read import Reading, readings
 from flareiac_spark.sources.files.notes import NotedFile, local_path, noted_files
+from flareiac_spark.storage import Place
 
 NEWEST: Final = 100_000
 """Files that are looked at, the newest ones of each source: one question to the file system each."""
@@ -34,7 +35,7 @@ class Overwritten:
     cut: bool = False
 
 
-def overwritten(checkpoint: Path) -> Overwritten:
+def overwritten(checkpoint: Place) -> Overwritten:
     """Local files that are newer than when they were noted. A log that moves while it is read tells
     nothing.
     """
@@ -50,7 +51,7 @@ def overwritten(checkpoint: Path) -> Overwritten:
     )
 
 
-def unread(checkpoints: Iterable[Path]) -> tuple[str, ...]:
+def unread(checkpoints: Iterable[Place]) -> tuple[str, ...]:
     """Files whose new content no query reads, or perhaps none has read, in words."""
     found = [overwritten(checkpoint) for checkpoint in checkpoints]
     after = list(dict.fromkeys(path for item in found for path in item.after))
@@ -73,7 +74,7 @@ def unread(checkpoints: Iterable[Path]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _of_source(checkpoint: Path, index: int) -> Overwritten:
+def _of_source(checkpoint: Place, index: int) -> Overwritten:
     read = readings(checkpoint, index)
     if not read:
         return Overwritten()

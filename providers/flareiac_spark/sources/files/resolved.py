@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from flareiac_spark.sources.decoding import marked_files, permissive, with_corrupt
 from flareiac_spark.sources.files.in_flight import missing_in_flight
 from flareiac_spark.sources.reader_options import strict
 from flareiac_spark.sources.resolved import LostRows, Opening, ResolvedSource, SpecColumn
+from flareiac_spark.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class ResolvedFiles(ResolvedSource):
             return frame
         return marked_files(frame, self.format, self.columns, self.options, opening.schema)
 
-    def lost_in_flight(self, checkpoint: Path, conf: Mapping[str, str]) -> LostRows | None:
+    def lost_in_flight(self, checkpoint: Place, conf: Mapping[str, str]) -> LostRows | None:
         # A log does not name its stream: where another one reads files, too, its lost files count here.
         found = None if self._passes_over_missing_files(conf) else missing_in_flight(checkpoint)
         if found is None:

@@ -6,12 +6,11 @@ with the driver.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from flareiac.kernel.durable_files import replace_file
 from flareiac.kernel.records import decode, encode
-from flareiac_spark.checkpoint_log import newest
+from flareiac_spark.checkpoint_log import first_entries, newest
 from flareiac_spark.sources.kafka.starting import ByPartition
+from flareiac_spark.storage import Place, replace_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +38,17 @@ class FirstStarts:
     starts: tuple[FirstStart, ...] = ()
 
 
-def place_of(checkpoint: Path) -> Path:
+def place_of(checkpoint: Place) -> Place:
     """The file beside the folder of a generation."""
     return checkpoint.with_name(f".{checkpoint.name}.first.json")
 
 
-def has_begun(checkpoint: Path) -> bool:
+def has_begun(checkpoint: Place) -> bool:
     """Whether the beginning of all streams of a query is fixed. Raises ``Damaged``, ``OSError``."""
     return newest(checkpoint / "offsets") is not None
 
 
-def forget(checkpoints: Sequence[Path]) -> None:
+def forget(checkpoints: Sequence[Place]) -> None:
     """What is noted counts for nothing while none of the queries has fixed a beginning. Raises
     ``OSError``.
     """
@@ -58,7 +57,7 @@ def forget(checkpoints: Sequence[Path]) -> None:
             place_of(checkpoint).unlink(missing_ok=True)
 
 
-def noted(checkpoints: Sequence[Path], beginning: Beginning) -> ByPartition | None:
+def noted(checkpoints: Sequence[Place], beginning: Beginning) -> ByPartition | None:
     """Where a stream begins, as it is noted beside one of these checkpoints. Raises ``OSError``,
     ``ValueError``.
     """
@@ -66,20 +65,19 @@ def noted(checkpoints: Sequence[Path], beginning: Beginning) -> ByPartition | No
     return next((start.offsets for start in starts if start.beginning == beginning), None)
 
 
-def note(checkpoints: Sequence[Path], start: FirstStart) -> None:
+def note(checkpoints: Sequence[Place], start: FirstStart) -> None:
     """Adds it beside each of these checkpoints. Raises ``OSError``, ``ValueError``."""
     for checkpoint in checkpoints:
         others = tuple(item for item in _read(checkpoint).starts if item.beginning != start.beginning)
         text = json.dumps(encode(FirstStarts(starts=(*others, start))), separators=(",", ":"))
-        place_of(checkpoint).parent.mkdir(parents=True, exist_ok=True)
-        replace_file(place_of(checkpoint), text.encode(), mode=0o644)
+        replace_whole(place_of(checkpoint), text.encode(), mode=0o644)
 
 
-def _began_to(checkpoint: Path) -> bool:
-    return any((checkpoint / "sources").glob("[0-9]*/0"))
+def _began_to(checkpoint: Place) -> bool:
+    return any(first_entries(checkpoint))
 
 
-def _read(checkpoint: Path) -> FirstStarts:
+def _read(checkpoint: Place) -> FirstStarts:
     try:
         text = place_of(checkpoint).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -4,7 +4,6 @@ there.
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from flareiac.sdk import name_patterns
@@ -14,6 +13,7 @@ from flareiac_spark.sources.kafka.positions import log_text, offset_text, positi
 from flareiac_spark.sources.kafka.topic_notes import notes_place, read_notes
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
 from flareiac_spark.sources.reachable import NotedTopic, NotedTopics
+from flareiac_spark.storage import Place
 
 
 class KafkaOffsets(Offsets):
@@ -27,14 +27,13 @@ class KafkaOffsets(Offsets):
     def is_own(self, offset: Any) -> bool:
         return positions_of(offset) is not None
 
-    def is_own_log(self, log: Path) -> bool:
+    def is_own_log(self, log: Place) -> bool:
         try:
-            with (log / "0").open("rb") as first:
-                return first.read(1) == b"\0"
+            return (log / "0").read_bytes()[:1] == b"\0"
         except OSError:
             return False
 
-    def describe(self, source: SourceOnDisk, log: Path) -> str:
+    def describe(self, source: SourceOnDisk, log: Place) -> str:
         positions = positions_of(json.loads(super().describe(source, log))) or {}
         return "; ".join(
             f"{topic}: " + ", ".join(f"partition {number} up to {at}" for number, at in sorted(each.items()))
@@ -70,12 +69,12 @@ class KafkaOffsets(Offsets):
         found = positions_of(offset) or {}
         return {(topic, number): at for topic, each in found.items() for number, at in each.items()}
 
-    def began(self, log: Path) -> Any:
+    def began(self, log: Place) -> Any:
         if not self.is_own_log(log):
             return None
         return any_json(text_of(log / "0").partition("\n")[2], log / "0")
 
-    def noted_topics(self, checkpoint: Path) -> NotedTopics:
+    def noted_topics(self, checkpoint: Place) -> NotedTopics:
         try:
             notes = read_notes(checkpoint)
         except (OSError, ValueError) as trouble:
@@ -96,13 +95,13 @@ class KafkaOffsets(Offsets):
             for number, at in each.items()
         )
 
-    def carry_notes(self, old: Path, new: Path, write: Write) -> None:
+    def carry_notes(self, old: Place, new: Place, write: Write) -> None:
         notes, place = notes_place(old), notes_place(new)
         if notes.exists():
             place.unlink(missing_ok=True)
             write(place, notes.read_text(encoding="utf-8"))
 
-    def begin_at(self, log: Path, offset: str, write: Write) -> None:
+    def begin_at(self, log: Place, offset: str, write: Write) -> None:
         write(log / "0", log_text(offset_text(positions_of(json.loads(offset)) or {})))
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from flareiac.sdk import name_patterns
@@ -56,6 +55,7 @@ from flareiac_spark.sources.resolved import (
     StartProblem,
     StartRefused,
 )
+from flareiac_spark.storage import Place
 
 _PLACE: Final = (
     "topic AS __flareiac_topic",
@@ -100,7 +100,7 @@ class ResolvedKafka(ResolvedSource):
     columns: tuple[SpecColumn, ...] = ()
 
     def prove_start(
-        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], others: Sequence[ResolvedSource]
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Place], others: Sequence[ResolvedSource]
     ) -> StartProblem | None:
         forget(checkpoints)
         try:
@@ -122,7 +122,7 @@ class ResolvedKafka(ResolvedSource):
         return self._schemas_missing(checkpoints)
 
     def prove_running(
-        self, jvm: Callable[[], Any], checkpoints: Sequence[Path], kept: Kept
+        self, jvm: Callable[[], Any], checkpoints: Sequence[Place], kept: Kept
     ) -> StartProblem | None:
         cluster = "kafka", tuple(sorted(self.client.items()))
         try:
@@ -142,7 +142,7 @@ class ResolvedKafka(ResolvedSource):
             _note(checkpoint, known, found)
         return None
 
-    def _schemas_missing(self, checkpoints: Sequence[Path]) -> StartProblem | None:
+    def _schemas_missing(self, checkpoints: Sequence[Place]) -> StartProblem | None:
         """Why the start waits for the schema registry."""
         if self.avro is None or self.avro.registry is None:
             return None
@@ -213,7 +213,7 @@ class ResolvedKafka(ResolvedSource):
     def judged_columns(self) -> tuple[SpecColumn, ...]:
         return tuple(column for column in self.columns if column.name not in BESIDE_VALUE)
 
-    def learns(self, message: str, checkpoints: Sequence[Path]) -> bool:
+    def learns(self, message: str, checkpoints: Sequence[Place]) -> bool:
         registry = self.avro.registry if self.avro is not None else None
         new = new_id_in(message)
         if registry is None or new is None or new[0] != registry.url:
@@ -291,7 +291,7 @@ class ResolvedKafka(ResolvedSource):
         return {KEY: _KEYS[self.key or "binary"], HEADERS: "headers", **own}
 
 
-def _note(checkpoint: Path, known: TopicNotes, found: TopicIds) -> None:
+def _note(checkpoint: Place, known: TopicNotes, found: TopicIds) -> None:
     """Adds what is not noted yet."""
     if (joined := known.joined(noted(found))) != known:
         write_notes(checkpoint, joined)

@@ -8,14 +8,14 @@ refuses leaves a checkpoint which it refuses for good.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from flareiac_spark.checkpoint_log import newest, read_offsets
+from flareiac_spark.checkpoint_log import first_entries, newest, read_offsets
 from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
 from flareiac_spark.sources.kafka.positions import Positions, positions_of
 from flareiac_spark.sources.kafka.starting import ByPartition
 from flareiac_spark.sources.kafka.topic_notes import NotedTopic, TopicNotes
 from flareiac_spark.sources.resolved import StartProblem
+from flareiac_spark.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Reach:
     ends: Positions | None = None
 
 
-def reaches(checkpoint: Path) -> tuple[Reach, ...]:
+def reaches(checkpoint: Place) -> tuple[Reach, ...]:
     """Those of the streams of Kafka; nothing before a first start. Raises ``Damaged``, ``OSError``."""
     started, committed = newest(checkpoint / "offsets"), newest(checkpoint / "commits")
     if started is None:
@@ -202,11 +202,11 @@ def _positions(lines: tuple[str | None, ...]) -> dict[int, Positions]:
     return {at: positions for at, positions in found if positions is not None}
 
 
-def _initial(checkpoint: Path) -> dict[int, Positions]:
+def _initial(checkpoint: Place) -> dict[int, Positions]:
     """Where each stream begins, by its number."""
     found: dict[int, Positions] = {}
-    for log in sorted((checkpoint / "sources").glob("[0-9]*/0")):
-        text = log.read_text(encoding="utf-8", errors="replace")
+    for log in first_entries(checkpoint):
+        text = log.read_bytes().decode(errors="replace")
         head, _, offset = text.partition("\n")
         if head != "\0v1":
             continue

@@ -8,10 +8,9 @@ cluster from another.
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from flareiac.kernel.durable_files import replace_file
 from flareiac.kernel.records import decode, encode
+from flareiac_spark.storage import Place, replace_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +40,12 @@ class TopicNotes:
         )
 
 
-def notes_place(checkpoint: Path) -> Path:
+def notes_place(checkpoint: Place) -> Place:
     """The file beside the folder of a generation."""
     return checkpoint.with_name(f".{checkpoint.name}.topics.json")
 
 
-def read_notes(checkpoint: Path) -> TopicNotes:
+def read_notes(checkpoint: Place) -> TopicNotes:
     """Nothing where no query with a stream of Kafka was started there by FlareIaC. Raises ``OSError``, and
     ``ValueError`` for what cannot be understood.
     """
@@ -57,8 +56,7 @@ def read_notes(checkpoint: Path) -> TopicNotes:
     return decode(TopicNotes, json.loads(text), "notes")
 
 
-def write_notes(checkpoint: Path, notes: TopicNotes) -> None:
+def write_notes(checkpoint: Place, notes: TopicNotes) -> None:
     """Replaces them. Raises ``OSError``."""
     text = json.dumps(encode(notes), separators=(",", ":"), ensure_ascii=False)
-    notes_place(checkpoint).parent.mkdir(parents=True, exist_ok=True)
-    replace_file(notes_place(checkpoint), text.encode(), mode=0o644)
+    replace_whole(notes_place(checkpoint), text.encode(), mode=0o644)

@@ -1,10 +1,10 @@
 """What a rate leaves in a checkpoint: the seconds since its start, or rows for each micro-batch."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk
+from flareiac_spark.storage import Place
 
 
 class RateOffsets(Offsets):
@@ -23,6 +23,6 @@ class RateOffsets(Offsets):
             case _:
                 return False
 
-    def describe(self, source: SourceOnDisk, log: Path) -> str:
+    def describe(self, source: SourceOnDisk, log: Place) -> str:
         offset = super().describe(source, log)
         return f"up to second {offset}" if isinstance(json.loads(offset), int) else offset

@@ -1,10 +1,10 @@
 """What a stream of a table leaves in a checkpoint: a snapshot and a file in it. Any query can begin there."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
+from flareiac_spark.storage import Place
 
 
 class TableOffsets(Offsets):
@@ -24,10 +24,10 @@ class TableOffsets(Offsets):
             case _:
                 return False
 
-    def is_own_log(self, log: Path) -> bool:
+    def is_own_log(self, log: Place) -> bool:
         return (log / "offsets").is_dir()
 
-    def describe(self, source: SourceOnDisk, log: Path) -> str:
+    def describe(self, source: SourceOnDisk, log: Place) -> str:
         offset = json.loads(super().describe(source, log))
         whole = ", with what was there before it" if offset.get("scan_all_files") else ""
         return f"up to file {offset.get('position')} of snapshot {offset['snapshot_id']}{whole}"
@@ -39,11 +39,11 @@ class TableOffsets(Offsets):
         except (ValueError, KeyError, TypeError):
             return "a table of which nothing was read"
 
-    def copy_log(self, old: Path, new: Path, offset: Any, write: Write) -> None:
+    def copy_log(self, old: Place, new: Place, offset: Any, write: Write) -> None:
         del offset
         first = old / "offsets" / "0"
         if first.exists():
             write(new / "offsets" / "0", first.read_text(encoding="utf-8"))
 
-    def begin_at(self, log: Path, offset: str, write: Write) -> None:
+    def begin_at(self, log: Place, offset: str, write: Write) -> None:
         write(log / "offsets" / "0", offset)
