@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
 from flareiac_spark.driver.gateway import end_jvm, start_jvm
+from flareiac_spark.driver.hadoop_store import HadoopStore
 from flareiac_spark.driver.jvm import jvm_of
+from flareiac_spark.storage import open_with
 from flareiac_spark.storage.hadoop_settings import hadoop_settings
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
     session.sparkContext.setLogLevel(settings.log_level)
     gateway: Any = SparkContext._gateway
     jvm: Any = session._jvm
+    conf_of_hadoop: Any = session._jsc.hadoopConfiguration()
+    open_with(lambda bucket: HadoopStore(jvm, conf_of_hadoop, bucket))
     return Started(
         session=session,
         process=getattr(gateway, "proc", None),

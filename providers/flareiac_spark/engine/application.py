@@ -31,6 +31,8 @@ from flareiac_spark.storage import hadoop_settings, is_object_uri
 
 _EXTENSIONS = "spark.sql.extensions"
 _CATALOG = "spark.sql.catalog."
+_LOCATION: Final = "location"
+"""Where a checkpoint is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +57,13 @@ class Needs:
 
 
 def needs_of(references: References) -> Needs:
-    """What the connections among these references say that they need. An engine says it of itself."""
+    """What the connections among these references say that they need, and checkpoints in object storage. An
+    engine says it of itself.
+    """
     found = Needs()
     for item in references.values():
+        if item.type == "checkpoint" and is_object_uri(str(item.attributes.get(_LOCATION))):
+            found = found.joined(object_storage_needs())
         if item.type != "engine":
             found = found.joined(
                 Needs(
