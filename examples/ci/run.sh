@@ -28,7 +28,7 @@ request() {
 pull() { git fetch -q origin && git checkout -q --detach origin/main; }
 
 step "1. A bucket server, a database, and the repository of a team"
-export PYTHONPATH=$repository RUNNER_STORE=$work/ci
+export PYTHONPATH=$repository RUNNER_STORE=$work/ci GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 rm -rf "$RUNNER_STORE" "$work/servers"
 mkdir -p "$RUNNER_STORE" "$work/servers"
 python "$example/servers.py" "$work/servers" >"$work/servers.log" 2>&1 &

@@ -2,6 +2,7 @@
 mistake in them.
 """
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import flareiac
 from examples.ci.runner import github, gitlab
 from examples.ci.runner.machine import Machine, Refused
 from examples.ci.runner.settings import APPLY_ROLE, PLAN_ROLE, REPOSITORY
+from examples.ci.runner.workflow_files import events, workflows
 from examples.ci.servers import aws
 from tests.examples.play import EXAMPLES
 
@@ -37,7 +39,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def test_the_files_have_no_key_that_their_systems_would_refuse() -> None:
-    assert sorted(github.workflows(PROJECT)) == ["apply.yml", "fresh-plan.yml", "nightly.yml", "plan.yml"]
+    assert sorted(workflows(PROJECT)) == ["apply.yml", "fresh-plan.yml", "nightly.yml", "plan.yml"]
     assert [job.name for job in gitlab.jobs(PROJECT)[1]] == ["plan", "apply", "drift", "maintain"]
 
 
@@ -49,18 +51,16 @@ def test_the_files_have_no_key_that_their_systems_would_refuse() -> None:
         ("plan.yml", "id: files", "id: others", "there is no step files before it"),
         ("plan.yml", "if-no-files-found: error", "if-missing: error", "unknown if-missing"),
         ("plan.yml", "contents: read", "contents: all", "the permission contents: all is not known"),
-        ("plan.yml", "cache@", "cash@", "cash"),
+        ("nightly.yml", "actions/cache@", "actions/cash@", "cash"),
         ("fresh-plan.yml", "needs: plan", "needs: plans", "needs plans, which is not there"),
         ("nightly.yml", "schedule:", "scheduled:", "unknown scheduled"),
-        ("nightly.yml", "@08c6903cd8c0fde910a37f88322edcfb5dd907a8", "@v5", "is not pinned"),
+        ("nightly.yml", "@de0fac2e4500dabe0009e67214ff5f5447ce83dd", "@v5", "is not pinned"),
     ],
 )
 def test_a_mistake_in_a_workflow_is_found(copied: Path, file: str, old: str, new: str, why: str) -> None:
-    if old == "cache@":
-        file = "nightly.yml"
     edit(copied / ".github" / "workflows" / file, old, new)
     with pytest.raises(Refused, match=why):
-        github.workflows(copied)
+        workflows(copied)
 
 
 @pytest.mark.parametrize(
@@ -95,14 +95,14 @@ def test_the_version_that_is_installed_is_this_one() -> None:
 
 
 def test_only_what_writes_has_credentials_to_write() -> None:
-    for file, workflow in github.workflows(PROJECT).items():
+    for file, workflow in workflows(PROJECT).items():
         for name, job in workflow["jobs"].items():
             writes = name in ("apply", "maintain")
             text = str(job)
             assert ("AWS_APPLY_ROLE" in text and "LAKE_APPLY_PASSWORD" in text) is writes, (file, name)
             assert ("environment" in job) is writes, (file, name)
         assert workflow["permissions"]["contents"] == "read"
-        assert "pull_request_target" not in dict(github.events(workflow))
+        assert "pull_request_target" not in dict(events(workflow))
     for job_of_gitlab in gitlab.jobs(PROJECT)[1]:
         writes = job_of_gitlab.name in ("apply", "maintain")
         assert ("$AWS_APPLY_ROLE" in str(job_of_gitlab.body)) is writes
@@ -292,3 +292,42 @@ def test_the_role_of_a_plan_reads_and_never_writes(services: str) -> None:
 def test_only_main_and_its_environments_may_write(services: str, subject: str) -> None:
     with pytest.raises(ClientError, match="AccessDenied"):
         assumed(services, APPLY_ROLE, subject)
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "ends", "said"),
+    [
+        ("plan", 0, 0, ""),
+        ("plan", 2, 0, ""),
+        ("plan", 4, 4, ""),
+        ("plan", 1, 1, ""),
+        ("apply", 0, 0, ""),
+        ("apply", 6, 6, 'A fresh plan: GitHub, the workflow "fresh plan"'),
+        ("apply", 7, 7, ""),
+        ("drift", 0, 0, ""),
+        ("drift", 3, 3, ""),
+        ("maintain", 0, 0, "flareiac stop engine.runner"),
+        ("maintain", 5, 5, "flareiac stop engine.runner"),
+    ],
+)
+def test_a_script_ends_as_flareiac_does_and_shows_what_it_said(
+    copied: Path, script: str, code: int, ends: int, said: str
+) -> None:
+    verb = "init|stop" if script == "maintain" else "none"
+    stub = copied / "bin" / "flareiac"
+    stub.parent.mkdir()
+    stub.write_text(f'#!/bin/sh\necho "flareiac $*"\ncase $1 in {verb}) ;; *) exit {code} ;; esac\n')
+    stub.chmod(0o755)
+    summary = copied / "summary"
+    variables = {"PATH": f"{stub.parent}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)}
+    done = subprocess.run(
+        ["bash", f"ci/{script}.sh"],
+        cwd=copied,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == ends, done.stdout
+    assert said in done.stdout
+    assert f"flareiac {script} " in summary.read_text(encoding="utf-8")

@@ -4,62 +4,20 @@ played.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import boto3
-import yaml
 from botocore import UNSIGNED
 from botocore.config import Config
 
 from examples.ci.runner.expressions import filled, holds
-from examples.ci.runner.machine import Machine, Refused, check_keys, say
+from examples.ci.runner.machine import Machine, Refused, say
 from examples.ci.runner.settings import ENVIRONMENTS, REPOSITORY, settings
+from examples.ci.runner.workflow_files import action_of, events, needs_of, workflows
 
-_WORKFLOW: Final = ("name", "on", "permissions", "concurrency", "jobs")
-_JOB: Final = (
-    *(
-        "name",
-        "if",
-        "needs",
-        "runs-on",
-        "timeout-minutes",
-        "environment",
-        "concurrency",
-        "permissions",
-        "env",
-    ),
-    "steps",
-)
-_STEP: Final = ("id", "name", "if", "uses", "with", "run", "env")
-_CONCURRENCY: Final = ("group", "cancel-in-progress")
-_EVENTS: Final = {
-    "pull_request": ("branches",),
-    "push": ("branches",),
-    "schedule": ("cron",),
-    "workflow_dispatch": (),
-}
-_PERMISSIONS: Final = {
-    "actions": ("read",),
-    "contents": ("read",),
-    "id-token": ("write",),
-    "pull-requests": ("read", "write"),
-}
-_PINNED: Final = re.compile(r"([\w.-]+/[\w.-]+)@[0-9a-f]{40}")
-_INPUTS: Final = {
-    "actions/checkout": ("persist-credentials",),
-    "actions/setup-python": ("python-version", "cache"),
-    "actions/setup-java": ("distribution", "java-version"),
-    "actions/cache": ("path", "key"),
-    "actions/upload-artifact": (
-        *("name", "path", "if-no-files-found", "overwrite", "retention-days", "include-hidden-files"),
-    ),
-    "actions/download-artifact": ("name",),
-    "aws-actions/configure-aws-credentials": ("role-to-assume", "aws-region", "role-duration-seconds"),
-}
-"""The inputs of each action that the files use."""
 _FILES: Final = ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")
 
 
@@ -130,65 +88,6 @@ class _Job:
         return f"repo:{REPOSITORY}:{event}"
 
 
-def workflows(folder: Path) -> dict[str, dict[str, Any]]:
-    """The workflows of a project by the names of their files, checked for what GitHub would refuse."""
-    found = {}
-    for path in sorted((folder / ".github" / "workflows").glob("*.yml")):
-        read = yaml.safe_load(path.read_text(encoding="utf-8"))
-        workflow = {("on" if key is True else key): value for key, value in read.items()}  # YAML 1.1's "on"
-        check_keys(path.name, workflow, _WORKFLOW)
-        check_keys(f"{path.name}, concurrency", workflow.get("concurrency", {}), _CONCURRENCY)
-        for event, filters in events(workflow):
-            check_keys(f"{path.name}, on", {event: None}, _EVENTS)
-            check_keys(f"{path.name}, {event}", filters, _EVENTS[event])
-        for name, level in workflow["permissions"].items():
-            if level not in _PERMISSIONS.get(name, ()):
-                raise Refused(f"{path.name}: the permission {name}: {level} is not known")
-        for name, job in workflow["jobs"].items():
-            _check_job(f"{path.name}, {name}", job, workflow["jobs"])
-        found[path.name] = workflow
-    return found
-
-
-def events(workflow: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """What starts a workflow, with its filters."""
-    on = workflow["on"]
-    for name, filters in on.items() if isinstance(on, dict) else [(on, None)]:
-        yield name, (filters[0] if isinstance(filters, list) else filters) or {}
-
-
-def _check_job(what: str, job: Mapping[str, Any], others: Mapping[str, Any]) -> None:
-    check_keys(what, job, _JOB)
-    check_keys(f"{what}, concurrency", job.get("concurrency", {}), _CONCURRENCY)
-    for needed in _needs(job):
-        if needed not in others:
-            raise Refused(f"{what}: needs {needed}, which is not there")
-    known: set[str] = set()
-    for number, step in enumerate(job["steps"], 1):
-        at = f"{what}, step {number}"
-        check_keys(at, step, _STEP)
-        if ("uses" in step) == ("run" in step):
-            raise Refused(f"{at}: it needs either uses or run")
-        if "uses" in step:
-            check_keys(at, step.get("with", {}), _INPUTS[_action(step)])
-        for named in re.findall(r"steps\.(\w+)\.", str(step)):
-            if named not in known:
-                raise Refused(f"{at}: there is no step {named} before it")
-        known.add(step.get("id", ""))
-
-
-def _needs(job: Mapping[str, Any]) -> list[str]:
-    needs = job.get("needs", [])
-    return [needs] if isinstance(needs, str) else list(needs)
-
-
-def _action(step: Mapping[str, Any]) -> str:
-    pinned = _PINNED.fullmatch(step["uses"])
-    if pinned is None or pinned.group(1) not in _INPUTS:
-        raise Refused(f"{step['uses']} is not pinned to a commit, or not known here")
-    return pinned.group(1)
-
-
 def run_event(machine: Machine, event: Event, only: str = "") -> int:
     """Runs every workflow that an event starts, or ``only`` one. The exit code of the first step that failed,
     or 0.
@@ -207,7 +106,7 @@ def _run_workflow(machine: Machine, event: Event, file: str, workflow: Mapping[s
     run = len(machine.note("runs")) + 1
     ended: dict[str, int] = {}
     for name, job in workflow["jobs"].items():
-        if any(ended.get(needed, 1) for needed in _needs(job)):
+        if any(ended.get(needed, 1) for needed in needs_of(job)):
             continue
         code = _run_job(machine, event, run, f"{file}: {name}", workflow, job)
         if code is not None:
@@ -283,7 +182,7 @@ def _run_step(job: _Job, step: Mapping[str, Any], output: Path) -> None:
     if (job.code and not always) or (condition and not holds(condition, job.names(), job.calls())):
         return
     if "uses" in step:
-        _use(job, _action(step), _filled(job, step.get("with", {})))
+        _use(job, action_of(step), _filled(job, step.get("with", {})))
         return
     script = filled(step["run"], job.names(), job.calls())
     say(f"\n$ {script.strip()}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 BIN: Final = Path(__file__).parent / "bin"
+_GIT: Final = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 _OF_THE_CALLER: Final = ("AWS_", "CI_", "FLAREIAC_VAR_", "GH_", "GITHUB_", "GITLAB_", "LAKE_", "PG")
 
 
@@ -31,7 +32,12 @@ class Machine:
     def git(self, *arguments: str, folder: Path | None = None) -> str:
         """What git prints; in the repository itself, if no folder is given."""
         done = subprocess.run(
-            ["git", *arguments], cwd=folder or self.origin, capture_output=True, text=True, check=False
+            ["git", *arguments],
+            cwd=folder or self.origin,
+            env={**os.environ, **_GIT},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise Refused(f"git {' '.join(arguments)}: {done.stderr}")

@@ -4,6 +4,6 @@ set -euo pipefail
 code=0
 flareiac init -input=false -no-color # the jars of .flareiac.lock.hcl
 flareiac maintain -auto-approve -no-color -lock-timeout=30m 2>&1 | tee maintain.txt || code=$?
-flareiac stop engine.runner # Spark ends before the runner does
 bash ci/markdown.sh Maintenance maintain.txt >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
+flareiac stop engine.runner # Spark ends before the runner does
 exit "$code"
