@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import boto3
 import pytest
 
-from tests.integration.project import COUNTS, LAKE, Project, rides
+from tests.integration.project import COUNTS, LAKE, Project, rides, streaming
 from tests.support.object_storage import buckets
 
 pytestmark = pytest.mark.jvm
@@ -17,6 +17,10 @@ FIRST = rides("first").replace('checkpoint "first" {', AT)
 COUNTED = COUNTS.replace(
     'checkpoint "counts" {', 'checkpoint "counts" {\n  location = "s3a://states/app//counts/"\n'
 )
+
+COPY = 'stream "copied" {\n  table { table = table.first }\n}\n' + streaming(
+    "copied", {"id": "long", "city": "string"}, "SELECT id, city FROM copied", source="copied"
+).replace('checkpoint "copied" {', 'checkpoint "copied" {\n  location = "s3://states/app/copied"\n')
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +88,21 @@ def test_a_killed_driver_loses_and_repeats_nothing(project: Project) -> None:
 
 def _counted(project: Project) -> dict[str, int]:
     return {row["city"]: row["rides"] for row in project.rows("counts")}
+
+
+def test_a_stream_of_a_table_notes_its_beginning_there(project: Project) -> None:
+    """Iceberg writes and reads that note itself, with the client of the table's files."""
+    project.write(copied=COPY)
+    project.apply()
+    project.expect_rides("copied")
+    assert "app/copied/copied/g0001/sources/0/offsets/0" in keys("app/copied/")
+    project.kill_driver()
+    project.land(5)
+    project.apply()
+    project.expect_rides("copied")
+    assert "No changes." in project.quiet()
+    project.remove("copied")
+    project.apply()
 
 
 def test_an_emptied_bucket_is_reported_and_nothing_starts_again(project: Project) -> None:
