@@ -34,7 +34,7 @@ from flareiac_spark.storage import Place, make_folder, remove_tree
 
 
 class CheckpointDriver:
-    """A folder on a local or mounted disk."""
+    """A folder, on a disk or in a bucket."""
 
     def __init__(self, project: Project) -> None:
         self._project = project

@@ -16,7 +16,9 @@ SCHEMA: Final = Block(
     attributes={
         "location": Attribute(
             type=STRING,
-            description="The folder of the checkpoint. Its generations are subfolders.",
+            description=(
+                "The folder of the checkpoint: a path, or s3://BUCKET/PREFIX. Its generations are subfolders."
+            ),
             default=".flareiac/checkpoints/WORKSPACE/NAME",
             effect="blocked once a query has started in it",
         ),

@@ -27,7 +27,7 @@ from flareiac_spark.checkpoint_log import (
 )
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.on_disk import sources_on_disk
-from flareiac_spark.storage import Place
+from flareiac_spark.storage import Place, seen_at_once
 
 _ATTEMPTS: Final = 5
 
@@ -71,7 +71,7 @@ def read_checkpoint(folder: Place) -> CheckpointOnDisk | None:
     for _attempt in range(_ATTEMPTS):
         before = _stand(folder)
         try:
-            return _read(folder)
+            return _read(seen_at_once(folder))
         except OSError as trouble:
             damage = Damaged(folder, why_unreadable(trouble))
         except Damaged as trouble:
