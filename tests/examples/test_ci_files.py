@@ -188,7 +188,7 @@ def test_a_plan_of_other_files_is_not_applied(machine: Machine, capfd: pytest.Ca
     commit(machine, work, "other", "HEAD:refs/heads/main")
     merged(machine)
     folder, said = fetch_plan(machine, capfd)
-    assert "main has moved since. Nothing was changed." in said
+    assert "was not planned for these files: main has moved since" in said
     assert not (folder / "flareiac.plan").exists()
 
 

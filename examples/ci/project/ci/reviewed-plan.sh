@@ -17,4 +17,4 @@ run=$(gh run list --workflow=plan.yml --event=pull_request --commit="$head" --st
   --json=databaseId --jq='.[0].databaseId')
 if [ -z "$run" ]; then refuse "There is no plan of $head."; fi
 gh run download "$run" --name="plan-$tree" ||
-  refuse "The plan of $head was made for other files than there are now: main has moved since."
+  refuse "$head was not planned for these files: main has moved since, or the artefact has expired."
