@@ -122,7 +122,7 @@ def _writing_result(recording: Recording) -> Iterator[None]:
     with writing_state("What was done is found out by the next apply"):
         try:
             yield
-        except OSError as trouble:
+        except (OSError, LockLost) as trouble:
             if (file := recording.emergency_file) is None:
                 raise
             raise Failure(results_in_file(file, trouble)) from trouble

@@ -1,5 +1,6 @@
-"""One process that has an apply lose its state at each journal record in turn; run by ``test_emergency_file``
-as ``python emergency_law.py FOLDER MODE``, because the toy provider is not installed in its own process.
+"""One process that has a command lose its state at each journal record in turn; run by
+``test_emergency_file`` as ``python emergency_law.py FOLDER MODE WHAT``, because the toy provider is not
+installed in its own process.
 
 Record N and all that come later fail. ``refused``: record N is not there; ``unanswered``: it is there, and
 the answer was lost. The mode is that of the first record, and changes from one to the next.
@@ -26,8 +27,9 @@ thing "b" {
   stages = ["one"]
 }
 thing "old" {
-  value = "3"
-  needs = [thing.b]
+  value      = "3"
+  needs      = [thing.b]
+  on_destroy = "drop"
 }
 output "a_value" { value = thing.a.value }
 """
@@ -54,8 +56,8 @@ def command(root: Path, *words: str) -> tuple[int, str, str]:
     return code, out.getvalue(), err.getvalue()
 
 
-def failing_apply(root: Path, first: int, mode: str) -> tuple[int, str, str]:
-    """An apply whose state takes no record from this one on."""
+def failing(root: Path, first: int, mode: str, *words: str) -> tuple[int, str, str]:
+    """A command whose state takes no record from this one on."""
     count = 0
 
     def append(self: LocalStore, records: Sequence[bytes], lease: Lease) -> None:
@@ -68,7 +70,7 @@ def failing_apply(root: Path, first: int, mode: str) -> tuple[int, str, str]:
 
     LocalStore.append_journal = append  # type: ignore[method-assign]
     try:
-        return command(root, "apply", "-auto-approve")
+        return command(root, *words)
     finally:
         LocalStore.append_journal = _append  # type: ignore[method-assign]
 
@@ -94,7 +96,7 @@ def check_recovery(root: Path, file: Path, ended: tuple[int, str, str]) -> None:
     code, _, err = ended
     name = str(file.relative_to(root))
     assert code in {1, 7}, ended
-    assert err.splitlines()[-1] == name, ended
+    assert f"flareiac state recover {name}" in " ".join(err.replace("│", " ").split()), ended
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     content = file.read_bytes()
     for _ in range(2):  # the second time as after a kill before the file was removed
@@ -105,10 +107,8 @@ def check_recovery(root: Path, file: Path, ended: tuple[int, str, str]) -> None:
         assert not file.exists()
 
 
-def check(root: Path, first: int, mode: str) -> bool:
-    """The law at one record; whether that record was reached."""
-    (root / "main.flare.hcl").write_text(AFTER)
-    ended = failing_apply(root, first, mode)
+def check_way_out(root: Path, first: int, ended: tuple[int, str, str]) -> None:
+    """Whatever was done is recorded, and nothing is left to do."""
     # Of three in a row, one is brought in by the next apply itself.
     for file in (root / ".flareiac").glob("emergency-*.journal") if first % 3 else ():
         check_recovery(root, file, ended)
@@ -117,18 +117,63 @@ def check(root: Path, first: int, mode: str) -> bool:
     assert recorded(root) == world(root)
     code, out, err = command(root, "plan", "-detailed-exitcode")
     assert code == 0, out + err
+
+
+def check_apply(root: Path, first: int, mode: str) -> bool:
+    """The law at one record; whether that record was reached."""
+    (root / "main.flare.hcl").write_text(AFTER)
+    ended = failing(root, first, mode, "apply", "-auto-approve")
+    for file in (root / ".flareiac").glob("emergency-*.journal"):
+        assert ended[2].splitlines()[-1] == str(file.relative_to(root)), ended
+    check_way_out(root, first, ended)
     assert command(root, "output", "-raw", "a_value")[1].strip() == "11"
     log = (root / ".toy" / "writes.log").read_text().splitlines()
     assert sorted(line.split()[0] for line in log) == WRITTEN, log
     return ended[0] != 0
 
 
-def main(folder: Path, mode: str) -> None:
+def check_polish(root: Path, first: int, mode: str) -> bool:
+    """The law for an operation that no plan holds."""
+    ended = failing(root, first, mode, "thing", "polish", "thing.a")
+    steps = _steps(root)
+    assert steps in (0, 1)
+    check_way_out(root, first, ended)
+    assert _steps(root) == steps, "it is not done again"
+    code, out, err = command(root, "thing", "polish", "thing.a")
+    assert (code, out.strip()) == (0, f"thing.a shines at {steps + 1}"), err
+    return ended[0] != 0
+
+
+def check_undrop(root: Path, first: int, mode: str) -> bool:
+    """As it, for what is brought back."""
+    before = json.loads((root / ".toy" / "old.dropped").read_text())["key"]
+    ended = failing(root, first, mode, "undrop", "thing.old")
+    is_back = not (root / ".toy" / "old.dropped").exists()
+    check_way_out(root, first, ended)
+    assert (json.loads((root / ".toy" / "old.json").read_text())["key"] == before) == is_back
+    return ended[0] != 0
+
+
+def _steps(root: Path) -> int:
+    path = root / ".toy" / "a.shine"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+CHECKS = {"apply": (check_apply, 12), "polish": (check_polish, 4), "undrop": (check_undrop, 4)}
+"""By what is done: the law, and how many records are written at least."""
+
+
+def main(folder: Path, mode: str, what: str) -> None:
     """The law at every record."""
     base = folder / "base"
     base.mkdir()
     (base / "main.flare.hcl").write_text(BEFORE)
     assert command(base, "apply", "-auto-approve")[0] == 0
+    if what == "undrop":
+        (base / "main.flare.hcl").write_text(BEFORE.partition('thing "old"')[0])
+        assert command(base, "apply", "-auto-approve")[0] == 0
+        (base / "main.flare.hcl").write_text(BEFORE)
+    check, least = CHECKS[what]
     first = 1
     while True:
         root = folder / str(first)
@@ -136,8 +181,8 @@ def main(folder: Path, mode: str) -> None:
         if not check(root, first, MODES[(MODES.index(mode) + first + 1) % 2]):
             break
         first += 1
-    assert first > 12, "an apply of two updates, a creation and a deletion writes more records"
+    assert first > least, "more records are written"
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -16,8 +16,9 @@ from tests.support.command_line import environment, flareiac
 
 
 @pytest.mark.parametrize("mode", ["refused", pytest.param("unanswered", marks=pytest.mark.slow)])
-def test_what_was_done_is_recovered_at_every_record(tmp_path: Path, mode: str) -> None:
-    words = [sys.executable, "-W", "ignore", emergency_law.__file__, str(tmp_path), mode]
+@pytest.mark.parametrize("what", sorted(emergency_law.CHECKS))
+def test_what_was_done_is_recovered_at_every_record(tmp_path: Path, what: str, mode: str) -> None:
+    words = [sys.executable, "-W", "ignore", emergency_law.__file__, str(tmp_path), mode, what]
     done = subprocess.run(
         words, env=environment(), capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
     )
@@ -58,6 +59,44 @@ def test_a_file_that_fits_is_brought_in(project: Path) -> None:
     assert code == 0, said
     assert "3 of 3 records were added" in said
     assert '"value": "2"' in flareiac(project, "state", "show", "-json", "thing.a").out
+
+
+_KILLS = ("recover.appended", "recover.before-snapshot", "recover.snapshot", "recover.before-removal")
+
+
+def check_completed(project: Path, serial: int) -> None:
+    """Asked again, the command has brought the file in, once."""
+    code, said = recovered(project)
+    assert code == 0, said
+    assert not (project / "lost.journal").exists()
+    state = json.loads(flareiac(project, "state", "pull").out)
+    assert (state["serial"], state["resources"][0]["attributes"]["value"]) == (serial + 1, "2")
+    assert f"{serial + 1} and 1 resource" in flareiac(project, "state", "history").out
+
+
+@pytest.mark.parametrize("point", _KILLS)
+def test_a_recovery_that_is_killed_is_completed_by_the_next(project: Path, point: str) -> None:
+    write(project)
+    serial = json.loads(flareiac(project, "state", "pull").out)["serial"]
+    killed = flareiac(project, "state", "recover", "lost.journal", FLAREIAC_KILL_AT=point)
+    assert killed.killed, killed.text
+    assert (project / "lost.journal").exists()
+    check_completed(project, serial)
+
+
+def test_a_recovery_that_is_cut_off_while_it_appends_is_completed_by_the_next(project: Path) -> None:
+    write(project)
+    content, state = (project / "lost.journal").read_bytes(), project / ".flareiac" / "state" / "default"
+    serial = json.loads((state / "snapshot.json").read_bytes())["serial"]
+    before = (state / "snapshot.json").read_bytes()
+    killed = flareiac(project, "state", "recover", "lost.journal", FLAREIAC_KILL_AT="recover.appended")
+    assert killed.killed, killed.text
+    journal = (state / "journal.jsonl").read_bytes()
+    for cut in range(1, len(journal), len(journal) // 7):
+        (project / "lost.journal").write_bytes(content)
+        (state / "snapshot.json").write_bytes(before)
+        (state / "journal.jsonl").write_bytes(journal[:cut])
+        check_completed(project, serial)
 
 
 @pytest.mark.parametrize(
