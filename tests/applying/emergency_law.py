@@ -3,7 +3,8 @@
 installed in its own process.
 
 Record N and all that come later fail. ``refused``: record N is not there; ``unanswered``: it is there, and
-the answer was lost. The mode is that of the first record, and changes from one to the next.
+the answer was lost; ``lost``: another command has the lock. The mode is that of the first record, and changes
+from one to the next.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flareiac.cli.main import run
-from flareiac.sdk.state import Lease
+from flareiac.sdk.state import Lease, LockLost
 from flareiac_state.local import LocalStore
 
 BEFORE = """
@@ -44,7 +45,7 @@ thing "new" { value = "4" }
 output "a_value" { value = thing.a.value }
 """
 WRITTEN = ["thing.a", "thing.a", "thing.b", "thing.b", "thing.new", "thing.old"]
-MODES = ("refused", "unanswered")
+MODES = ("refused", "unanswered", "lost")
 _append = LocalStore.append_journal
 
 
@@ -66,7 +67,7 @@ def failing(root: Path, first: int, mode: str, *words: str) -> tuple[int, str, s
         _append(self, records[: max(0, last - count)], lease)
         count += len(records)
         if count >= first:
-            raise OSError(5, "Input/output error")
+            raise LockLost("taken over") if mode == "lost" else OSError(5, "Input/output error")
 
     LocalStore.append_journal = append  # type: ignore[method-assign]
     try:
@@ -178,7 +179,7 @@ def main(folder: Path, mode: str, what: str) -> None:
     while True:
         root = folder / str(first)
         shutil.copytree(base, root)
-        if not check(root, first, MODES[(MODES.index(mode) + first + 1) % 2]):
+        if not check(root, first, MODES[(MODES.index(mode) + first + 1) % len(MODES)]):
             break
         first += 1
     assert first > least, "more records are written"
