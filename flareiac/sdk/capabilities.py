@@ -193,8 +193,8 @@ class Serving(Protocol):
     foreground.
     """
 
-    def serve(self, location: FilePath, root: FilePath) -> int:
-        """Runs until asked to stop; returns the exit code. ``root``: where the command runs. Raises
-        ``Failure``.
+    def serve(self, location: str, root: FilePath) -> int:
+        """Runs until asked to stop; returns the exit code. ``location``: an absolute path or a URI, ``root``:
+        where the command runs. Raises ``Failure``.
         """
         ...

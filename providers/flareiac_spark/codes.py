@@ -216,6 +216,8 @@ APPLICATION_NOT_STOPPED: Final = Code("FIK808", "The Spark application cannot be
 NOT_A_CONTROL_DIRECTORY: Final = Code("FIK809", "The folder is not a control directory")
 ENGINE_CONTROL_CANCELLED: Final = Code("FIK810", "The start or stop of the engine was cancelled")
 NOTHING_TO_RUN: Final = Code("FIK811", "The engine has nothing to run")
+WRITES_UNCONDITIONAL: Final = Code("FIK410", "The storage ignores the conditions of writes")
+ENDPOINTS_DIFFER: Final = Code("FIK411", "Two settings name different S3 servers")
 
 # The installation
 JAVA_NOT_FOUND: Final = Code("FIK901", "No suitable Java was found")

@@ -71,7 +71,7 @@ class SparkProvider:
     def open(self, project: Project) -> "SparkSession":
         return SparkSession(project)
 
-    def serve(self, location: Path, root: Path) -> int:
+    def serve(self, location: str, root: Path) -> int:
         """Runs the driver of an application in this process."""
         from flareiac_spark.application.serve import serve
 

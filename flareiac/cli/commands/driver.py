@@ -18,6 +18,7 @@ def driver(invocation: Invocation, location: Location) -> int:
     """Runs the driver of the first provider that has one, until it ends."""
     for provider in installed().providers.values():
         if isinstance(provider, Serving):
-            return provider.serve((invocation.root / location).resolve(), invocation.root)
+            place = location if "://" in location else str((invocation.root / location).resolve())
+            return provider.serve(place, invocation.root)
     invocation.terminal.say("Error: no installed provider has a driver.")
     return ExitCode.ERROR

@@ -1,11 +1,12 @@
 """Errors about the Spark application."""
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
 from flareiac_spark.control import ControlError, Trouble
+from flareiac_spark.storage import Place, is_object_uri
 
 _WAYS_OUT = {
     Trouble.DAMAGED: (
@@ -24,21 +25,33 @@ _WAYS_OUT = {
     Trouble.UNREACHABLE: (
         "Check that the directory exists, that there is space, and that this user may write there."
     ),
+    Trouble.UNCONDITIONAL: (
+        "Nothing was started. Use a server with conditional writes (S3 itself has them), or a local "
+        "runtime_location."
+    ),
 }
+_REACH: Final = (
+    "Check the bucket, the credentials and the address of the server that this process has (AWS_PROFILE, "
+    "AWS_REGION, AWS_ENDPOINT_URL_S3 and the like). What runs goes on."
+)
 
 
 def control_trouble(failure: ControlError) -> Diagnostic:
     """A failure of the control directory as a complaint."""
-    detail = f"{failure.path}: {failure.why}. {_WAYS_OUT[failure.kind]}"
-    return error(codes.CONTROL_DIRECTORY_UNUSABLE, detail)
+    way_out = _WAYS_OUT[failure.kind]
+    if failure.kind is Trouble.UNREACHABLE and is_object_uri(failure.path):
+        way_out = _REACH
+    if failure.kind is Trouble.UNCONDITIONAL:
+        return error(codes.WRITES_UNCONDITIONAL, f"{failure.path}: {failure.why}. {way_out}")
+    return error(codes.CONTROL_DIRECTORY_UNUSABLE, f"{failure.path}: {failure.why}. {way_out}")
 
 
-def ended_while_starting(cause: str, output: Path) -> Diagnostic:
+def ended_while_starting(cause: str, output: Place) -> Diagnostic:
     detail = f"{cause}\nThe driver's whole output is in {output}."
     return error(codes.APPLICATION_ENDED_WHILE_STARTING, detail)
 
 
-def not_ready(seconds: float, phase: str, output: Path) -> Diagnostic:
+def not_ready(seconds: float, phase: str, output: Place) -> Diagnostic:
     detail = (
         f"It {phase} after {seconds:.0f} s. It is left as it is and may still come up; its output is "
         f"in {output}."
@@ -46,7 +59,7 @@ def not_ready(seconds: float, phase: str, output: Path) -> Diagnostic:
     return error(codes.APPLICATION_NOT_READY, detail)
 
 
-def gone_while_waiting(reason: str, output: Path) -> Diagnostic:
+def gone_while_waiting(reason: str, output: Place) -> Diagnostic:
     detail = (
         f"{reason}\nIts jobs resume from their checkpoints when it is started again (apply does "
         f"that). Its output is in {output}."
@@ -89,14 +102,14 @@ def runs_elsewhere(pid: int, host: str) -> Diagnostic:
     return error(codes.APPLICATION_NOT_STOPPED, detail)
 
 
-def no_control_directory(path: Path, known: Sequence[str]) -> Diagnostic:
+def no_control_directory(place: Place, known: Sequence[str]) -> Diagnostic:
     there = (
         f" Here are: {', '.join(known)}."
         if known
         else " An apply makes one when it starts the first job of an engine."
     )
     detail = (
-        f"{path} holds no desired.json, so there is nothing to run. Nothing was started and no folder "
+        f"{place} holds no desired.json, so there is nothing to run. Nothing was started and no folder "
         f"was created.{there}"
     )
     return error(codes.NOT_A_CONTROL_DIRECTORY, detail)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.durable_files import make_directory
 from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.liveness import Liveness, liveness, why_unknown
 from flareiac_spark.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
 from flareiac_spark.control.processes import start_of
 
-_POLL_SECONDS = 0.1
-_NEXT_BEAT_SECONDS = 6.0
-"""A living driver speaks three times within it."""
+_NEXT_BEATS = 3
+"""So often a living driver would have spoken."""
 _SPAWN = 'exec "$@" </dev/null >"$FLAREIAC_DRIVER_OUTPUT" 2>&1 & echo $!'
 """The shell ends at once and hands its child to the system, so that a driver that ends never stays behind as
 a zombie of a command.
@@ -67,11 +67,11 @@ def ensure_running(
 
 def _awaited_liveness(control: ControlDirectory, status: Status | None, cancel: threading.Event) -> Liveness:
     """One that has been silent may be about to speak: a clock was set, or a machine woke up."""
-    deadline = time.monotonic() + _NEXT_BEAT_SECONDS
+    deadline = time.monotonic() + _NEXT_BEATS * control.rhythm.beat
     while (
         (lives := liveness(status)) is Liveness.UNKNOWN
         and time.monotonic() < deadline
-        and not cancel.wait(_POLL_SECONDS)
+        and not cancel.wait(control.rhythm.poll)
     ):
         status = control.read_status()
     return lives
@@ -91,14 +91,15 @@ def launch_conf(launch: Launch) -> dict[str, str]:
 
 def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
     output = control.driver_output
-    if output.exists():
-        output.replace(output.with_name(f"{output.name}.1"))
-    command = [launch.python, "-m", "flareiac_spark.driver", str(control.path)]
+    command = [launch.python, "-m", "flareiac_spark.driver", str(control.place)]
     try:
+        make_directory(output.parent)
+        if output.exists():
+            output.replace(output.with_name(f"{output.name}.1"))
         shell = subprocess.run(
             ["/bin/sh", "-c", _SPAWN, "sh", *command],
             env=environment(control, launch),
-            cwd=control.path,
+            cwd=control.scratch,
             stdout=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
@@ -152,7 +153,7 @@ def _wait_until_ready(
         if time.monotonic() > deadline:
             phase = "is starting" if status is not None and lives is not Liveness.GONE else "has not answered"
             raise Failure(errors.not_ready(timeout, phase, control.driver_output))
-        cancel.wait(_POLL_SECONDS)
+        cancel.wait(control.rhythm.poll)
     return None
 
 

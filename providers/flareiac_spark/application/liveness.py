@@ -4,9 +4,8 @@ from enum import StrEnum
 
 from flareiac.kernel.host import Host, Sight, sight, this_host
 from flareiac_spark.control import Moment, ProcessIdentity, Status, is_running, moment
+from flareiac_spark.control.rhythm import fresh_seconds
 
-FRESH_SECONDS = 20.0
-"""A heartbeat comes every 2 s; a busy machine may delay some."""
 _AHEAD_SECONDS = 5.0
 """By which the clocks of two hosts may differ."""
 
@@ -25,7 +24,7 @@ def liveness(status: Status | None, *, now: Moment | None = None) -> Liveness:
     seen = sight_of(status)
     if seen is Sight.BOOTED_SINCE or (seen is Sight.HERE and not is_running(driver_of(status))):
         return Liveness.GONE
-    fresh = -_AHEAD_SECONDS < silent_seconds(status, now or moment()) < FRESH_SECONDS
+    fresh = -_AHEAD_SECONDS < silent_seconds(status, now or moment()) < fresh_seconds(status.beat)
     return Liveness.ALIVE if fresh else Liveness.UNKNOWN
 
 

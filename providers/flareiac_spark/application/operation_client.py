@@ -18,8 +18,6 @@ from flareiac_spark.control import ControlDirectory, ControlError, Operation, Re
 
 T = TypeVar("T")
 
-_POLL_SECONDS = 0.2
-
 
 def wait_for(
     control: ControlDirectory,
@@ -44,7 +42,7 @@ def wait_for(
                 raise Failure(errors.gone_while_waiting(_reason(control, status), control.driver_output))
             if time.monotonic() > deadline:
                 return None
-            cancel.wait(_POLL_SECONDS)
+            cancel.wait(control.rhythm.poll)
     except ControlError as failure:
         raise Failure(errors.control_trouble(failure)) from failure
     return None
@@ -93,7 +91,7 @@ def stop_application(
             return False
         if time.monotonic() > deadline:
             raise Failure(errors.does_not_end(driver.pid, timeout))
-        cancel.wait(_POLL_SECONDS)
+        cancel.wait(control.rhythm.poll)
     return True
 
 

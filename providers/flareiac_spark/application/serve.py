@@ -9,13 +9,14 @@ import os
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.durable_files import make_directory
 from flareiac_spark.application import errors
 from flareiac_spark.application.launch import Launch, environment
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError
 from flareiac_spark.runtime.lock_file import LOCK_FILE
 
 
-def serve(location: Path, root: Path) -> int:
+def serve(location: str, root: Path) -> int:
     """Runs the driver of a control directory in this process; returns its exit code. Raises ``Failure``.
 
     ``root``: where the command runs, whose lock file counts if it has one; else the project's that wrote what
@@ -27,11 +28,12 @@ def serve(location: Path, root: Path) -> int:
     except ControlError as failure:
         raise Failure(errors.control_trouble(failure)) from failure
     if desired is None:
-        raise Failure(errors.no_control_directory(control.path, _control_directories(root)))
-    from flareiac_spark.driver.application import Application
+        raise Failure(errors.no_control_directory(control.place, _control_directories(root)))
+    from flareiac_spark.driver.application import main
 
+    make_directory(control.scratch)
     os.environ.update(environment(control, launch_of(desired.application, root)))
-    return Application(control).run()
+    return main(location)
 
 
 def launch_of(settings: ApplicationSettings, root: Path) -> Launch:

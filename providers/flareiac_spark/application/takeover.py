@@ -15,9 +15,6 @@ from dataclasses import replace
 
 from flareiac_spark.application.liveness import Liveness, is_here, liveness
 from flareiac_spark.control import ControlDirectory, Lease, Status, moment, this_process
-from flareiac_spark.control.lease import LEASE_SECONDS
-
-_LOOK_SECONDS = 0.5
 
 
 def end_if_gone(
@@ -26,16 +23,14 @@ def end_if_gone(
     *,
     cancel: threading.Event,
     progress: Callable[[str], None],
-    seconds: float = LEASE_SECONDS,
 ) -> bool:
     """Whether the application was silent for the whole term of its lease and is noted as ended now. Raises
     ``ControlError``.
 
-    False while it may live: it spoke, its lease moved, or the watch was cancelled. ``seconds``: the term
-    where no lease is left.
+    False while it may live: it spoke, its lease moved, or the watch was cancelled.
     """
     lease = control.read_lease()
-    term = lease.seconds if lease is not None else seconds
+    term = lease.seconds if lease is not None else control.rhythm.term
     about = status.application
     progress(
         f"watching the lease of process {about.pid} on {about.host} for {term:.0f} s: it is taken over if "
@@ -43,7 +38,7 @@ def end_if_gone(
     )
     deadline = time.monotonic() + term
     while time.monotonic() < deadline:
-        if cancel.wait(min(_LOOK_SECONDS, term)) or _has_moved(control, status, lease):
+        if cancel.wait(min(control.rhythm.watch, term / 10)) or _has_moved(control, status, lease):
             return False
     if _has_moved(control, status, lease):
         return False
@@ -63,7 +58,11 @@ def _has_moved(control: ControlDirectory, status: Status, lease: Lease | None) -
 
 def _note_end(control: ControlDirectory, status: Status, watched: Lease | None, term: float) -> bool:
     mine = control.take_lease(
-        f"command-{uuid.uuid4().hex}", this_process(), now=moment(), seconds=LEASE_SECONDS, watched=watched
+        f"command-{uuid.uuid4().hex}",
+        this_process(),
+        now=moment(),
+        seconds=control.rhythm.term,
+        watched=watched,
     )
     if mine is None:
         return False

@@ -16,13 +16,35 @@ from flareiac_spark.storage import Place, replace_whole
 VERSION = 1
 
 
-def write_json(path: Place, content: dict[str, Any]) -> None:
-    """Replaces the file atomically and durably; adds the format's version. Raises ``ControlError``
-    (unreachable).
-    """
-    text = json.dumps({"version": VERSION, **content}, ensure_ascii=False, separators=(",", ":"))
+def to_json(content: dict[str, Any]) -> bytes:
+    """The text of a file; adds the format's version."""
+    return json.dumps({"version": VERSION, **content}, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def from_json(text: bytes, place: str) -> dict[str, Any]:
+    """The content of a file without the version. Raises ``ControlError`` (damaged, future_version)."""
     try:
-        replace_whole(path, text.encode(), mode=0o644)
+        content = json.loads(text)
+    except ValueError as failure:
+        raise ControlError(Trouble.DAMAGED, place, f"it is not JSON: {failure}") from None
+    if not isinstance(content, dict) or type(content.get("version")) is not int:
+        raise ControlError(Trouble.DAMAGED, place, "it is no JSON object with a version")
+    version = content.pop("version")
+    if version > VERSION:
+        raise ControlError(
+            Trouble.FUTURE_VERSION,
+            place,
+            f"it has version {version}; this release reads version {VERSION}",
+        )
+    if version < 1:
+        raise ControlError(Trouble.DAMAGED, place, f"its version is {version}")
+    return content
+
+
+def write_json(path: Place, content: dict[str, Any]) -> None:
+    """Replaces the file atomically and durably. Raises ``ControlError`` (unreachable)."""
+    try:
+        replace_whole(path, to_json(content), mode=0o644)
     except OSError as failure:
         raise ControlError(
             Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}"
@@ -32,27 +54,14 @@ def write_json(path: Place, content: dict[str, Any]) -> None:
 def read_json(path: Place) -> dict[str, Any] | None:
     """The content without the version, or None if there is no such file. Raises ``ControlError``."""
     try:
-        content = json.loads(path.read_bytes())
+        text = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as failure:
         raise ControlError(
             Trouble.UNREACHABLE, str(path), f"it cannot be read: {failure.strerror or failure}"
         ) from failure
-    except ValueError as failure:
-        raise ControlError(Trouble.DAMAGED, str(path), f"it is not JSON: {failure}") from None
-    if not isinstance(content, dict) or type(content.get("version")) is not int:
-        raise ControlError(Trouble.DAMAGED, str(path), "it is no JSON object with a version")
-    version = content.pop("version")
-    if version > VERSION:
-        raise ControlError(
-            Trouble.FUTURE_VERSION,
-            str(path),
-            f"it has version {version}; this release reads version {VERSION}",
-        )
-    if version < 1:
-        raise ControlError(Trouble.DAMAGED, str(path), f"its version is {version}")
-    return content
+    return from_json(text, str(path))
 
 
 @contextmanager

@@ -1,100 +1,132 @@
-"""Reads and writes the files of a control directory. Every failure is a ``ControlError``."""
+"""Reads and writes the files of a control directory. Every failure is a ``ControlError``.
 
-import contextlib
+Of what several processes may write each change reads, decides, and replaces the file only where it still is
+what was read; where it is not, the change is decided again.
+"""
+
+import random
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from flareiac.kernel.host import this_host
 from flareiac.kernel.records import Mismatch, decode, encode
-from flareiac_spark.control.atomic_files import locked, read_json, write_json
+from flareiac.kernel.user_cache import cache_directory
+from flareiac_spark.control.atomic_files import from_json, to_json
+from flareiac_spark.control.control_files import ControlFiles, Found, Glance
 from flareiac_spark.control.desired import Desired
 from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.control.lease import Lease, LeaseState
+from flareiac_spark.control.local_files import LocalFiles
+from flareiac_spark.control.object_files import ObjectFiles
 from flareiac_spark.control.operations import Operation, Result
 from flareiac_spark.control.processes import Moment, ProcessIdentity
+from flareiac_spark.control.rhythm import Rhythm
 from flareiac_spark.control.status import Status
+from flareiac_spark.storage import ObjectPath, Place, is_object_uri, object_uri, place_at
 
 R = TypeVar("R")
 
 _OPERATION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_DESIRED, _STATUS, _LEASE = "desired.json", "status.json", "lease.json"
+_PATIENCE_SECONDS: Final = 30.0
 
 
 class ControlDirectory:
-    """A local control directory. Creating one touches nothing; the first write makes the folders."""
+    """A control directory on the local disk or in object storage. Creating one touches nothing; the first
+    write makes the folders.
+    """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).absolute()
+    def __init__(self, place: str | Place) -> None:
+        self._files = _files_of(place)
+        self._own: tuple[str, int, str] | None = None
+        """Owner, epoch and revision of the lease that this process wrote last."""
 
     def __repr__(self) -> str:
-        return f"ControlDirectory({str(self.path)!r})"
+        return f"ControlDirectory({str(self.place)!r})"
+
+    @property
+    def place(self) -> Place:
+        return self._files.place
+
+    @property
+    def rhythm(self) -> Rhythm:
+        return self._files.rhythm
+
+    @property
+    def scratch(self) -> Path:
+        """The local folder for what a driver and who starts it keep on one host: the directory itself where
+        it is local, else one in the user's cache.
+        """
+        return self.place if isinstance(self.place, Path) else scratch_of(str(self.place))
 
     def prepare(self) -> None:
         """Makes the folders. Raises ``ControlError`` (unreachable)."""
-        try:
-            for folder in ("operations", "results", "logs", "code"):
-                (self.path / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as failure:
-            raise ControlError(
-                Trouble.UNREACHABLE, str(self.path), f"it cannot be made: {failure.strerror or failure}"
-            ) from failure
+        self._files.prepare()
 
     # What should run
 
     def read_desired(self) -> Desired | None:
         """What should run, or None if no one has said anything yet."""
-        return self._read("desired.json", Desired)
+        return self._read(_DESIRED, Desired)
 
-    def desired_stamp(self) -> tuple[int, int, int] | None:
-        """Changes whenever ``desired.json`` is replaced; a cheap way to watch it."""
-        return self.stamp("desired.json")
+    def is_used(self) -> bool:
+        """Whether someone has prepared it. Raises ``ControlError``."""
+        return self._files.is_used()
 
-    def stamp(self, name: str) -> tuple[int, int, int] | None:
+    def glance(self) -> Glance | None:
+        """What a driver must look for again and again, at the least cost; None where it cannot be seen."""
+        return self._files.glance()
+
+    def stamp(self, name: str) -> Hashable:
         """Changes whenever that file is replaced; None while there is none."""
-        try:
-            seen = (self.path / name).stat()
-        except OSError:
-            return None
-        return (seen.st_mtime_ns, seen.st_ino, seen.st_size)
+        return self._files.stamp(name)
 
     def update_desired(
         self, change: Callable[[Desired], Desired], *, lineage: str, workspace: str, expect: int | None = None
     ) -> Desired:
-        """Compare-and-swap under the lock file: ``change`` gets what is there (revision 0: nothing yet) and
-        returns what should be.
+        """Compare-and-swap: ``change`` gets what is there (revision 0: nothing yet) and returns what should
+        be; it is called again where someone else wrote in between.
 
         Returns what is stored then, with its revision; an unchanged record is not written. ``expect`` refuses
         any other revision (``conflict``). A directory with jobs of another project or workspace is refused
         (``foreign``); one without jobs is no one's, as a first apply that was refused leaves it.
         """
         self.prepare()
-        with locked(self.path / ".desired.lock"):
-            current = self.read_desired() or Desired(lineage=lineage, workspace=workspace)
+        for _ in self._tries(_DESIRED):
+            found = self._files.read(_DESIRED)
+            known = self._understood(_DESIRED, found, Desired)
+            current = known or Desired(lineage=lineage, workspace=workspace)
             self.refuse_foreign(current, lineage, workspace)
             if expect is not None and current.revision != expect:
                 why = (
                     f"it has revision {current.revision} and not {expect}: someone else changed it since "
                     "it was read"
                 )
-                raise ControlError(Trouble.CONFLICT, str(self.path / "desired.json"), why)
-            place = (current.jobs and current.place) or str(self.path)
+                raise ControlError(Trouble.CONFLICT, self._where(_DESIRED), why)
+            place = (current.jobs and current.place) or str(self.place)
             wanted = replace(
                 change(current), lineage=lineage, workspace=workspace, place=place, revision=current.revision
             )
             if wanted == current and current.revision > 0:
                 return current
+            if found is None:
+                self._files.prove()
             wanted = replace(wanted, revision=current.revision + 1)
-            write_json(self.path / "desired.json", encode(wanted))
-            return wanted
+            if self._swapped(_DESIRED, wanted, found) is not None:
+                return wanted
+        raise AssertionError("the tries end with a failure")
 
     def refuse_foreign(self, current: Desired, lineage: str, workspace: str) -> None:
         """Raises ``ControlError`` (foreign) where there are jobs of another project or workspace, or of the
         folder this was copied from.
         """
-        where = str(self.path / "desired.json")
+        where = self._where(_DESIRED)
         if not current.jobs:
             return
         if current.lineage != lineage:
@@ -109,7 +141,7 @@ class ControlDirectory:
                 where,
                 f"it belongs to the workspace {current.workspace!r}, this one is {workspace!r}",
             )
-        if current.place and Path(current.place).resolve() != self.path.resolve():
+        if current.place and place_at(current.place).resolve() != self.place.resolve():
             raise ControlError(
                 Trouble.COPIED,
                 where,
@@ -122,48 +154,46 @@ class ControlDirectory:
         Weaker than ``refuse_foreign``: a driver may reach its own directory by another path than the command
         line.
         """
-        original = Path(current.place or self.path)
-        if (
-            current.jobs
-            and (original / "desired.json").exists()
-            and original.resolve() != self.path.resolve()
-        ):
+        original = place_at(current.place) if current.place else self.place
+        if not current.jobs or original.resolve() == self.place.resolve():
+            return
+        try:
+            is_there = (original / _DESIRED).exists()
+        except OSError:
+            is_there = False  # who may not read it is told so where it matters
+        if is_there:
             raise ControlError(
-                Trouble.COPIED, str(self.path / "desired.json"), f"it is a copy of {original}/desired.json"
+                Trouble.COPIED, self._where(_DESIRED), f"it is a copy of {original}/desired.json"
             )
 
     # What runs
 
     def read_status(self) -> Status | None:
         """What the application last said, or None if none ever did. The heartbeat in it may be old."""
-        return self._read("status.json", Status)
+        return self._read(_STATUS, Status)
 
     def write_status(self, status: Status) -> None:
-        write_json(self.path / "status.json", encode(status))
+        self._write(_STATUS, status)
 
     # One-shot work
 
     def submit_operation(self, operation: Operation) -> None:
         """Asks for one-shot work; the same id twice asks once."""
         self.prepare()
-        self._result_path(operation.id)
-        write_json(self.path / "operations" / f"{operation.id}.json", encode(operation))
+        _refuse_odd(operation.id)
+        self._write(f"operations/{operation.id}.json", operation)
 
     def open_operations(self) -> tuple[str, ...]:
         """Ids of operations without a result, sorted."""
-        asked = {
-            path.stem
-            for path in (self.path / "operations").glob("*.json")
-            if _OPERATION_ID.fullmatch(path.stem)
-        }
-        answered = {path.stem for path in (self.path / "results").glob("*.json")}
-        return tuple(sorted(asked - answered))
+        asked = {name for name in self._ids("operations") if _OPERATION_ID.fullmatch(name)}
+        return tuple(sorted(asked.difference(self._ids("results")))) if asked else ()
 
     def read_operation(self, operation_id: str) -> Operation | None:
         return self._read(f"operations/{operation_id}.json", Operation)
 
     def write_result(self, result: Result) -> None:
-        write_json(self._result_path(result.id), encode(result))
+        _refuse_odd(result.id)
+        self._write(f"results/{result.id}.json", result)
 
     def read_result(self, operation_id: str) -> Result | None:
         return self._read(f"results/{operation_id}.json", Result)
@@ -172,25 +202,26 @@ class ControlDirectory:
         """Removes an operation and its result, once the result was used."""
         for folder in ("operations", "results"):
             # What cannot be removed is in no one's way: the id is never used for other work
-            with contextlib.suppress(OSError):
-                (self.path / folder / f"{operation_id}.json").unlink(missing_ok=True)
+            self._files.remove(f"{folder}/{operation_id}.json")
 
     def forget_results(self, prefix: str, older_than: float) -> None:
         """Removes what was asked and answered under ids that begin so, before a moment (UTC seconds)."""
-        for path in (self.path / "results").glob(f"{prefix}*.json"):
-            with contextlib.suppress(OSError):  # another command removes it, too
-                if path.stat().st_mtime < older_than:
-                    self.forget_operation(path.stem)
+        for operation_id, written in self._ids("results").items():
+            if operation_id.startswith(prefix) and written < older_than:
+                self.forget_operation(operation_id)
 
-    def _result_path(self, operation_id: str) -> Path:
-        if not _OPERATION_ID.fullmatch(operation_id):
-            raise ValueError(f"{operation_id!r} cannot name a file")
-        return self.path / "results" / f"{operation_id}.json"
+    def _ids(self, folder: str) -> dict[str, float]:
+        """The files of a folder, without their suffix, with the times of their last writes."""
+        return {
+            name.removesuffix(".json"): written
+            for name, written in self._files.names(folder).items()
+            if name.endswith(".json")
+        }
 
     # The lease
 
     def read_lease(self) -> Lease | None:
-        return self._read("lease.json", Lease)
+        return self._read(_LEASE, Lease)
 
     def take_lease(
         self,
@@ -205,8 +236,9 @@ class ControlDirectory:
         None if someone may hold it.
         """
         self.prepare()
-        with locked(self.path / ".lease.lock"):
-            current = self.read_lease()
+        for _ in self._tries(_LEASE):
+            found = self._files.read(_LEASE)
+            current = self._understood(_LEASE, found, Lease)
             if (
                 current is not None
                 and current.owner != owner
@@ -226,21 +258,40 @@ class ControlDirectory:
                 uptime=now.uptime,
                 renewed=now.wall,
             )
-            write_json(self.path / "lease.json", encode(lease))
-            return lease
+            if self._is_written(lease, found):
+                return lease
+        raise AssertionError("the tries end with a failure")
 
     def renew_lease(self, lease: Lease, *, now: Moment, seconds: float) -> Lease | None:
         """The same lease, good for another term, or None if it was lost to another owner."""
-        with locked(self.path / ".lease.lock"):
-            if not self._is_own(lease):
-                return None
-            renewed = lease.renew(now, seconds)
-            write_json(self.path / "lease.json", encode(renewed))
+        renewed = lease.renew(now, seconds)
+        own = self._own
+        # Nothing is read where it is still what this process wrote.
+        if (
+            own is not None
+            and own[:2] == (lease.owner, lease.epoch)
+            and self._is_written(renewed, Found(content=b"", revision=own[2]))
+        ):
             return renewed
+        for _ in self._tries(_LEASE):
+            found = self._files.read(_LEASE)
+            if not self._is_own(found, lease):
+                return None
+            if self._is_written(renewed, found):
+                return renewed
+        raise AssertionError("the tries end with a failure")
 
-    def _is_own(self, lease: Lease) -> bool:
+    def _is_written(self, lease: Lease, over: Found | None) -> bool:
+        self._own = None
+        revision = self._swapped(_LEASE, lease, over)
+        if revision is None:
+            return False
+        self._own = (lease.owner, lease.epoch, revision)
+        return True
+
+    def _is_own(self, found: Found | None, lease: Lease) -> bool:
         try:
-            current = self.read_lease()
+            current = self._understood(_LEASE, found, Lease)
         except ControlError as failure:
             if failure.kind is Trouble.FUTURE_VERSION:
                 return False  # only a newer release writes those: its driver has taken over
@@ -257,27 +308,71 @@ class ControlDirectory:
 
     @property
     def driver_output(self) -> Path:
-        """What the driver's process printed (Python's and the JVM's last words)."""
-        return self.path / "logs" / "driver.out"
+        """What the driver's process printed (Python's and the JVM's last words), on its host."""
+        return self.scratch / "logs" / "driver.out"
 
     @property
     def application_log(self) -> Path:
-        return self.path / "logs" / "application.log"
+        return self.scratch / "logs" / "application.log"
 
     def job_log(self, address: str) -> Path:
-        return self.path / "logs" / f"{quote(address, safe='')}.log"
+        return self.scratch / "logs" / f"{quote(address, safe='')}.log"
 
     @property
     def code(self) -> Path:
-        """Archives of the users' code, named by digest."""
-        return self.path / "code"
+        """Folders of the users' code on this host, named by digest."""
+        return self.scratch / "code"
+
+    # Files
+
+    def _where(self, name: str) -> str:
+        return f"{self.place}/{name}"
 
     def _read(self, name: str, record: type[R]) -> R | None:
-        path = self.path / name
-        content = read_json(path)
-        if content is None:
+        return self._understood(name, self._files.read(name), record)
+
+    def _understood(self, name: str, found: Found | None, record: type[R]) -> R | None:
+        if found is None:
             return None
+        content = from_json(found.content, self._where(name))
         try:
-            return decode(record, content, path.stem)
+            return decode(record, content, name.rpartition("/")[2].removesuffix(".json"))
         except Mismatch as mismatch:
-            raise ControlError(Trouble.DAMAGED, str(path), str(mismatch)) from None
+            raise ControlError(Trouble.DAMAGED, self._where(name), str(mismatch)) from None
+
+    def _write(self, name: str, record: Any) -> None:
+        self._files.write(name, to_json(encode(record)))
+
+    def _swapped(self, name: str, record: Any, over: Found | None) -> str | None:
+        return self._files.swap(name, to_json(encode(record)), over.revision if over is not None else None)
+
+    def _tries(self, name: str) -> Iterator[None]:
+        """One turn for each attempt to replace a file; a pause between two that grows. Raises
+        ``ControlError`` (busy).
+        """
+        deadline, pause = time.monotonic() + _PATIENCE_SECONDS, 0.01
+        while True:
+            yield
+            if time.monotonic() > deadline:
+                why = f"others have replaced it again and again for {_PATIENCE_SECONDS:.0f} s"
+                raise ControlError(Trouble.BUSY, self._where(name), why)
+            time.sleep(pause * random.random())  # noqa: S311 - keeps two writers apart
+            pause = min(2 * pause, 0.5)
+
+
+def scratch_of(uri: str) -> Path:
+    """The local folder of a control directory in object storage."""
+    return cache_directory() / "runtime" / sha256(object_uri(uri).encode()).hexdigest()[:16]
+
+
+def _files_of(place: str | Place) -> ControlFiles:
+    if isinstance(place, str) and is_object_uri(place):
+        place = place_at(place)
+    if isinstance(place, ObjectPath):
+        return ObjectFiles(place)
+    return LocalFiles(Path(str(place)).absolute())
+
+
+def _refuse_odd(operation_id: str) -> None:
+    if not _OPERATION_ID.fullmatch(operation_id):
+        raise ValueError(f"{operation_id!r} cannot name a file")

@@ -17,7 +17,9 @@ class Trouble(StrEnum):
     BUSY = "busy"
     """Another process kept the lock file for too long."""
     UNREACHABLE = "unreachable"
-    """The operating system refused to read or write."""
+    """The operating system or the storage refused to read or write."""
+    UNCONDITIONAL = "unconditional"
+    """The storage replaces files whatever the condition of the write is."""
 
 
 class ControlError(Exception):

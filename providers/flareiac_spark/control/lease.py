@@ -6,13 +6,9 @@ host's own uptime tell; elsewhere a lease is over for who has watched it unchang
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
 
 from flareiac.kernel.host import Host, Sight, sight
 from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running
-
-LEASE_SECONDS: Final = 30.0
-"""The term of a driver's lease, which its heartbeat renews every few seconds."""
 
 
 class LeaseState(StrEnum):

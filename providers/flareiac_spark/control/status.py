@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.host import Host
 from flareiac.kernel.records import SPARSE, named
+from flareiac_spark.control.rhythm import LOCAL
 
 ASKED_TO_STOP: Final = "asked to stop"
 """Why an application ended that was asked to."""
@@ -139,3 +140,5 @@ class Status:
     observed_revision: int
     jobs: Mapping[str, JobStatus] = field(default_factory=dict)
     uptime: float | None = None
+    beat: float = field(default=LOCAL.beat, metadata=SPARSE)
+    """Seconds between two heartbeats of the application."""

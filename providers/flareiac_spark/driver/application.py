@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from flareiac.kernel.signals import SignalRelay
 from flareiac_spark.control import (
     ApplicationSettings,
     ApplicationStatus,
-    ControlDirectory,
     ControlError,
     Desired,
     DesiredJob,
@@ -35,9 +34,12 @@ from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.driver import logs, warm_start
 from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.gateway import end_jvm
 from flareiac_spark.driver.job_runner import JobContext, JobRunner
 from flareiac_spark.driver.leadership import Leadership, take_lease
+from flareiac_spark.driver.lookout import Lookout
 from flareiac_spark.driver.maintenance import TableLocks
+from flareiac_spark.driver.open_control import Opened, open_control, started_without_jars
 from flareiac_spark.driver.operations import OperationContext, serve
 from flareiac_spark.driver.previous_jvm import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
@@ -47,17 +49,16 @@ from flareiac_spark.driver.source_watch import SourceWatch
 from flareiac_spark.driver.spark_session import (
     LAUNCH_CONF,
     Started,
-    end_spark,
     new_session,
     set_catalogs,
     start_spark,
+    stop_spark,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
-_TICK_SECONDS, _GLANCE_SECONDS = 0.1, 0.02
 _TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
 
@@ -65,12 +66,13 @@ _JVM_END_SECONDS = 30.0
 class Application:
     """``run`` returns the exit code of the process."""
 
-    def __init__(self, control: ControlDirectory) -> None:
-        self._control = control
-        self._log = logs.logger("application", control.application_log)
+    def __init__(self, opened: Opened) -> None:
+        self._opened, self._control = opened, opened.control
+        self._lookout = Lookout(self._control)
+        self._log = logs.logger("application", self._control.application_log)
         self._id = uuid.uuid4().hex
         self._desired: Desired | None = None
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: Hashable = None
         self._settings = ApplicationSettings()
         self._runners: dict[str, JobRunner] = {}
         self._finished: dict[str, JobStatus] = {}
@@ -132,10 +134,12 @@ class Application:
             self._watch.end()
             self._stop_all()
             if started is not None:
-                end_spark(started, _JVM_END_SECONDS)
+                stop_spark(started)
             self._about = replace(self._about, phase="ended", reason=reason)
+            # Before the JVM ends, through which object storage is written; who follows waits for that end.
             leadership.end()
             self._log.info("ended: %s", reason)
+            end_jvm(_JVM_END_SECONDS)
             sys.stderr.write(f"flareiac driver ended: {reason}\n")
         return code
 
@@ -146,12 +150,10 @@ class Application:
         self._settings = desired.application if desired is not None else ApplicationSettings()
         self._about = replace(self._about, name=self._settings.name, digest=self._settings.digest)
         if LAUNCH_CONF not in os.environ:
-            raise Refusal(
-                "JARS_UNKNOWN",
-                f"It was started without its jars. Start it with: flareiac driver {self._control.path}",
-            )
+            raise Refusal("JARS_UNKNOWN", started_without_jars(self._control.place))
+        self._opened.refuse_others(self._settings)
         self._log.info("starting Spark for %s", self._settings.name)
-        started = start_spark(self._settings, self._control.path)
+        started = start_spark(self._settings, self._control.scratch)
         self._about = replace(
             self._about,
             phase="running",
@@ -213,32 +215,20 @@ class Application:
             if self._ending.is_set():
                 return ASKED_TO_STOP
             if leadership.lost.is_set():
-                return "another driver took the lease"
+                return leadership.why_lost
             if started.process is not None and started.process.poll() is not None:
                 raise RuntimeError(f"Spark's JVM ended with code {started.process.returncode}")
-            self._watch_desired(started)
+            seen = self._lookout.look()
+            if seen is not None:
+                self._watch_desired(started, seen.desired)
             self._settle()
             self._act(around, started)
-            self._serve_operations(started)
+            self._serve_operations(started, seen is not None and seen.asked)
             if self._is_idle():
                 return "idle_shutdown"
-            self._pause()
+            self._lookout.pause(self._wake)
 
-    def _pause(self) -> None:
-        """Until there may be something to do. A glance at what is wanted costs nearly nothing, so that a wish
-        waits less than a tick.
-        """
-        until = time.monotonic() + _TICK_SECONDS
-        while (
-            not self._wake.wait(_GLANCE_SECONDS)
-            and time.monotonic() < until
-            and self._control.desired_stamp() == self._stamp
-        ):
-            pass
-        self._wake.clear()
-
-    def _watch_desired(self, started: Started) -> None:
-        stamp = self._control.desired_stamp()
+    def _watch_desired(self, started: Started, stamp: Hashable) -> None:
         if stamp is None or stamp == self._stamp:
             return
         self._stamp = stamp
@@ -249,6 +239,8 @@ class Application:
             self._refuse_foreign(desired)
         except ControlError as failure:
             # What runs goes on: an unreadable wish is no wish to stop.
+            if failure.kind is Trouble.UNREACHABLE:
+                self._stamp = None  # it may be reached at the next look
             self._about = replace(self._about, trouble=str(failure))
             self._log.error("what should run cannot be read: %s", failure)
         else:
@@ -268,7 +260,7 @@ class Application:
         ):
             raise ControlError(
                 Trouble.FOREIGN,
-                str(self._control.path / "desired.json"),
+                f"{self._control.place}/desired.json",
                 "it belongs to another project or workspace now",
             )
 
@@ -322,12 +314,19 @@ class Application:
         ahead = self._ahead.pop(address, None)
         return ahead if ahead is not None and ahead.fits(job, self._settings.conf) else None
 
-    def _serve_operations(self, started: Started) -> None:
+    def _serve_operations(self, started: Started, asked: bool) -> None:
         self._operations = {name: future for name, future in self._operations.items() if not future.done()}
-        for name in self._control.open_operations():
+        for name in self._open_operations() if asked else ():
             if name not in self._operations:
                 pool = self._maintenance if name.startswith(MAINTENANCE) else self._pool
                 self._operations[name] = pool.submit(self._answer, name, started.session)
+
+    def _open_operations(self) -> tuple[str, ...]:
+        try:
+            return self._control.open_operations()
+        except ControlError as failure:
+            self._log.warning("what was asked cannot be seen: %s", failure)
+            return ()
 
     def _answer(self, name: str, session: "SparkSession") -> None:
         """Serves an operation and writes its result, which is kept where it cannot be written yet: the work
@@ -392,6 +391,7 @@ class Application:
             application=self._about,
             heartbeat=now.wall,
             uptime=now.uptime,
+            beat=self._control.rhythm.beat,
             observed_revision=desired.revision if desired is not None else 0,
             jobs={**stopped, **dict(self._finished), **running},
         )
@@ -431,9 +431,19 @@ def main(path: str) -> int:
     """Runs the driver of a control directory, as ``flareiac apply`` starts it: with the class path in its
     environment.
     """
-    control = ControlDirectory(path)
-    if not any((control.path / name).exists() for name in ("desired.json", "operations")):
-        sys.stderr.write(f"flareiac driver refused to start: {control.path} is not a control directory\n")
-        return EXIT_FAILED
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return Application(control).run()
+    try:
+        opened = open_control(path)
+        if not opened.control.is_used():
+            raise Refusal("NOT_A_CONTROL_DIRECTORY", f"{opened.control.place} is not a control directory")
+    except Exception as failure:  # noqa: BLE001 - whatever keeps it from starting is said, and its JVM ended
+        end_jvm(_JVM_END_SECONDS)
+        sys.stderr.write(f"flareiac driver refused to start: {_said(failure)}\n")
+        return EXIT_FAILED
+    return Application(opened).run()
+
+
+def _said(failure: Exception) -> str:
+    if isinstance(failure, ControlError | OSError | Refusal):
+        return str(failure)
+    return root_cause_of(failure).message

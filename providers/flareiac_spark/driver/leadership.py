@@ -6,11 +6,10 @@ from collections.abc import Callable
 from logging import Logger
 
 from flareiac_spark.control import ControlDirectory, ControlError, Lease, Status, moment, this_process
-from flareiac_spark.control.lease import LEASE_SECONDS, LeaseState
+from flareiac_spark.control.lease import LeaseState
 
-BEAT_SECONDS = 2.0
-_SHORTEST_SECONDS = 0.2
-"""Between two writes of the status, however often it changes."""
+_TAKEN = "another driver took the lease"
+_EMPTIED = "its lease is gone: someone emptied the control directory, so that it cannot be asked for anything"
 
 
 def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log: Logger) -> Lease | None:
@@ -24,7 +23,11 @@ def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log
     while not over.is_set():
         patient = time.monotonic() >= deadline
         lease = control.take_lease(
-            owner, this_process(), now=moment(), seconds=LEASE_SECONDS, watched=watched if patient else None
+            owner,
+            this_process(),
+            now=moment(),
+            seconds=control.rhythm.term,
+            watched=watched if patient else None,
         )
         if lease is not None:
             return lease
@@ -38,7 +41,7 @@ def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log
                 "watching the lease of process %s on %s, which cannot be seen from here", seen.pid, seen.host
             )
             watched, deadline = seen, time.monotonic() + seen.seconds
-        over.wait(BEAT_SECONDS)
+        over.wait(control.rhythm.watch)
     return None
 
 
@@ -53,6 +56,7 @@ class Leadership:
         self, control: ControlDirectory, lease: Lease, status: Callable[[], Status], log: Logger
     ) -> None:
         self.lost = threading.Event()
+        self.why_lost = ""
         self._control, self._lease, self._status, self._log = control, lease, status, log
         self._changed, self._over = threading.Event(), threading.Event()
         self._writing = threading.Lock()
@@ -72,8 +76,10 @@ class Leadership:
             if self.lost.is_set():
                 return
             try:
-                renewed = self._control.renew_lease(self._lease, now=moment(), seconds=LEASE_SECONDS)
+                rhythm = self._control.rhythm
+                renewed = self._control.renew_lease(self._lease, now=moment(), seconds=rhythm.term)
                 if renewed is None:
+                    self.why_lost = _TAKEN if self._control.read_lease() is not None else _EMPTIED
                     self.lost.set()
                     return
                 self._control.write_status(self._status())
@@ -102,5 +108,5 @@ class Leadership:
         while not self._over.is_set() and not self.lost.is_set():
             self._changed.clear()
             self.publish()
-            self._over.wait(_SHORTEST_SECONDS)
-            self._changed.wait(BEAT_SECONDS)
+            self._over.wait(self._control.rhythm.shortest)
+            self._changed.wait(self._control.rhythm.beat)

@@ -40,7 +40,7 @@ _DEFAULTS = {
 }
 _HADOOP_S3 = "org.apache.hadoop:hadoop-aws:"
 _REDACTION = "spark.redaction.regex"
-_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _FIXED = {
     # A second start on a checkpoint must fail, not silently end the first. Users cannot set it.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
@@ -114,14 +114,21 @@ def spark_conf(
     if any(package.startswith(_HADOOP_S3) for package in settings.packages):
         own |= {f"spark.hadoop.{name}": value for name, value in hadoop_settings(environment).items()}
     conf = {**own, **shared, **machine, **_FIXED}
-    if options := [given[_JAVA_OPTIONS] for given in (machine, shared) if given.get(_JAVA_OPTIONS)]:
-        conf[_JAVA_OPTIONS] = " ".join(options)
+    conf = with_java_options(conf, machine, shared)
     cores = _local_cores(conf["spark.master"])
     if cores is not None:
         # Spark's own 200 cost a first batch with state minutes on a few cores. A checkpoint that has begun
         # keeps the number it began with.
         conf.setdefault("spark.sql.shuffle.partitions", str(cores))
     return conf
+
+
+def with_java_options(
+    conf: Mapping[str, str], machine: Mapping[str, str], shared: Mapping[str, str]
+) -> dict[str, str]:
+    """Settings with the JVM options of both, the shared ones last."""
+    options = [given[JAVA_OPTIONS] for given in (machine, shared) if given.get(JAVA_OPTIONS)]
+    return {**conf, JAVA_OPTIONS: " ".join(options)} if options else dict(conf)
 
 
 def _local_cores(master: str) -> int | None:

@@ -5,7 +5,6 @@ through their ports.
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Final
 
 from flareiac.kernel.data import digest
@@ -127,6 +126,14 @@ def _split(listed: str | None) -> list[str]:
     return [item for item in (listed or "").split(",") if item]
 
 
+def control_place(engine: EngineDefinition, project: Project) -> str:
+    """Where the application of an engine and the command line meet: an absolute path, or the URI of a
+    place in object storage.
+    """
+    location = engine.runtime_location
+    return location if is_object_uri(location) else str(absolute_place(location, project))
+
+
 class Applications:
     """The applications of one project, by runtime location. Safe to use from several threads: one starts an
     application at a time.
@@ -139,7 +146,7 @@ class Applications:
         self._needs: dict[str, Needs] = {}
 
     def control(self, engine: EngineDefinition) -> ControlDirectory:
-        return ControlDirectory(absolute_place(engine.runtime_location, self.project))
+        return ControlDirectory(control_place(engine, self.project))
 
     def announce(self, engine: EngineDefinition, references: References) -> None:
         """Tells of a job's needs before any is started, so that the application starts once with all of
@@ -251,12 +258,12 @@ def read_desired(control: ControlDirectory) -> Desired | None:
     return found
 
 
-_read_before: Final[dict[Path, tuple[object, Any]]] = {}
+_read_before: Final[dict[str, tuple[object, Any]]] = {}
 """Each file as it was understood last: many jobs share one, and it is replaced as a whole."""
 
 
 def _read(control: ControlDirectory, name: str, read: Callable[[], Any]) -> Any:
-    place, stamp = control.path / name, control.stamp(name)
+    place, stamp = f"{control.place}/{name}", control.stamp(name)
     known = _read_before.get(place)
     if known is not None and stamp is not None and known[0] == stamp:
         return known[1]

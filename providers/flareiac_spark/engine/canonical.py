@@ -1,6 +1,8 @@
 """From an engine block to canonical attributes."""
 
+import os
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -13,13 +15,16 @@ from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
+from flareiac_spark.engine.application import control_place
 from flareiac_spark.engine.engine_definition import DriverSize, EngineDefinition
-from flareiac_spark.places import absolute_place, escaped, recorded_place
+from flareiac_spark.places import escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.settings import meant
+from flareiac_spark.storage import hadoop_settings, is_object_uri, object_uri
 
 _LATER: Final = ("spark_submit", "emr_serverless", "external")
 _PACKAGES: Final = "write packages instead: they are locked and fetched by flareiac init"
+_ENDPOINT: Final = f"spark.hadoop.{hadoop_settings.ENDPOINT}"
 _MEMORY: Final = 'write driver = { memory = "..." } instead'
 _JAVA_OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.driver.defaultJavaOptions")
 RESERVED_CONF: Final = {
@@ -69,13 +74,14 @@ def canonical(
         idle_shutdown_ms=parse_duration(wanted.get("idle_shutdown") or "2m") or 0,
         graceful_stop_ms=parse_duration(wanted.get("graceful_stop") or "2m") or 0,
     )
+    _refuse_other_server(engine.runtime_location, engine.conf, diagnostics)
     attributes: Attributes = encode(engine)
     return attributes
 
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     """The folder where its application and the command line meet."""
-    return (str(absolute_place(EngineDefinition.of(attributes).runtime_location, project)),)
+    return (control_place(EngineDefinition.of(attributes), project),)
 
 
 def _warn_of_lock_file(project: Project, diagnostics: Diagnostics) -> None:
@@ -128,16 +134,37 @@ def _master(master: Data, diagnostics: Diagnostics) -> str:
     return "local[*]"
 
 
+def _refuse_other_server(location: str, conf: Mapping[str, str], diagnostics: Diagnostics) -> None:
+    """The control directory is reached as the environment says, and what jobs do as Spark's settings say."""
+    asked, given = conf.get(_ENDPOINT), hadoop_settings.endpoint_of(os.environ)
+    if is_object_uri(location) and asked is not None and given and asked.rstrip("/") != given.rstrip("/"):
+        diagnostics.error(
+            codes.ENDPOINTS_DIFFER,
+            f"conf has {_ENDPOINT} = {asked}, and the environment of this command says {given} "
+            "(AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL). The control directory would be on one server and "
+            "what jobs keep on the other. Remove the setting, or give both the same address.",
+            attribute=("conf", _ENDPOINT),
+        )
+
+
+def _place(location: str, project: Project) -> str | None:
+    """As it is recorded. The whole of a bucket is no place: other things may be in it."""
+    if not is_object_uri(location):
+        return recorded_place(location, project)
+    uri = object_uri(location)
+    return uri if uri.count("/") > 2 else None
+
+
 def _location(location: Data, name: str, project: Project, diagnostics: Diagnostics) -> str:
     default = f".flareiac/runtime/{project.workspace}/{escaped(name)}"
     if location is None:
         return default
-    place = recorded_place(location, project) if isinstance(location, str) else None
+    place = _place(location, project) if isinstance(location, str) else None
     if place is None:
         diagnostics.error(
             codes.RUNTIME_LOCATION_UNSUPPORTED,
-            f"{location!r} cannot be a runtime location yet. A local application and the command line meet "
-            "in a local folder: write a path.",
+            f"{location!r} cannot be a runtime location. An application and the command line meet in a local "
+            "folder or in S3: write a path or s3://BUCKET/PREFIX.",
             attribute=("runtime_location",),
         )
         return default

@@ -50,7 +50,8 @@ SCHEMA: Final = Block(
         ),
         "runtime_location": Attribute(
             type=STRING,
-            description="The control directory, through which command line and application communicate.",
+            description="The control directory, through which command line and application communicate: a "
+            "path, or s3://BUCKET/PREFIX.",
             default=".flareiac/runtime/WORKSPACE/ENGINE",
             effect="moves the application",
         ),

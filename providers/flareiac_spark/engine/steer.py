@@ -80,7 +80,7 @@ def _started(
     control = applications.control(engine)
     if read_desired(control) is None:
         detail = (
-            f"{control.path} has no job of {address} that should run. Apply first: that starts "
+            f"{control.place} has no job of {address} that should run. Apply first: that starts "
             "the application with its jobs."
         )
         raise Failure(error(codes.NOTHING_TO_RUN, detail))

@@ -19,7 +19,7 @@ from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_othe
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.column_types import table_columns
-from flareiac_spark.control.lease import LEASE_SECONDS
+from flareiac_spark.control.rhythm import rhythm_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
@@ -585,12 +585,16 @@ def _disturbed(request: PlanRequest) -> bool:
     return any(item.reaction is not Reaction.RUNS_ON for item in request.disturbances)
 
 
+def _term(job: JobDefinition) -> float:
+    return rhythm_of(job.runs_in.runtime_location).term
+
+
 def _heal_steps(desired: JobDefinition, drift: Sequence[str], facts: JobFacts) -> list[Step]:
     if not drift or desired.stopped:
         return []
     text = "runs again" if desired.is_finite else "starts again where its checkpoint stands"
     if facts.elsewhere:
-        text += f", if the lease of {facts.elsewhere} stays unchanged for {LEASE_SECONDS:.0f} s"
+        text += f", if the lease of {facts.elsewhere} stays unchanged for {_term(desired):.0f} s"
     why = "; ".join([drift[0], *broker_positions.start_notes(desired, facts)])
     return [Step(text=text, effect=Effect.STARTS, why=why)]
 

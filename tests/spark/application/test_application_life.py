@@ -147,7 +147,7 @@ def test_a_second_driver_is_refused_and_the_end_leaves_nothing_behind(own_lake: 
     again = lake.start()
     assert again.application.id == status.application.id
     second = subprocess.run(
-        [sys.executable, "-m", "flareiac_spark.driver", str(lake.control.path)],
+        [sys.executable, "-m", "flareiac_spark.driver", str(lake.control.scratch)],
         capture_output=True,
         text=True,
     )
@@ -208,7 +208,7 @@ def test_a_missing_python_is_told(tmp_path: Path) -> None:
 def test_a_damaged_desired_file_ends_the_start_with_its_reason(tmp_path: Path, java_home: Path) -> None:
     control = ControlDirectory(tmp_path / "runtime")
     control.prepare()
-    (control.path / "desired.json").write_text("{")
+    (control.scratch / "desired.json").write_text("{")
     with pytest.raises(Failure) as caught:
         ensure_running(control, Launch(java_home=java_home), timeout=60)
     assert "desired.json" in caught.value.diagnostics[0].detail
@@ -217,7 +217,7 @@ def test_a_damaged_desired_file_ends_the_start_with_its_reason(tmp_path: Path, j
 def test_a_damaged_status_is_a_complaint_that_names_the_file(tmp_path: Path) -> None:
     control = ControlDirectory(tmp_path / "runtime")
     control.prepare()
-    (control.path / "status.json").write_text(json.dumps({"version": 1, "application": 7}))
+    (control.scratch / "status.json").write_text(json.dumps({"version": 1, "application": 7}))
     with pytest.raises(Failure) as caught:
         stop_application(control)
     assert caught.value.diagnostics[0].code == "FIK804"

@@ -39,7 +39,7 @@ def test_a_mistyped_folder_is_told_and_not_made(tmp_path: Path) -> None:
         lambda now: now, lineage="l", workspace="default"
     )
     with pytest.raises(Failure) as failure:
-        serve(tmp_path / "status", tmp_path)
+        serve(str(tmp_path / "status"), tmp_path)
     (said,) = failure.value.diagnostics
     assert said.code == "FIK809"
     assert "Here are: .flareiac/runtime/default/local." in said.detail
@@ -61,4 +61,7 @@ def test_the_jars_are_those_of_the_lock_file_here_or_of_the_project_that_wrote_w
     assert (found.master, found.memory, found.jars) == ("local[3]", "2g", (Path("/a.jar"),))
     (tmp_path / ".flareiac.lock.hcl").touch()
     launch_of(SETTINGS, tmp_path)
-    assert asked == [(Path("/elsewhere"), ["g:a:1", "g:b:2"]), (tmp_path, ["g:a:1", "g:b:2"])]
+    assert [(root, list(packages)) for root, packages in asked] == [
+        (Path("/elsewhere"), ["g:a:1", "g:b:2"]),
+        (tmp_path, ["g:a:1", "g:b:2"]),
+    ]

@@ -35,7 +35,6 @@ def lease(renewed: float = 0.0, *, epoch: int = 3) -> Lease:
 
 @pytest.fixture
 def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ControlDirectory:
-    monkeypatch.setattr("flareiac_spark.application.takeover._LOOK_SECONDS", 0.02)
     made = ControlDirectory(tmp_path / "runtime")
     made.prepare()
     made.write_status(status())
@@ -47,7 +46,7 @@ def put_lease(control: ControlDirectory, found: Lease) -> None:
     from flareiac.kernel.records import encode
     from flareiac_spark.control.atomic_files import write_json
 
-    write_json(control.path / "lease.json", encode(found))
+    write_json(control.scratch / "lease.json", encode(found))
 
 
 def watched(
@@ -60,7 +59,7 @@ def watched(
         said.append(text)
         meanwhile()
 
-    return end_if_gone(control, status(), cancel=threading.Event(), progress=progress, seconds=TERM), said
+    return end_if_gone(control, status(), cancel=threading.Event(), progress=progress), said
 
 
 def test_a_lease_that_stays_unchanged_is_taken_over_and_released(control: ControlDirectory) -> None:
@@ -102,7 +101,7 @@ def test_any_sign_of_life_ends_the_watch(
 
 
 def test_without_a_lease_the_heartbeat_is_watched(control: ControlDirectory) -> None:
-    (control.path / "lease.json").unlink()
+    (control.scratch / "lease.json").unlink()
     assert watched(control)[0]
 
 

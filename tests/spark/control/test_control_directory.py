@@ -2,17 +2,24 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import botocore.client
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from flareiac.kernel.host import Host, booted_at
+from flareiac.sdk.s3_bucket import Bucket
+from flareiac_spark.application import control_trouble
 from flareiac_spark.control import (
     ControlDirectory,
     ControlError,
@@ -41,11 +48,41 @@ from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.sources import KINDS
 from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.storage import ObjectPath, remove_tree, replace_whole
+from flareiac_spark.storage.s3_store import S3Store
+from tests.support.object_storage import buckets
 
 
-@pytest.fixture
-def control(tmp_path: Path) -> ControlDirectory:
-    return ControlDirectory(tmp_path / "runtime")
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with buckets("lake") as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(params=["disk", "objects"])
+def control(request: pytest.FixtureRequest, tmp_path: Path) -> ControlDirectory:
+    if request.param == "disk":
+        return ControlDirectory(tmp_path / "runtime")
+    request.getfixturevalue("server")
+    return ControlDirectory(f"s3a://lake/{uuid.uuid4().hex}/runtime/")
+
+
+def write(control: ControlDirectory, name: str, text: str) -> None:
+    """What anyone could write there."""
+    control.prepare()
+    replace_whole(control.place / name, text.encode())
+
+
+def copied(control: ControlDirectory, tmp_path: Path) -> ControlDirectory:
+    """The same files under another name."""
+    place = control.place
+    if isinstance(place, ObjectPath):
+        copy = ControlDirectory(f"{place.parent}/elsewhere")
+    else:
+        copy = ControlDirectory(tmp_path / "elsewhere" / "control")
+        copy.prepare()
+    replace_whole(copy.place / "desired.json", (place / "desired.json").read_bytes())
+    return copy
 
 
 def put(control: ControlDirectory, name: str, **more: int) -> Desired:
@@ -92,25 +129,25 @@ def test_another_project_or_workspace_is_refused(
 
 def test_a_copied_or_moved_directory_is_refused(control: ControlDirectory, tmp_path: Path) -> None:
     put(control, "job.a")
-    copy = ControlDirectory(tmp_path / "elsewhere" / "control")
-    shutil.copytree(control.path, copy.path)
-    copied = copy.read_desired()
-    assert copied is not None
+    copy = copied(control, tmp_path)
+    found = copy.read_desired()
+    assert found is not None
     with pytest.raises(ControlError) as caught:
         put(copy, "job.b")
     assert caught.value.kind is Trouble.COPIED
-    assert str(control.path) in caught.value.why
+    assert str(control.place) in caught.value.why
     with pytest.raises(ControlError, match="is a copy of"):
-        copy.refuse_copy(copied)
-    shutil.rmtree(control.path)
-    copy.refuse_copy(copied)  # a driver may see its directory under another path than the command line
+        copy.refuse_copy(found)
+    remove_tree(control.place)
+    copy.refuse_copy(found)  # a driver may see its directory under another path than the command line
     with pytest.raises(ControlError, match="was written as"):
         put(copy, "job.b")
 
 
-def test_a_directory_that_a_link_leads_to_is_the_same(control: ControlDirectory, tmp_path: Path) -> None:
+def test_a_directory_that_a_link_leads_to_is_the_same(tmp_path: Path) -> None:
+    control = ControlDirectory(tmp_path / "runtime")
     put(control, "job.a")
-    (tmp_path / "link").symlink_to(control.path)
+    (tmp_path / "link").symlink_to(tmp_path / "runtime")
     linked = ControlDirectory(tmp_path / "link")
     assert set(put(linked, "job.b").jobs) == {"job.a", "job.b"}
     assert set(put(control, "job.c").jobs) == {"job.a", "job.b", "job.c"}
@@ -136,8 +173,7 @@ def test_a_directory_without_jobs_is_nobodys(control: ControlDirectory) -> None:
 def test_a_desired_file_that_is_not_understood_is_named(
     control: ControlDirectory, content: str, kind: Trouble
 ) -> None:
-    control.prepare()
-    (control.path / "desired.json").write_text(content)
+    write(control, "desired.json", content)
     with pytest.raises(ControlError) as caught:
         control.read_desired()
     assert caught.value.kind is kind
@@ -150,17 +186,25 @@ def test_concurrent_updates_lose_nothing(control: ControlDirectory) -> None:
         "import sys\n"
         "from dataclasses import replace\n"
         "from flareiac_spark.control import ControlDirectory, DesiredJob\n"
+        "from flareiac_spark import spark_provider\n"
         "control = ControlDirectory(sys.argv[1])\n"
         "for n in range(20):\n"
         "    job = {f'job.{sys.argv[2]}{n}': DesiredJob(digest='d', spec={})}\n"
         "    control.update_desired(lambda d: replace(d, jobs={**d.jobs, **job}), lineage='L', "
         "workspace='w')\n"
     )
-    writers = [subprocess.Popen([sys.executable, "-c", program, str(control.path), name]) for name in "abc"]
+    writers = [subprocess.Popen([sys.executable, "-c", program, str(control.place), name]) for name in "abc"]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
     desired = control.read_desired()
     assert desired is not None
     assert (desired.revision, len(desired.jobs)) == (60, 60)
+
+
+STATUS = Status(
+    application=ApplicationStatus(id="a", name="n", host="h", pid=1, pid_started="s"),
+    heartbeat=1.5,
+    observed_revision=3,
+)
 
 
 def test_status_comes_back_as_written(control: ControlDirectory) -> None:
@@ -179,9 +223,8 @@ def test_status_comes_back_as_written(control: ControlDirectory) -> None:
     )
     control.write_status(status)
     assert control.read_status() == status
-    assert (
-        json.loads((control.path / "status.json").read_text())["jobs"]["job.a"]["last_error"]["class"] == "X"
-    )
+    written = json.loads((control.place / "status.json").read_text())
+    assert written["jobs"]["job.a"]["last_error"]["class"] == "X"
 
 
 def test_operations_are_open_until_they_have_a_result(control: ControlDirectory) -> None:
@@ -203,7 +246,7 @@ def test_an_operation_id_is_never_a_path(control: ControlDirectory, name: str) -
 def test_logs_of_instances_have_names_of_their_own(control: ControlDirectory) -> None:
     paths = {control.job_log(address) for address in ('job.a["x/y"]', 'job.a["x_y"]', "job.a[0]", "job.a")}
     assert len(paths) == 4
-    assert all(path.parent == control.path / "logs" for path in paths)
+    assert all(path.parent == control.scratch / "logs" for path in paths)
 
 
 def at(uptime: float, wall: float = 0.0) -> Moment:
@@ -292,11 +335,11 @@ class TestLease:
     def test_damaged_is_nobodys_to_take_and_its_owners_to_repair(self, control: ControlDirectory) -> None:
         mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
         assert mine is not None
-        (control.path / "lease.json").write_text('{"version":1,"own')
+        write(control, "lease.json", '{"version":1,"own')
         with pytest.raises(ControlError, match="not JSON"):
             control.take_lease("b", this_process(), now=at(500), seconds=10)
         assert control.renew_lease(mine, now=at(101), seconds=10) is not None
-        (control.path / "lease.json").write_text('{"version":2}')
+        write(control, "lease.json", '{"version":2}')
         assert control.renew_lease(mine, now=at(102), seconds=10) is None
 
 
@@ -381,10 +424,22 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac.kernel", "flareiac.kernel.codes", "flareiac.kernel.data", "flareiac.kernel.diagnostics"),
         *("flareiac.kernel.durable_files", "flareiac.kernel.host", "flareiac.kernel.kill_points"),
         *("flareiac.kernel.paths", "flareiac.kernel.records", "flareiac.kernel.signals"),
+        "flareiac.kernel.user_cache",
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
         *("flareiac.sdk.plug_ins", "flareiac.sdk.references", "flareiac.sdk.secrets"),
         *("flareiac.sdk.table_tasks", "flareiac.sdk.name_patterns"),
-        *("flareiac_spark.checkpoint_log", "flareiac_spark.sources"),
+        *("flareiac_spark.checkpoint_log", "flareiac_spark.sources", "flareiac_spark.storage"),
+        *(
+            f"flareiac_spark.storage.{name}"
+            for name in (
+                "hadoop_settings",
+                "listed_store",
+                "object_path",
+                "object_store",
+                "places",
+                "writing",
+            )
+        ),
         *(
             f"flareiac_spark.sources.{part}"
             for part in (
@@ -403,3 +458,123 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *(f"flareiac_spark.sources.{kind}{part}" for kind in KINDS for part in ("", ".resolved")),
     }
     assert set(loaded.stdout.split()) - travels == set()
+
+
+def test_a_server_that_ignores_conditions_is_refused_before_the_first_file(
+    control: ControlDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = control.place
+    if not isinstance(place, ObjectPath):
+        pytest.skip("a disk has a lock")
+
+    def swap(store: S3Store, key: str, content: bytes, revision: str | None) -> str:
+        store.put(key, content)
+        found = store.get(key)
+        assert found is not None
+        return found.revision
+
+    monkeypatch.setattr(S3Store, "swap", swap)
+    with pytest.raises(ControlError, match="ignores the conditions") as caught:
+        put(control, "job.a")
+    assert caught.value.kind is Trouble.UNCONDITIONAL
+    assert list(place.below()) == []
+
+
+def test_of_two_that_take_a_lease_at_the_same_time_one_gets_it(control: ControlDirectory) -> None:
+    others = [ControlDirectory(str(control.place)) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        taken = list(
+            pool.map(
+                lambda n: others[n].take_lease(str(n), this_process(), now=at(100), seconds=10), range(4)
+            )
+        )
+    (lease,) = [item for item in taken if item is not None]
+    assert control.read_lease() == lease
+
+
+@pytest.mark.parametrize("change", ["lease", "desired"])
+def test_a_write_whose_answer_is_lost_is_recognised(
+    control: ControlDirectory, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client repeats the request, and is refused because of its own write."""
+    if not isinstance(control.place, ObjectPath):
+        pytest.skip("a disk answers")
+    once, replace_object = [True], Bucket.replace
+
+    def repeated(bucket: Bucket, key: str, content: bytes, revision: str | None) -> str | None:
+        if once and not key.rpartition("/")[2].startswith("probe"):
+            once.clear()
+            replace_object(bucket, key, content, revision)
+        return replace_object(bucket, key, content, revision)
+
+    monkeypatch.setattr(Bucket, "replace", repeated)
+    if change == "desired":
+        assert put(control, "job.a").revision == 1
+        assert put(control, "job.b").revision == 2
+        return
+    mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
+    assert mine is not None
+    assert mine.epoch == 1
+    once.append(True)
+    assert control.renew_lease(mine, now=at(105), seconds=10) is not None
+    assert control.renew_lease(mine, now=at(106), seconds=10) is not None
+
+
+def test_a_lease_that_was_lost_while_its_owner_paused_is_not_renewed(control: ControlDirectory) -> None:
+    paused = ControlDirectory(str(control.place))
+    mine = paused.take_lease("a", this_process(), now=at(100), seconds=10)
+    assert mine is not None
+    assert control.take_lease("b", this_process(), now=at(200), seconds=10) is not None
+    assert paused.renew_lease(mine, now=at(201), seconds=10) is None
+    paused.release_lease(mine, now=at(202))
+    found = control.read_lease()
+    assert found is not None
+    assert (found.owner, found.seconds) == ("b", 10)
+
+
+def test_an_idle_driver_on_object_storage_asks_little(
+    control: ControlDirectory, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One listing for each look, two writes for each heartbeat: the figures of the documentation."""
+    if not isinstance(control.place, ObjectPath):
+        pytest.skip("a disk costs nothing")
+    put(control, "job.a")
+    lease = control.take_lease("a", this_process(), now=at(100), seconds=60)
+    assert lease is not None
+    asked: list[str] = []
+
+    def counted(self: botocore.client.BaseClient, operation: str, given: dict[str, Any]) -> Any:
+        asked.append(operation)
+        return make(self, operation, given)
+
+    make = botocore.client.BaseClient._make_api_call
+    monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", counted)
+    for number in range(5):
+        seen = control.glance()
+        assert seen is not None
+        assert not seen.asked
+        assert control.renew_lease(lease, now=at(100 + number), seconds=60) is not None
+        control.write_status(STATUS)
+    assert Counter(asked) == {"ListObjectsV2": 5, "PutObject": 10}
+
+
+def test_storage_that_does_not_answer_is_told_with_a_way_out(tmp_path: Path) -> None:
+    with buckets("lake"), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
+        gone = ControlDirectory("s3://lake/somewhere")
+        for use in (gone.read_status, lambda: put(gone, "job.a"), gone.open_operations, gone.is_used):
+            with pytest.raises(ControlError) as caught:
+                use()
+            said = control_trouble(caught.value)
+            assert said.code == "FIK804"
+            assert "s3://lake/somewhere" in said.detail
+            assert "AWS_ENDPOINT_URL_S3" in said.detail
+        assert gone.glance() is None
+        assert gone.stamp("desired.json") is None
+
+
+def test_a_bucket_that_is_not_there_is_told() -> None:
+    with buckets("lake"):
+        with pytest.raises(ControlError, match="elsewhere") as caught:
+            ControlDirectory("s3://elsewhere/somewhere").read_desired()
+        assert caught.value.kind is Trouble.UNREACHABLE

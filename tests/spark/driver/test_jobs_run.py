@@ -345,7 +345,7 @@ def test_a_damaged_desired_file_stops_nothing_and_is_told(running: Lake) -> None
     spec = stream(lake, "steady", "SELECT * FROM raw", FLIGHTS, lake.table("steady", *FLIGHTS))
     lake.put(spec)
     before = lake.until_phase("job.steady", "idle").queries[0]
-    path = lake.control.path / "desired.json"
+    path = lake.control.scratch / "desired.json"
     good = path.read_text()
     damaged = lake.root / "damaged.json"
     damaged.write_text(good[: len(good) // 2])

@@ -89,7 +89,7 @@ def test_a_status_from_the_future_is_said_to_be_one() -> None:
 def test_nothing_is_started_beside_a_process_that_is_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flareiac_spark.application.launch._NEXT_BEAT_SECONDS", 0.3)
+    monkeypatch.setattr("flareiac_spark.application.launch._NEXT_BEATS", 0.15)
     control = ControlDirectory(tmp_path / "runtime")
     control.prepare()
     now = moment()
@@ -119,7 +119,7 @@ def test_a_silent_one_that_speaks_again_is_alive(tmp_path: Path) -> None:
 
 def take(control: ControlDirectory, owner: str) -> object:
     return leadership.take_lease(
-        control, owner, threading.Event(), logs.logger(f"test.{owner}", control.path / "logs" / "test.log")
+        control, owner, threading.Event(), logs.logger(f"test.{owner}", control.scratch / "logs" / "test.log")
     )
 
 
@@ -143,7 +143,6 @@ def test_the_lease_of_a_silent_host_is_taken_after_its_term(
 ) -> None:
     control = ControlDirectory(tmp_path / "runtime")
     elsewhere(control, 1.0, monkeypatch)
-    monkeypatch.setattr(leadership, "BEAT_SECONDS", 0.1)
     begun = time.monotonic()
     assert take(control, "near") is not None
     assert time.monotonic() - begun >= 1.0
@@ -152,7 +151,6 @@ def test_the_lease_of_a_silent_host_is_taken_after_its_term(
 def test_the_lease_of_a_host_that_speaks_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     control = ControlDirectory(tmp_path / "runtime")
     beat = elsewhere(control, 600.0, monkeypatch)
-    monkeypatch.setattr(leadership, "BEAT_SECONDS", 0.1)
     heart = threading.Timer(0.4, beat)
     heart.start()
     assert take(control, "near") is None

@@ -54,7 +54,7 @@ def test_an_engine_without_jobs_has_nothing_to_start(applications: Applications)
     with pytest.raises(Failure) as failure:
         asked(RunCommand.START, applications)
     assert [item.code for item in failure.value.diagnostics] == ["FIK811"]
-    assert not applications.control(ENGINE).path.exists()
+    assert not applications.control(ENGINE).place.exists()
 
 
 def test_what_should_run_stays_as_it_is(applications: Applications) -> None:

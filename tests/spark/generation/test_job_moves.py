@@ -25,6 +25,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.driver.application import Application
 from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.open_control import Opened
 from flareiac_spark.driver.operations import OperationContext, serve
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.source_start_times import start_times
@@ -150,8 +151,8 @@ def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -
 def test_what_an_earlier_process_did_not_answer_is_not_begun_again(tmp_path: Path) -> None:
     control = ControlDirectory(tmp_path)
     control.submit_operation(Operation(id="analyse-1", jobs=({"address": "job.a"},)))
-    (control.path / "operations" / "not an id.json").write_text("{}")
-    application = Application(control)
+    (control.scratch / "operations" / "not an id.json").write_text("{}")
+    application = Application(Opened(control=control))
     application._leave_unanswered()
     (name,) = control.open_operations()
     no_session: Any = None
