@@ -3,6 +3,7 @@ state.
 """
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,25 @@ def test_a_move_that_is_killed_is_finished_by_the_next_one(project: Path, point:
     applied = flareiac(project, "apply", "-auto-approve")
     assert applied.code == 0, applied.text
     assert flareiac(project, "plan", "-detailed-exitcode", FLAREIAC_WORKSPACE="default").code == 0
+
+
+def test_a_move_that_is_cut_off_while_it_copies_the_journal_is_finished_by_the_next_one(
+    project: Path,
+) -> None:
+    before = contents(project, "")
+    declare(project, "b")
+    killed = flareiac(project, "init", "-migrate-state", FLAREIAC_KILL_AT="migrate.before-mark:2")
+    assert killed.killed, killed.text
+    journal = project / "b" / "main" / ".flareiac" / "state" / "dev" / "journal.jsonl"
+    whole = journal.read_bytes()
+    assert len(before["dev"][1]) > 1
+    for cut in range(0, len(whole), len(whole) // 5):
+        (copy := project.parent / f"cut{cut}").mkdir()
+        shutil.copytree(project, copy, dirs_exist_ok=True)
+        (copy / journal.relative_to(project)).write_bytes(whole[:cut])
+        done = flareiac(copy, "init", "-migrate-state")
+        assert done.code == 0, done.text
+        assert contents(copy, "b") == before == contents(copy, "")
 
 
 def test_a_state_goes_there_and_back_and_further(project: Path) -> None:

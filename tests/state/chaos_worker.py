@@ -86,10 +86,10 @@ def _round(store: StateStore, lease: Lease, name: str, notes: int, choose: rando
     moment = store.read()
     items = [*(moment.snapshot.content.split() if moment.snapshot else ()), *moment.journal.records]
     for part in range(choose.randint(1, 4)):
-        record = f"{name}.{part}".encode()
-        store.append_journal([record], lease)
-        os.write(notes, record + b"\n")
-        items.append(record)
+        records = [f"{name}.{part}.{number}".encode() for number in range(choose.randint(1, 3))]
+        store.append_journal(records, lease)
+        os.write(notes, b"".join(record + b"\n" for record in records))
+        items += records
     if choose.random() < 0.7:
         revision = moment.snapshot.revision if moment.snapshot else None
         store.write_snapshot(b"\n".join(items), expect=revision, lease=lease)

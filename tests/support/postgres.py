@@ -95,9 +95,10 @@ def postgres(directory: Path) -> Iterator[Postgres]:
         "UTF8",
         "--locale=C",
     ]
-    subprocess.run(
-        [bindir / "initdb", "-D", data, *options], check=True, capture_output=True, cwd="/", **_as(who)
+    made = subprocess.run(
+        [bindir / "initdb", "-D", data, *options], capture_output=True, text=True, cwd="/", **_as(who)
     )
+    assert made.returncode == 0, made.stderr
     port = free_port()
     settings = {
         "listen_addresses": "127.0.0.1",
