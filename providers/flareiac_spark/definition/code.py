@@ -10,19 +10,22 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from flareiac.kernel.data import UNKNOWN, Attributes, Data, digest, is_known, references
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, is_known, references
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.durable_files import write_new
 from flareiac.kernel.paths import Path as AttributePath
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
+from flareiac_spark.control import ControlDirectory
+from flareiac_spark.control.code_archive import archive_at, code_digest, packed, unpacked
 from flareiac_spark.definition.code_functions import check_functions, check_modules
 from flareiac_spark.definition.job_definition import CodeFolder, JobDefinition, Stateful, Step
+from flareiac_spark.engine.application import control_place
 from flareiac_spark.places import absolute_place, recorded_place
+from flareiac_spark.storage import Place, replace_whole
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_ENTRIES: Final = 20_000
@@ -37,7 +40,7 @@ class Code:
 
     @property
     def digest(self) -> str:
-        return digest([[name, sha256(content).hexdigest()] for name, content in sorted(self.modules.items())])
+        return code_digest(self.modules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,11 +144,12 @@ def _stateful(stateful: Data, at: AttributePath, diagnostics: Diagnostics) -> St
     return Stateful(state_version=version, ttl=None)
 
 
-def code_place(job: JobDefinition, project: Project) -> Path | None:
-    """The absolute folder from which the application loads the code of a job; None where it has none."""
+def code_place(job: JobDefinition, project: Project) -> Place | None:
+    """From where the application loads the code of a job; None where it has none."""
     if job.code is None or job.application is None:
         return None
-    return absolute_place(job.application.runtime_location, project) / "code" / str(job.code.digest)
+    control = ControlDirectory(control_place(job.application, project))
+    return control.place / "code" / str(job.code.digest)
 
 
 def publish(attributes: Attributes, project: Project) -> None:
@@ -154,24 +158,31 @@ def publish(attributes: Attributes, project: Project) -> None:
     """
     job = JobDefinition.of(attributes)
     code, place = job.code, code_place(job, project)
-    if code is None or place is None or _holds(place, code.digest):
+    if code is None or place is None:
         return
-    source = code.path or "."
     try:
-        found = read_code(absolute_place(code.path, project))
-    except Unusable as problem:
-        raise Failure(error(codes.CODE_UNUSABLE, f"{source}: {problem}", attribute=("code",))) from None
-    if found.digest != code.digest:
-        why = f"The code in {source} is not what was planned, and the application would run it. Plan again."
-        raise Failure(error(codes.CODE_CHANGED, why, attribute=("code",)))
-    try:
-        _write(found, place)
+        if _holds(place, code.digest):
+            return
+        _write(_planned(code, project), place)
     except OSError as failure:
         why = (
             f"{failure.filename or place}: {failure.strerror or failure}. The application loads the code "
             f"from {place}."
         )
         raise Failure(error(codes.CODE_NOT_COPIED, why, attribute=("code",))) from failure
+
+
+def _planned(code: CodeFolder, project: Project) -> Code:
+    """The code of the folder, as it was planned. Raises ``Failure``."""
+    source = code.path or "."
+    try:
+        found = read_code(absolute_place(code.path or "", project))
+    except Unusable as problem:
+        raise Failure(error(codes.CODE_UNUSABLE, f"{source}: {problem}", attribute=("code",))) from None
+    if found.digest != code.digest:
+        why = f"The code in {source} is not what was planned, and the application would run it. Plan again."
+        raise Failure(error(codes.CODE_CHANGED, why, attribute=("code",)))
+    return found
 
 
 def read_code(folder: Path) -> Code:
@@ -241,17 +252,24 @@ def _spelled(name: str) -> str:
     return name
 
 
-def _holds(place: Path, wanted: str | None) -> bool:
+def _holds(place: Place, wanted: str | None) -> bool:
+    """Raises ``OSError`` where object storage does not answer."""
+    if not isinstance(place, Path):
+        archive = archive_at(place)
+        return archive.is_file() and unpacked(archive.read_bytes(), str(wanted)) is not None
     try:
         return read_code(place).digest == wanted
     except Unusable:
         return False
 
 
-def _write(code: Code, place: Path) -> None:
+def _write(code: Code, place: Place) -> None:
     """Whole or not at all. Someone else may do the same at this moment: the contents are equal, so either is
     right.
     """
+    if not isinstance(place, Path):
+        replace_whole(archive_at(place), packed(code.modules))
+        return
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
     try:

@@ -25,6 +25,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from flareiac_spark.control import ErrorSummary, Step
+from flareiac_spark.driver.code_folder import code_folder
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
@@ -37,12 +38,7 @@ def python_frame(session: "SparkSession", step: Step, code: str | None, visible:
     """The DataFrame that a step's function returns. ``visible`` names the inputs and steps that it may read.
     Raises ``Refusal``.
     """
-    if code is None or not Path(code).is_dir():
-        raise Refusal(
-            "CODE_MISSING",
-            f"The code of the step {step.name!r} is not in {code}. Apply the job again to put it there.",
-        )
-    folder = CodeFolder(path=code)
+    folder = CodeFolder(path=str(code_folder(code or "", step.name)))
     try:
         found = _call(session, step, folder, visible)
     except Refusal:

@@ -13,9 +13,13 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.control import job_spec_from_json, job_spec_to_json
+from flareiac_spark.control.code_archive import unpacked
 from flareiac_spark.definition.build import digest_of, spec_of
 from flareiac_spark.definition.code import MAX_BYTES, Unusable, publish, read_code
+from flareiac_spark.storage import open_with, place_at, replace_whole
+from flareiac_spark.storage.s3_store import S3Store
 from tests.spark.declared import LAKE, STATELESS, Loaded, loaded
+from tests.support.object_storage import buckets
 
 GOOD = "def score(spark, inputs, params):\n    return inputs['orders']\n"
 SQL = 'sql = "SELECT id, region FROM orders WHERE id > 0"'
@@ -302,3 +306,27 @@ def test_a_place_that_can_not_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="cannot be copied") as caught:
         publish(attributes, project)
     assert caught.value.diagnostics[0].code == "FIK107"
+
+
+def test_code_of_an_application_in_s3_is_put_there_once_and_repaired(tmp_path: Path) -> None:
+    engine = 'engine "local" { runtime_location = "s3://lake/control" }\n'
+    found = declared(tmp_path, engine + PYTHON.replace('job "x" {', 'job "x" {\n  engine = engine.local'))
+    assert found.codes == []
+    project = Project(root=tmp_path)
+    digest = read_code(tmp_path / "jobs").digest
+    with buckets("lake"):
+        archive = place_at(f"s3://lake/control/code/{digest}.zip")
+        publish(found.attributes(), project)
+        first = archive.read_bytes()
+        assert unpacked(first, digest) == {"score.py": GOOD.encode()}
+        replace_whole(archive, first[:-10])
+        publish(found.attributes(), project)
+        assert archive.read_bytes() == first
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
+            open_with(S3Store)
+            with pytest.raises(Failure) as caught:
+                publish(found.attributes(), project)
+    assert caught.value.diagnostics[0].code == "FIK107"
+    assert "s3://lake" in caught.value.diagnostics[0].detail
+    assert not (tmp_path / "s3:").exists()
