@@ -12,6 +12,7 @@ import pytest
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.s3_bucket import BucketPlace, S3Unreachable
 from flareiac.sdk.state import LockHeld, StateStore
+from flareiac_state import s3_log
 from flareiac_state.log_store import LogStore, StoreOptions
 from flareiac_state.s3_log import S3Logs
 from tests.state.conformance import ignore_wait
@@ -147,6 +148,19 @@ def test_a_server_with_two_clocks_is_refused(place: BucketPlace, proxy: FaultyPr
     proxy.rule = other_date
     with pytest.raises(Failure, match=r"differ by 3[56].. s"):
         S3Logs(place).prove()
+
+
+def test_a_server_that_is_slow_is_not_taken_for_one_with_two_clocks(
+    place: BucketPlace, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow_listing(request: Request, go_on: Pass) -> Answer:
+        if "list-type" in request.path:
+            time.sleep(3.0)
+        return go_on(request)
+
+    monkeypatch.setattr(s3_log, "_CLOCKS_AGREE", 1.5)
+    proxy.rule = slow_listing
+    S3Logs(place).prove()
 
 
 def test_what_only_reads_works_with_credentials_that_only_read(
