@@ -81,6 +81,12 @@ def _mutations(
     yield from mutations(directory, count, random.randrange(1_000_000) if seed is None else seed, only)
 
 
+def _team(directory: Path, most: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.team_figures import team
+
+    yield from team(directory, most)
+
+
 MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "startup": (core_figures.startup, 10),
     "noop-plan": (core_figures.noop_plan, 1_000),
@@ -97,6 +103,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "matrix": (_matrix, 0),
     "chaos": (_chaos, 200),
     "state-chaos": (_state_chaos, 200),
+    "team": (_team, 10_000),
     "verdicts": (_verdicts, 300),
     "mutations": (_mutations, 200),
 }
