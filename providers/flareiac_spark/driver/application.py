@@ -61,6 +61,11 @@ if TYPE_CHECKING:
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 _TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
+_FENCED = (
+    "This process, or its machine, stood still, or its control directory could not be reached, for so long "
+    "that another driver may have taken over. So Spark was ended. Start it again with flareiac apply: each "
+    "job goes on from its checkpoint."
+)
 
 
 class Application:
@@ -122,6 +127,7 @@ class Application:
         try:
             self._leave_unanswered()
             started = self._start()
+            leadership.guard(started.jvm_pid)
             leadership.publish_soon()
             self._watch.start()
             reason = self._reconcile(started, leadership)
@@ -216,6 +222,8 @@ class Application:
                 return ASKED_TO_STOP
             if leadership.lost.is_set():
                 return leadership.why_lost
+            if leadership.has_fenced:
+                raise Refusal("LEASE_NOT_RENEWED", _FENCED)
             if started.process is not None and started.process.poll() is not None:
                 raise RuntimeError(f"Spark's JVM ended with code {started.process.returncode}")
             seen = self._lookout.look()

@@ -4,9 +4,12 @@ import threading
 import time
 from collections.abc import Callable
 from logging import Logger
+from pathlib import Path
 
 from flareiac_spark.control import ControlDirectory, ControlError, Lease, Status, moment, this_process
 from flareiac_spark.control.lease import LeaseState
+from flareiac_spark.driver import fence
+from flareiac_spark.driver.fence import Fence
 
 _TAKEN = "another driver took the lease"
 _EMPTIED = "its lease is gone: someone emptied the control directory, so that it cannot be asked for anything"
@@ -48,8 +51,9 @@ def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log
 class Leadership:
     """Writes nothing any more once the lease is lost.
 
-    While its directory cannot be written it goes on: what it commits carries marks, so that even a second
-    driver would repeat nothing.
+    While a local directory cannot be written it goes on: a full disk or a lost mount may pass, and who takes
+    over on this host ends the JVM first. In object storage the next driver may be on another host, so that a
+    lease that is not renewed in time ends the JVM (see ``fence``).
     """
 
     def __init__(
@@ -61,10 +65,21 @@ class Leadership:
         self._changed, self._over = threading.Event(), threading.Event()
         self._writing = threading.Lock()
         self._last_failure = ""
+        self._fence: Fence | None = None
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
+
+    def guard(self, jvm_pid: int) -> None:
+        """From now on this JVM ends when a lease in object storage is not renewed in time."""
+        if not isinstance(self._control.place, Path):
+            self._fence = Fence(jvm_pid, self._control.rhythm.term)
+
+    @property
+    def has_fenced(self) -> bool:
+        """Whether the JVM was ended for that."""
+        return self._fence is not None and self._fence.has_fallen
 
     def publish_soon(self) -> None:
         """Asks for a write of the status at the next moment that the bounded rate allows."""
@@ -75,6 +90,7 @@ class Leadership:
         with self._writing:
             if self.lost.is_set():
                 return
+            begun = fence.now()
             try:
                 rhythm = self._control.rhythm
                 renewed = self._control.renew_lease(self._lease, now=moment(), seconds=rhythm.term)
@@ -82,10 +98,10 @@ class Leadership:
                     self.why_lost = _TAKEN if self._control.read_lease() is not None else _EMPTIED
                     self.lost.set()
                     return
+                if self._fence is not None:
+                    self._fence.renewed(begun)
                 self._control.write_status(self._status())
             except ControlError as failure:
-                # A full disk or a lost mount may pass; what runs goes on, and no one takes it for dead while
-                # its process lives.
                 if str(failure) != self._last_failure:
                     self._log.error("the status could not be written: %s", failure)
                 self._last_failure = str(failure)
@@ -93,10 +109,12 @@ class Leadership:
                 self._last_failure = ""
 
     def end(self) -> None:
-        """Writes the last status and lets the next one in."""
+        """Writes the last status and lets the next one in. The JVM has ended."""
         self._over.set()
         self._changed.set()
         self._thread.join()
+        if self._fence is not None:
+            self._fence.end()
         self.publish()
         if not self.lost.is_set():
             try:
