@@ -49,7 +49,9 @@ class Restricted:
     refused: list[str] = field(default_factory=list)
 
     def declare(self, *tables: str) -> None:
-        (self.root / "main.flare.hcl").write_text(_SECRETS + self.catalog + "".join(tables))
+        """``NAMESPACE`` is one of its own: the server of a catalog serves many tests."""
+        text = (_SECRETS + self.catalog + "".join(tables)).replace("NAMESPACE", f"n{abs(hash(self.root))}")
+        (self.root / "main.flare.hcl").write_text(text)
 
     def run(self, *words: str, code: int = 0) -> Ended:
         done = flareiac(self.root, *words)
@@ -87,7 +89,7 @@ def _refusal(request: Request) -> Answer:
 
 def table(name: str, *columns: str, more: str = "") -> str:
     lines = "".join(f'  column "{column}" {{ type = "long" }}\n' for column in columns)
-    return f'table "{name}" {{\n  catalog   = catalog.lake\n  namespace = "sales"\n{lines}{more}}}\n'
+    return f'table "{name}" {{\n  catalog   = catalog.lake\n  namespace = "NAMESPACE"\n{lines}{more}}}\n'
 
 
 def _bucket(tmp_path: Path, servers: Servers) -> str:
@@ -186,4 +188,25 @@ def test_plan_and_drift_need_no_more_than_reading(project: Restricted) -> None:
     project.only_reads(False)
     project.run("apply", "-auto-approve")
     project.only_reads(True)
+    project.run("plan", "-detailed-exitcode")
+
+
+def test_a_warehouse_that_refuses_to_be_read_is_not_called_damaged(project: Restricted) -> None:
+    """An earlier metadata file in the place of one that is whole would take commits back."""
+    if project.files is _no_files:
+        pytest.skip("the server of this catalog hands out the metadata")
+    project.declare(table("rides", "id"))
+    project.run("apply", "-auto-approve")
+    project.declare(table("rides", "id", "fare"))
+    project.proxy.rule = lambda request, go_on: (
+        error_answer(400, "ExpiredToken") if request.path.startswith("/lake-") else go_on(request)
+    )
+    for words in (["plan"], ["apply", "-auto-approve"], ["drift"]):
+        said = " ".join(project.run(*words, code=1).text.replace("│", " ").split())
+        assert "FII012" in said
+        assert "S3 answers ExpiredToken" in said
+        assert "Restore access to the place of the file" in said
+        assert "register" not in said
+    project.only_reads(False)
+    project.run("apply", "-auto-approve")
     project.run("plan", "-detailed-exitcode")

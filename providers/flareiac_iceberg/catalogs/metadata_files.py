@@ -16,6 +16,14 @@ from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.format.metadata import TableFile, parse_metadata
 from flareiac_iceberg.format.shape import Misshapen, check
 
+_LOST: Final = (
+    "Restore it, or let the catalog point to an earlier metadata file of the table (register it again)."
+)
+_WITHHELD: Final = (
+    "It may be whole: nothing is known about the table meanwhile. Restore access to the place of the file, "
+    "and run the command again."
+)
+"""For a file that its storage did not give: an earlier one in its place would take the last commits back."""
 _VERSION: Final = re.compile(r"v?(\d+)[^/]*\.metadata\.json")
 
 
@@ -46,8 +54,10 @@ def _checked(location: str, given: Callable[[], Data]) -> Attributes:
             raise Misshapen("it is JSON, but no table metadata")
         check(data)
         parse_metadata(data, location)
-    except OSError as trouble:
+    except (FileNotFoundError, gzip.BadGzipFile) as trouble:
         raise Failure(_unreadable(location, trouble.strerror or str(trouble))) from trouble
+    except OSError as trouble:
+        raise Failure(_unreadable(location, trouble.strerror or str(trouble), _WITHHELD)) from trouble
     except Misshapen as trouble:
         raise Failure(_unreadable(location, str(trouble))) from trouble
     except (ValueError, KeyError, TypeError, EOFError, StopIteration, zlib.error, RecursionError) as trouble:
@@ -55,11 +65,10 @@ def _checked(location: str, given: Callable[[], Data]) -> Attributes:
     return data
 
 
-def _unreadable(location: str, why: str) -> Diagnostic:
+def _unreadable(location: str, why: str, way_out: str = _LOST) -> Diagnostic:
     return error(
         codes.METADATA_UNREADABLE,
-        f"{location}: {why}. The catalog names this file as the current state of the table. Restore it, or "
-        "let the catalog point to an earlier metadata file of the table (register it again).",
+        f"{location}: {why}. The catalog names this file as the current state of the table. {way_out}",
     )
 
 

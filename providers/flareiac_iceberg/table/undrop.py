@@ -267,7 +267,7 @@ def _unclear(target: Target, folder: str, names: Sequence[str]) -> Diagnostic:
 
 def _unreadable(target: Target, failure: Failure) -> Diagnostic:
     known = failure.diagnostics[0].detail.partition(" The catalog names")[0].rstrip(".")
-    why = f"Its last known metadata file {known}. Nothing was changed. Restore the file, then try again."
+    why = f"Its last known metadata file {known}. Nothing was changed. Make it readable, then try again."
     return _refused(target, codes.LAST_METADATA_UNREADABLE, why)
 
 
