@@ -4,6 +4,7 @@ and commands that only read work; with those of reading, the others are refused 
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Final
 
 import pytest
 
+from flareiac.model.emergency import EmergencyHeader, encode_header, encode_line
 from flareiac.sdk.state import StateStore
 from flareiac_state.postgresql import PostgresqlBackend
 from flareiac_state.s3 import S3Backend
@@ -65,6 +67,8 @@ WRITERS: Final = (
     "state rollback -auto-approve 1",
     "workspace new other",
     "workspace delete dev",
+    "state recover lost.journal",
+    "thing polish thing.a",
 )
 
 
@@ -109,6 +113,8 @@ def write_history(root: Path) -> None:
     state = json.loads(run(root, "state pull").out)
     edited = {name: value for name, value in {**state, "serial": 99}.items() if name != "digest"}
     (root / "edited.json").write_text(json.dumps(edited))
+    header = EmergencyHeader(lineage=state["lineage"], serial=state["serial"], after=0, apply="x")
+    (root / "lost.journal").write_bytes(encode_line(encode_header(header)))
 
 
 # S3
@@ -264,6 +270,17 @@ def test_what_writes_is_refused_and_nothing_is_half_done(place: Place, command: 
     assert place.unchanged() == before
     assert run(place.root, "workspace show").out.strip() == "default"
     assert run(place.root, "lock status").out.startswith("The state lock is free")
+
+
+def test_a_state_that_may_only_be_read_does_not_move(place: Place, tmp_path: Path) -> None:
+    before, copy = place.unchanged(), tmp_path / "project"
+    shutil.copytree(place.root, copy)
+    (copy / "main.flare.hcl").write_text(_THINGS.format(value="3"))
+    said = plain(run(copy, "init -migrate-state", code=1).err)
+    assert "permission" in said
+    assert place.unchanged() == before
+    assert not list((copy / ".flareiac").rglob("snapshot.json"))
+    place.refused()
 
 
 def test_a_held_lock_is_shown_and_stays_held(place: Place) -> None:
