@@ -7,7 +7,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.capabilities import Inspecting
-from flareiac.sdk.run_status import RunStatus
+from flareiac.sdk.run_status import LogText, RunStatus
 
 
 def status(workspace: Workspace, snapshot: Snapshot) -> dict[str, RunStatus]:
@@ -20,10 +20,12 @@ def status(workspace: Workspace, snapshot: Snapshot) -> dict[str, RunStatus]:
     return found
 
 
-def status_of(workspace: Workspace, snapshot: Snapshot, address: str) -> RunStatus:
-    """What one resource is doing. Raises ``Failure`` for what does not run."""
+def log_of(workspace: Workspace, snapshot: Snapshot, address: str) -> LogText | None:
+    """The log of one resource, None where nothing was written yet. Raises ``Failure`` for what does not
+    run.
+    """
     record = recorded(snapshot, address)
     driver = workspace.driver(record.provider, record.type)
     if not isinstance(driver, Inspecting):
         raise Failure(error(codes.DOES_NOT_RUN, f"{address} does not run, so it has no status and no log."))
-    return driver.inspect(address, record.recorded(), recorded_references(snapshot, record))
+    return driver.log(address, record.recorded())

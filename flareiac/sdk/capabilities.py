@@ -15,7 +15,7 @@ from flareiac.sdk.actions import Control, PerformStage, Quiesce, Revive, RunComm
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Observation, Outcome, Recorded, StageDone
-from flareiac.sdk.run_status import RunStatus
+from flareiac.sdk.run_status import LogText, RunStatus
 
 
 @runtime_checkable
@@ -80,6 +80,10 @@ class Inspecting(Protocol):
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> RunStatus:
         """Its status. Raises ``Failure``."""
+        ...
+
+    def log(self, address: str, recorded: Recorded) -> LogText | None:
+        """Its log, None where nothing was written yet. Raises ``Failure``."""
         ...
 
 

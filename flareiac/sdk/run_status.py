@@ -4,6 +4,18 @@ known.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class LogText(Protocol):
+    """A log that may still be written. ``pause``: seconds between two reads that are worth it."""
+
+    @property
+    def pause(self) -> float: ...
+
+    def read(self) -> str:
+        """What was added since the last read, at first all of it. Raises ``Failure`` and ``OSError``."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +32,7 @@ class RunStatus:
     """The fields and their order are the JSON of ``status``, a contract.
 
     ``last_commit`` in UTC seconds. ``lag`` in words. ``health``: what is wrong with it while it runs.
-    ``log``: the path of its log. ``queries`` by output. ``bad_records``: how many could
+    ``log``: where its log is. ``queries`` by output. ``bad_records``: how many could
     not be read in this run, by input.
     """
 

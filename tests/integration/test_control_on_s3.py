@@ -53,8 +53,15 @@ def checkouts(server: str, tmp_path: Path) -> Iterator[tuple[Checkout, Checkout]
         .replace("-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "")
         .replace('"runtime"', '"s3a://lake//team/control/"')
     )
-    job = rides("rides").replace(
-        'checkpoint "rides" {}', f'checkpoint "rides" {{ location = "{tmp_path}/checkpoint" }}'
+    job = (
+        rides("rides")
+        .replace('checkpoint "rides" {}', f'checkpoint "rides" {{ location = "{tmp_path}/checkpoint" }}')
+        .replace('sql = "SELECT id, city FROM rides"', 'python = "steps:clean"')
+        .replace('job "rides" {', f'job "rides" {{\n  code = "{tmp_path}/code"')
+    )
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "steps.py").write_text(
+        "def clean(spark, inputs, params):\n    return inputs['rides'].select('id', 'city')\n"
     )
     (tmp_path / "landing" / "rides").mkdir(parents=True)
     (tmp_path / "lake").mkdir()
@@ -79,6 +86,7 @@ def test_two_checkouts_meet_in_s3(checkouts: tuple[Checkout, Checkout]) -> None:
     shutil.copy(first.root / ".flareiac.lock.hcl", second.root)
 
     assert second.status()["job.rides"]["phase"] in ("running", "idle")
+    second.until(lambda: "(digest" in second.run("logs", "job.rides").out, "the log of the job")
     second.quiet()
 
     move_elsewhere(first)

@@ -1,11 +1,10 @@
 """``logs``: the log of a job."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from flareiac.app.inspect import status_of
+from flareiac.app.inspect import log_of
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
@@ -17,13 +16,12 @@ Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on printing wha
 def logs(invocation: Invocation, address: Address, follow: Follow = False) -> int:
     """Prints the log of a job, and what is added to it until it is interrupted."""
     with opened(invocation) as workspace:
-        log = status_of(workspace, workspace.load_state().snapshot, address).log
-    if not log or not Path(log).is_file():
-        invocation.terminal.say(f"{address} has written no log yet.")
-        return ExitCode.DONE
-    with Path(log).open(encoding="utf-8", errors="replace") as stream:
+        log = log_of(workspace, workspace.load_state().snapshot, address)
+        if log is None:
+            invocation.terminal.say(f"{address} has written no log yet.")
+            return ExitCode.DONE
         while True:
-            if text := stream.read():
+            if text := log.read():
                 invocation.terminal.out(text)
-            if not follow or invocation.cancel.wait(0.5):
+            if not follow or invocation.cancel.wait(log.pause):
                 return ExitCode.DONE

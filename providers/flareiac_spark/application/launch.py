@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -165,14 +166,16 @@ def _why(control: ControlDirectory, status: Status | None, process: ProcessIdent
     return cause if cause != "It said nothing." or not reason else reason
 
 
-def read_output(control: ControlDirectory) -> str:
-    """What the driver printed, the end of it if it is long."""
-    try:
-        with control.driver_output.open("rb") as file:
-            file.seek(max(0, control.driver_output.stat().st_size - 200_000))
-            return file.read().decode(errors="replace")
-    except OSError:
+def read_output(control: ControlDirectory, *, here: bool = True) -> str:
+    """What the driver printed on this host or on another one, the end of it if it is long."""
+    if not here:
+        with suppress(ControlError):
+            return control.read_driver_output().decode(errors="replace")
         return ""
+    with suppress(OSError), control.driver_output.open("rb") as file:
+        file.seek(max(0, control.driver_output.stat().st_size - 200_000))
+        return file.read().decode(errors="replace")
+    return ""
 
 
 def _quoted(option: str) -> str:

@@ -107,4 +107,5 @@ def _terminate(pid: int) -> None:
 def _reason(control: ControlDirectory, status: Status | None) -> str:
     if status is not None and status.application.phase == "ended":
         return f"It ended: {status.application.reason}."
-    return f"Its process is gone. {exit_reason(read_output(control))}"
+    here = status is None or is_here(status)
+    return f"Its process is gone. {exit_reason(read_output(control, here=here))}"

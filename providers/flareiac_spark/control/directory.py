@@ -23,6 +23,7 @@ from flareiac_spark.control.desired import Desired
 from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.control.lease import Lease, LeaseState
 from flareiac_spark.control.local_files import LocalFiles
+from flareiac_spark.control.log_chunks import OUTPUT, chunk_name, chunk_numbers
 from flareiac_spark.control.object_files import ObjectFiles
 from flareiac_spark.control.operations import Operation, Result
 from flareiac_spark.control.processes import Moment, ProcessIdentity
@@ -316,7 +317,52 @@ class ControlDirectory:
         return self.scratch / "logs" / "application.log"
 
     def job_log(self, address: str) -> Path:
-        return self.scratch / "logs" / f"{quote(address, safe='')}.log"
+        return self.scratch / "logs" / f"{self.log_name(address)}.log"
+
+    @property
+    def keeps_local_logs(self) -> bool:
+        """Whether the files of its logs are in the directory itself; else they are taken there in chunks."""
+        return self.scratch == self.place
+
+    def log_name(self, address: str) -> str:
+        """The name of the log of a job."""
+        return quote(address, safe="")
+
+    def log_place(self, address: str) -> Place:
+        """Where the log of a job is: a file, or a folder of chunks."""
+        return (
+            self.job_log(address) if self.keeps_local_logs else self.place / _chunks(self.log_name(address))
+        )
+
+    def log_chunks(self, name: str) -> list[int]:
+        """The numbers of the chunks of a log, sorted. Raises ``ControlError``."""
+        return chunk_numbers(self._files.names(_chunks(name)))
+
+    def read_log_chunk(self, name: str, number: int) -> bytes:
+        """Empty where it was removed. Raises ``ControlError``."""
+        found = self._files.read(f"{_chunks(name)}/{chunk_name(number)}")
+        return found.content if found is not None else b""
+
+    def write_log_chunk(self, name: str, number: int, text: bytes) -> None:
+        """Replaces a chunk. Raises ``ControlError``."""
+        self._files.write(f"{_chunks(name)}/{chunk_name(number)}", text)
+
+    def forget_log_chunks(self, name: str, up_to: int) -> None:
+        """Removes the chunks with these numbers and smaller ones. Raises ``ControlError``."""
+        for number in self.log_chunks(name):
+            if number <= up_to:
+                self._files.remove(f"{_chunks(name)}/{chunk_name(number)}")
+
+    def write_driver_output(self, text: bytes) -> None:
+        """Raises ``ControlError``."""
+        self._files.write(OUTPUT, text)
+
+    def read_driver_output(self) -> bytes:
+        """The end of what the driver's process printed, wherever it ran; empty where nothing is known. Raises
+        ``ControlError``.
+        """
+        found = self._files.read(OUTPUT)
+        return found.content if found is not None else b""
 
     @property
     def code(self) -> Path:
@@ -363,6 +409,11 @@ class ControlDirectory:
 def scratch_of(uri: str) -> Path:
     """The local folder of a control directory in object storage."""
     return cache_directory() / "runtime" / sha256(object_uri(uri).encode()).hexdigest()[:16]
+
+
+def _chunks(name: str) -> str:
+    """The folder of a log's chunks."""
+    return f"logs/{name}"
 
 
 def _files_of(place: str | Place) -> ControlFiles:

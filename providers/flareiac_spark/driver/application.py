@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from logging import Logger
 from typing import TYPE_CHECKING, Any
 
 from flareiac.kernel import kill_points
@@ -37,6 +38,7 @@ from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.gateway import end_jvm
 from flareiac_spark.driver.job_runner import JobContext, JobRunner
 from flareiac_spark.driver.leadership import Leadership, take_lease
+from flareiac_spark.driver.log_upload import LogUpload
 from flareiac_spark.driver.lookout import Lookout
 from flareiac_spark.driver.maintenance import TableLocks
 from flareiac_spark.driver.open_control import Opened, open_control, started_without_jars
@@ -74,7 +76,9 @@ class Application:
     def __init__(self, opened: Opened) -> None:
         self._opened, self._control = opened, opened.control
         self._lookout = Lookout(self._control)
+        self._upload = LogUpload(self._control)
         self._log = logs.logger("application", self._control.application_log)
+        self._upload.follow(self._log, "application")
         self._id = uuid.uuid4().hex
         self._desired: Desired | None = None
         self._stamp: Hashable = None
@@ -111,7 +115,7 @@ class Application:
         previous = self._previous()
         wait_until_gone(previous, self._log)
         self._adopt(previous)
-        self._leadership = Leadership(self._control, lease, self._status, self._log)
+        self._leadership = Leadership(self._control, lease, self._status, self._log, self._upload.flush)
         self._leadership.start()
         return self._lead(self._leadership)
 
@@ -142,11 +146,11 @@ class Application:
             if started is not None:
                 stop_spark(started)
             self._about = replace(self._about, phase="ended", reason=reason)
+            self._log.info("ended: %s", reason)
+            sys.stderr.write(f"flareiac driver ended: {reason}\n")
             # Before the JVM ends, through which object storage is written; who follows waits for that end.
             leadership.end()
-            self._log.info("ended: %s", reason)
             end_jvm(_JVM_END_SECONDS)
-            sys.stderr.write(f"flareiac driver ended: {reason}\n")
         return code
 
     # Starting
@@ -294,7 +298,7 @@ class Application:
             match act:
                 case Start(address):
                     self._finished.pop(address, None)
-                    log = logs.logger(f"job.{address}", self._control.job_log(address))
+                    log = self._log_of(address)
                     ahead, queries = self._prepared(address, wanted[address]), self._queries.get(address)
                     self._runners[address] = JobRunner(address, wanted[address], around, log, ahead, queries)
                     self._runners[address].start()
@@ -313,10 +317,15 @@ class Application:
         self._ahead.pop(address, None)
         if job is None or job.state != "running":
             return
-        conf, log = self._settings.conf, logs.logger(f"job.{address}", self._control.job_log(address))
+        conf, log = self._settings.conf, self._log_of(address)
         begun = warm_start.begin(job, conf, lambda: _new_session(started.session, conf), log)
         if begun is not None:
             self._ahead[address] = begun
+
+    def _log_of(self, address: str) -> Logger:
+        log = logs.logger(f"job.{address}", self._control.job_log(address))
+        self._upload.follow(log, self._control.log_name(address))
+        return log
 
     def _prepared(self, address: str, job: DesiredJob) -> warm_start.WarmStart | None:
         ahead = self._ahead.pop(address, None)

@@ -57,11 +57,17 @@ class Leadership:
     """
 
     def __init__(
-        self, control: ControlDirectory, lease: Lease, status: Callable[[], Status], log: Logger
+        self,
+        control: ControlDirectory,
+        lease: Lease,
+        status: Callable[[], Status],
+        log: Logger,
+        publish_logs: Callable[[], None],
     ) -> None:
         self.lost = threading.Event()
         self.why_lost = ""
         self._control, self._lease, self._status, self._log = control, lease, status, log
+        self._publish_logs = publish_logs
         self._changed, self._over = threading.Event(), threading.Event()
         self._writing = threading.Lock()
         self._last_failure = ""
@@ -101,6 +107,7 @@ class Leadership:
                 if self._fence is not None:
                     self._fence.renewed(begun)
                 self._control.write_status(self._status())
+                self._publish_logs()
             except ControlError as failure:
                 if str(failure) != self._last_failure:
                     self._log.error("the status could not be written: %s", failure)

@@ -130,7 +130,7 @@ def _awaited(
         unproven = not finite and not request.cancel.is_set() and computes_its_first_batch(seen)
         job = seen if unproven else job
     if job is None or job.phase == "failed":
-        log = str(control.job_log(request.address))
+        log = str(control.log_place(request.address))
         why = not_stable(request.address, seen, within, request.cancel.is_set(), log)
         return NotApplied(diagnostics=(why,))
     running.note_queries(request.address, engine, wanted.digest, job)

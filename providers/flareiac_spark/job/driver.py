@@ -22,7 +22,7 @@ from flareiac.sdk.actions import (
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, StageDone, Unreadable
-from flareiac.sdk.run_status import RunStatus
+from flareiac.sdk.run_status import LogText, RunStatus
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -33,6 +33,7 @@ from flareiac_spark.job import stages
 from flareiac_spark.job.confirm import await_settled, confirm, settled_already
 from flareiac_spark.job.identity import left_behind
 from flareiac_spark.job.inspect import inspect_job
+from flareiac_spark.job.log_text import log_text
 from flareiac_spark.job.perform import perform
 from flareiac_spark.job.preflight import preflight
 from flareiac_spark.job.put_back import put_back
@@ -156,6 +157,11 @@ class JobDriver:
     def inspect(self, address: str, recorded: Recorded, references: References) -> RunStatus:
         """See ``flareiac.sdk.capabilities.Inspecting``."""
         return inspect_job(address, recorded, references, self._applications)
+
+    def log(self, address: str, recorded: Recorded) -> LogText | None:
+        """See ``flareiac.sdk.capabilities.Inspecting``."""
+        definition = JobDefinition.of(recorded.attributes)
+        return log_text(self._applications.control(definition.runs_in), address)
 
     def reach(self, recorded: Recorded, references: References) -> Mapping[str, Mapping[str, InputReach]]:
         """See ``flareiac_spark.observation.job.KnowsReach``."""

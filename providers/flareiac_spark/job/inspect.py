@@ -50,7 +50,7 @@ def inspect_job(
         failures=job.failures if job else 0,
         last_error=last_error(job),
         health=complaints(definition, job, silent=silent) if lives is not Liveness.GONE else (),
-        log=str(control.job_log(address)),
+        log=str(control.log_place(address)),
     )
     return _measured(found, reports) if reports else found
 
