@@ -20,11 +20,11 @@ from flareiac.kernel.paths import render_path
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Note
 from flareiac.model.journal import Interrupted
-from flareiac.model.plan import CHANGE_VERBS, Plan, PlannedResource
+from flareiac.model.plan import CHANGE_VERBS, Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
 from flareiac.model.references import connections_in_use, recorded_connections
 from flareiac.model.relocation import holds
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot, differs_by_maintenance_alone
 from flareiac.sdk.capabilities import Preflighting
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.references import Resolved
@@ -115,7 +115,9 @@ def apply(
             staged=staged,
         )
     )
-    return _finish(recording, outputs, tally, findings)
+    # A saved plan of maintenance is used once, as every saved plan is.
+    maintained = plan.maintenance_only and not recheck
+    return _finish(recording, outputs, tally, findings, maintained=maintained)
 
 
 def _finish(
@@ -123,6 +125,8 @@ def _finish(
     outputs: Callable[[Snapshot], Mapping[str, OutputValue]],
     tally: Results,
     findings: tuple[Diagnostic, ...],
+    *,
+    maintained: bool,
 ) -> Report:
     found = (*findings, *tally.diagnostics)
     before = recording.snapshot
@@ -131,7 +135,7 @@ def _finish(
         return _with_emergency_file(recording, Report(tally=tally, diagnostics=found))
     values = outputs(before) if not tally.failed and not tally.skipped else before.outputs
     try:
-        final = recording.finish(values)
+        final = recording.finish(values, maintained=maintained)
     except (OSError, LockLost) as trouble:
         if recording.emergency_file is not None:
             return _with_emergency_file(recording, Report(tally=tally, diagnostics=found))
@@ -222,8 +226,11 @@ def _elsewhere(plan: Plan, here: str) -> tuple[StaleItem, ...]:
 
 def _is_overtaken(plan: Plan, snapshot: Snapshot) -> bool:
     """Whether another apply has begun since the plan was made (one made against no state at all knows no
-    lineage yet).
+    lineage yet). Maintenance overtakes a plan that maintains as well, and no other.
     """
+    maintains = any(item.verb is Verb.MAINTAIN for item in plan.operations)
+    if not maintains and differs_by_maintenance_alone(snapshot, plan.serial):
+        return False
     return plan.serial != snapshot.serial and (plan.lineage == snapshot.lineage or plan.serial == 0)
 
 

@@ -15,7 +15,7 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.intents import StoredMaintenance, StoredRequest
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Result, encode_entry
 from flareiac.model.relocation import stored as stored_places
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot, after_maintenance
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.state import Lease, LockLost, StateStore
 from flareiac.state.places import encode_state, with_entry_places
@@ -179,14 +179,20 @@ class Recording:
             record, maintenance=record.maintenance or known.maintenance, user=record.user or known.user
         )
 
-    def finish(self, outputs: Mapping[str, OutputValue]) -> Snapshot:
-        """Ends the apply: writes a new snapshot and empties the journal."""
+    def finish(self, outputs: Mapping[str, OutputValue], *, maintained: bool = False) -> Snapshot:
+        """Ends the apply: writes a new snapshot and empties the journal. ``maintained``: it was asked for
+        maintenance alone.
+        """
         self._append(Outputs(apply=self.apply_id, outputs=dict(outputs)))
         self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")
         if self._journal.trouble is not None:
             raise self._journal.trouble
-        final = replace(self.snapshot, serial=self._snapshot.serial + 1, outputs=dict(outputs))
+        final = replace(
+            self.snapshot, serial=self._snapshot.serial + 1, outputs=dict(outputs), maintained=None
+        )
+        if maintained:
+            final = after_maintenance(self._snapshot, final)
         self._store.write_snapshot(
             encode_state(final, self._loaded.root), expect=self._loaded.revision, lease=self._lease
         )

@@ -119,6 +119,16 @@ StoredResources: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MaintainedSpan:
+    """Serials between which nothing but maintenance was recorded. It speaks of the state with the serial
+    ``until`` alone: whatever else writes one raises the serial, and leaves the span behind.
+    """
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """Everything recorded. ``serial`` grows with every write; ``lineage`` never changes."""
 
@@ -131,6 +141,8 @@ class Snapshot:
     """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had
     one address.
     """
+    maintained: MaintainedSpan | None = field(default=None, metadata=SPARSE)
+    """The serials before this one from which it differs by maintenance alone."""
     sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
     """Whether a digest vouches for it: without one, any part of it may have any shape."""
 
@@ -145,6 +157,29 @@ class Snapshot:
         """
         often = Counter([*self.resources, *(item.address for item in self.dropped)])
         return {item.address if often[item.address] == 1 else item.exact_name: item for item in self.dropped}
+
+
+def after_maintenance(before: Snapshot, after: Snapshot) -> Snapshot:
+    """``after``, the state that maintenance is about to write, with what it has in common with ``before``."""
+    span = None
+    if _apart_from_maintenance(before) == _apart_from_maintenance(after):
+        span = MaintainedSpan(since=_unchanged_since(before), until=after.serial)
+    return replace(after, maintained=span)
+
+
+def differs_by_maintenance_alone(snapshot: Snapshot, serial: int) -> bool:
+    """Whether nothing but maintenance was recorded after an earlier serial."""
+    return _unchanged_since(snapshot) <= serial <= snapshot.serial
+
+
+def _unchanged_since(snapshot: Snapshot) -> int:
+    span = snapshot.maintained
+    return span.since if span is not None and span.until == snapshot.serial else snapshot.serial
+
+
+def _apart_from_maintenance(snapshot: Snapshot) -> Snapshot:
+    records = {address: replace(record, maintenance={}) for address, record in snapshot.resources.items()}
+    return replace(snapshot, serial=0, resources=records, maintained=None)
 
 
 def with_dropped(dropped: tuple[ResourceRecord, ...], record: ResourceRecord) -> tuple[ResourceRecord, ...]:
