@@ -32,6 +32,8 @@ thing "a" {{
 thing "b" {{ value = "b" }}
 output "said" {{ value = thing.a.value }}
 """
+_ANOTHER: Final = "another-team"
+"""A prefix beside the default one: the servers of a process share what they hold."""
 READERS: Final = (
     "plan",
     "plan -detailed-exitcode",
@@ -123,7 +125,7 @@ def write_history(root: Path) -> None:
 def _permission(request: Request) -> str:
     """What S3 asks of the caller for a request to the bucket's keys below the prefix."""
     path, _, query = request.path.partition("?")
-    is_key = path.startswith(f"/{BUCKET}/flareiac/")
+    is_key = path.startswith((f"/{BUCKET}/flareiac/", f"/{BUCKET}/{_ANOTHER}/"))
     match request.method:
         case "GET" if path == f"/{BUCKET}" and "list-type=2" in query:
             return "s3:ListBucket"
@@ -154,10 +156,10 @@ def _only(proxy: FaultyProxy, permitted: set[str], refused: list[str]) -> None:
     proxy.rule = rule
 
 
-def _declare_s3(root: Path, endpoint: str) -> None:
+def _declare_s3(root: Path, endpoint: str, prefix: str = "flareiac") -> None:
     (root / "main.flare.hcl").write_text(
         f'flareiac {{\n  backend "s3" {{\n    bucket     = "{BUCKET}"\n    endpoint   = "{endpoint}"\n'
-        '    region     = "us-east-1"\n    path_style = true\n  }\n}\n'
+        f'    prefix     = "{prefix}"\n    region     = "us-east-1"\n    path_style = true\n  }}\n}}\n'
     )
 
 
@@ -310,7 +312,7 @@ def test_the_document_lists_commands_that_only_read() -> None:
 def test_without_the_permission_to_delete_old_records_stay_and_all_works(tmp_path: Path) -> None:
     refused: list[str] = []
     with s3_server() as server, faulty_proxy(server) as proxy:
-        _declare_s3(tmp_path, proxy.address)
+        _declare_s3(tmp_path, proxy.address, _ANOTHER)
         _only(proxy, _documented("write the state") - {"s3:DeleteObject"}, refused)
         run(tmp_path, "init")
         write_history(tmp_path)
