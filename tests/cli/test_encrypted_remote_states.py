@@ -12,7 +12,7 @@ from typing import Final
 import boto3
 import pytest
 
-from tests.state.remote_places import BUCKET, postgresql_server, s3_server
+from tests.state.remote_places import BUCKET, postgresql_server, s3_block, s3_server
 from tests.support.command_line import Ended, flareiac
 
 _VALUE: Final = "a value that no one may read"
@@ -49,14 +49,10 @@ def _s3(stack: ExitStack) -> tuple[str, Callable[[], list[bytes]]]:
     endpoint = stack.enter_context(s3_server())
 
     def content() -> list[bytes]:
-        found = boto3.resource("s3", endpoint_url=endpoint).Bucket(BUCKET).objects.all()
+        found = boto3.resource("s3", endpoint_url=endpoint).Bucket(BUCKET).objects.filter(Prefix="encrypted/")
         return [item.get()["Body"].read() for item in found]
 
-    block = (
-        f'backend "s3" {{\n    bucket     = "{BUCKET}"\n    endpoint   = "{endpoint}"\n'
-        '    region     = "us-east-1"\n    path_style = true\n  }'
-    )
-    return block, content
+    return s3_block(endpoint, "encrypted"), content
 
 
 def _postgresql(stack: ExitStack, directory: Path) -> tuple[str, Callable[[], list[bytes]]]:

@@ -10,21 +10,10 @@ from typing import Final
 
 import pytest
 
-from tests.state.remote_places import BUCKET, s3_server
+from tests.state.remote_places import s3_block, s3_server
 from tests.support.command_line import Ended, flareiac
 from tests.support.faulty_proxy import Answer, FaultyProxy, Pass, Request, error_answer, faulty_proxy
 
-_BLOCK: Final = """
-flareiac {
-  backend "s3" {
-    bucket     = "BUCKET"
-    prefix     = "PREFIX"
-    endpoint   = "PROXY"
-    region     = "us-east-1"
-    path_style = true
-  }
-}
-"""
 BEFORE: Final = """
 thing "a" { value = "1" }
 thing "old" {
@@ -50,8 +39,8 @@ class Bucket:
     is_expired: bool = False
 
     def declare(self, root: Path, things: str) -> None:
-        block = _BLOCK.replace("BUCKET", BUCKET).replace("PROXY", self.proxy.address)
-        (root / "main.flare.hcl").write_text(block.replace("PREFIX", root.name) + things)
+        block = s3_block(self.proxy.address, f"expired/{root.name}")
+        (root / "main.flare.hcl").write_text(f"flareiac {{\n  {block}\n}}\n{things}")
 
     def expire_after(self, puts: int) -> None:
         """The credentials hold for so many writes."""

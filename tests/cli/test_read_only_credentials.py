@@ -18,7 +18,7 @@ from flareiac.sdk.state import StateStore
 from flareiac_state.postgresql import PostgresqlBackend
 from flareiac_state.s3 import S3Backend
 from tests.state.conformance import ignore_wait
-from tests.state.remote_places import BUCKET, postgresql_server, s3_server
+from tests.state.remote_places import BUCKET, postgresql_server, s3_block, s3_server
 from tests.support.command_line import Ended, flareiac
 from tests.support.faulty_proxy import Answer, FaultyProxy, Pass, Request, error_answer, faulty_proxy
 from tests.support.postgres import PASSWORD, Postgres
@@ -32,8 +32,7 @@ thing "a" {{
 thing "b" {{ value = "b" }}
 output "said" {{ value = thing.a.value }}
 """
-_ANOTHER: Final = "another-team"
-"""A prefix beside the default one: the servers of a process share what they hold."""
+_PREFIX, _ANOTHER = "read-only", "no-delete"
 READERS: Final = (
     "plan",
     "plan -detailed-exitcode",
@@ -125,7 +124,7 @@ def write_history(root: Path) -> None:
 def _permission(request: Request) -> str:
     """What S3 asks of the caller for a request to the bucket's keys below the prefix."""
     path, _, query = request.path.partition("?")
-    is_key = path.startswith((f"/{BUCKET}/flareiac/", f"/{BUCKET}/{_ANOTHER}/"))
+    is_key = path.startswith((f"/{BUCKET}/{_PREFIX}/", f"/{BUCKET}/{_ANOTHER}/"))
     match request.method:
         case "GET" if path == f"/{BUCKET}" and "list-type=2" in query:
             return "s3:ListBucket"
@@ -156,18 +155,11 @@ def _only(proxy: FaultyProxy, permitted: set[str], refused: list[str]) -> None:
     proxy.rule = rule
 
 
-def _declare_s3(root: Path, endpoint: str, prefix: str = "flareiac") -> None:
-    (root / "main.flare.hcl").write_text(
-        f'flareiac {{\n  backend "s3" {{\n    bucket     = "{BUCKET}"\n    endpoint   = "{endpoint}"\n'
-        f'    prefix     = "{prefix}"\n    region     = "us-east-1"\n    path_style = true\n  }}\n}}\n'
-    )
-
-
 def _on_s3(stack: ExitStack, root: Path) -> Place:
     server = stack.enter_context(s3_server())
     proxy = stack.enter_context(faulty_proxy(server))
     refused: list[str] = []
-    _declare_s3(root, proxy.address)
+    (root / "main.flare.hcl").write_text(f"flareiac {{\n  {s3_block(proxy.address, _PREFIX)}\n}}\n")
     _only(proxy, _documented("write the state"), refused)
     run(root, "init")
     write_history(root)
@@ -175,7 +167,7 @@ def _on_s3(stack: ExitStack, root: Path) -> Place:
     _only(proxy, _documented("only read it"), refused)
 
     def open_directly() -> StateStore:
-        settings = {"bucket": BUCKET, "endpoint": server, "region": "us-east-1", "path_style": True}
+        settings = {"bucket": BUCKET, "prefix": _PREFIX, "endpoint": server, "path_style": True}
         return S3Backend().open(settings, root=".", workspace="default", environment={})
 
     def content() -> object:
@@ -312,7 +304,8 @@ def test_the_document_lists_commands_that_only_read() -> None:
 def test_without_the_permission_to_delete_old_records_stay_and_all_works(tmp_path: Path) -> None:
     refused: list[str] = []
     with s3_server() as server, faulty_proxy(server) as proxy:
-        _declare_s3(tmp_path, proxy.address, _ANOTHER)
+        block = s3_block(proxy.address, _ANOTHER)
+        (tmp_path / "main.flare.hcl").write_text(f"flareiac {{\n  {block}\n}}\n")
         _only(proxy, _documented("write the state") - {"s3:DeleteObject"}, refused)
         run(tmp_path, "init")
         write_history(tmp_path)

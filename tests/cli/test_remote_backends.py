@@ -4,7 +4,7 @@ way.
 
 from pathlib import Path
 
-from tests.state.remote_places import BUCKET, postgresql_server, s3_server
+from tests.state.remote_places import postgresql_server, s3_block, s3_server
 from tests.support.command_line import Ended, flareiac
 
 _THING = 'thing "a" {\n  name  = flareiac.workspace\n  value = "1"\n}\n'
@@ -23,10 +23,7 @@ def run(root: Path, *words: str, code: int = 0, **variables: str) -> Ended:
 
 def test_a_state_moves_between_all_backends(tmp_path: Path) -> None:
     with s3_server() as endpoint, postgresql_server(tmp_path / "server") as server:
-        s3 = (
-            f'backend "s3" {{\n    bucket     = "{BUCKET}"\n    endpoint   = "{endpoint}"\n'
-            '    region     = "us-east-1"\n    path_style = true\n  }'
-        )
+        s3 = s3_block(endpoint, "moving")
         postgresql = f'backend "postgresql" {{\n    connection = "{server.uri("postgres")}"\n  }}'
         root = tmp_path / "project"
         root.mkdir()

@@ -58,6 +58,16 @@ def s3_server() -> Iterator[str]:
         yield endpoint
 
 
+def s3_block(endpoint: str, prefix: str) -> str:
+    """A backend block for a project. No other test has the prefix: the servers of a process share what they
+    hold.
+    """
+    return (
+        f'backend "s3" {{\n    bucket     = "{BUCKET}"\n    prefix     = "{prefix}"\n'
+        f'    endpoint   = "{endpoint}"\n    region     = "us-east-1"\n    path_style = true\n  }}'
+    )
+
+
 def s3_place(endpoint: str) -> Remote:
     skew = Skew()
     backend = S3Backend(clock=skew.clock())
