@@ -20,14 +20,17 @@ from pyiceberg.types import StringType
 from examples.ci.runner.settings import PASSWORDS
 
 
-def _table() -> Table:
+def catalog() -> SqlCatalog:
+    """The lake, as any other program reaches it."""
     user, password = "lake_apply", quote(PASSWORDS["lake_apply"])
     uri = os.environ["LAKE_CATALOG_URI"].replace("postgresql://", f"postgresql+psycopg2://{user}:{password}@")
     files = {"s3.endpoint": os.environ["AWS_ENDPOINT_URL"], "s3.region": "eu-central-1"}
     keys = {"s3.access-key-id": "testing", "s3.secret-access-key": "testing-secret"}
-    return SqlCatalog("lake", uri=uri, warehouse="s3://company-lake/warehouse", **files, **keys).load_table(
-        "sales.orders"
-    )
+    return SqlCatalog("lake", uri=uri, warehouse="s3://company-lake/warehouse", **files, **keys)
+
+
+def _table() -> Table:
+    return catalog().load_table("sales.orders")
 
 
 def main() -> None:

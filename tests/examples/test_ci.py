@@ -10,6 +10,11 @@ from tests.examples.play import EXAMPLES, expect, played
 
 pytestmark = pytest.mark.jvm
 
+KILLED = (
+    *("apply.intent", "apply.before-result", "apply.result", "apply.before-snapshot", "apply.snapshot"),
+    *("flareiac plan # killed", "flareiac drift # killed", "flareiac maintain # killed"),
+)
+
 
 def test_both_systems_plan_apply_and_watch_one_lake(tmp_path: Path, java_home: Path) -> None:
     work = tmp_path / "work"
@@ -33,6 +38,13 @@ def test_both_systems_plan_apply_and_watch_one_lake(tmp_path: Path, java_home: P
         *("GitLab, plan", "add column country string", "GitLab, plan", "add column country string"),
         *("GitLab, apply", "Resources: 0 added, 1 changed", "GitLab, drift", "No drift"),
         *("GitLab, maintain", "Nothing is due.", "order_id, ordered_at, amount, currency, country, note"),
+        *("##### 9. Checkout A plans", "Plan: 7 to add", "flareiac apply plan.json", "7 added"),
+        *("##### 10.", "kill -9 DRIVER", "is not running", "kill -9 DRIVER", "is not running"),
+        *(text for point in KILLED for text in (point, "(exit code 137)")),
+        *("Took over the lock", "200,000 flights, each exactly once; 16 carriers with their counts"),
+        *("##### 11.", "No drift. 7 resources checked.", "checkpoint.carriers: s3://company-flareiac/"),
+        "200,000 flights, each exactly once",
+        *("##### 12.", "No changes.", "its application has ended"),
     )
     assert_tour("ci", said, EXAMPLES / "ci" / "README.md")
     store = work / "ci"
