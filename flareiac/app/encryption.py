@@ -9,6 +9,7 @@ from typing import Final
 from flareiac.config.encryption import EncryptionBlock, PassphraseSource
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.secrets import secret_file
 from flareiac.state.cipher import Cipher, Passphrase
 
 _SHORTEST: Final = 16
@@ -43,7 +44,7 @@ def _from_environment(source: PassphraseSource) -> bytes:
 
 def _from_file(path: Path, source: PassphraseSource) -> bytes:
     try:
-        return path.read_bytes().rstrip(b"\r\n")
+        return secret_file(path).rstrip(b"\r\n")
     except OSError as trouble:
         why = f"{source}: {trouble.strerror or trouble}. It holds the passphrase. Nothing was changed."
         raise Failure(error(codes.PASSPHRASE_UNAVAILABLE, why[0].upper() + why[1:])) from trouble

@@ -63,6 +63,22 @@ def resolve_all(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: resolve(value) for name, value in settings.items()}
 
 
+def secret_file(path: Path, *, most: int = -1) -> bytes:
+    """A file that holds a secret: all of it, or so many bytes. Raises OSError.
+
+    Where the files of a mounted volume are replaced meanwhile, the old one is removed while its path is
+    followed: it is then opened again.
+    """
+    for is_last in (False, False, True):
+        try:
+            with path.open("rb") as file:
+                return file.read(most)
+        except FileNotFoundError:
+            if is_last:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
 def said(trouble: object) -> str:
     """What a client complains of; a header that it could not send, and would show, may be a secret."""
     text = str(trouble)
@@ -86,7 +102,7 @@ def _of_variable(name: str) -> str:
 
 def _of_file(path: Path) -> str:
     try:
-        content = _content(path)
+        content = secret_file(path, most=_MOST_BYTES + 1)
         text = content.decode().rstrip("\r\n")
     except OSError as trouble:
         raise _failure(
@@ -100,20 +116,6 @@ def _of_file(path: Path) -> str:
             f"the file {path} {what}", "It must hold the secret and nothing else; a line end is cut off."
         )
     return text
-
-
-def _content(path: Path) -> bytes:
-    """A bit more than a secret may have. Where the files of a mounted volume are replaced meanwhile, the old
-    one is removed while its path is followed: it is then opened again.
-    """
-    for is_last in (False, False, True):
-        try:
-            with path.open("rb") as file:
-                return file.read(_MOST_BYTES + 1)
-        except FileNotFoundError:
-            if is_last:
-                raise
-    raise AssertionError("the last attempt returns or raises")
 
 
 def _of_aws(arn: str) -> str:

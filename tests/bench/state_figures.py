@@ -2,10 +2,15 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
+from flareiac.applying.journal_writer import JournalWriter
 from flareiac_state import local_backend
 from tests.bench.figure import Figure
+
+_AT_ONCE: Final = 10
 
 
 def journal(directory: Path, blocks: int) -> Iterator[Figure]:
@@ -18,6 +23,11 @@ def journal(directory: Path, blocks: int) -> Iterator[Figure]:
         for _record in range(blocks):
             store.append_journal([b"x" * 1000], lease)
         seconds.append(time.perf_counter() - started)
+    writer = JournalWriter(store, lease, written=2 * blocks)
+    started = time.perf_counter()
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        list(pool.map(writer.append, [b"x" * 1000] * blocks))
+    together = 1000 * (time.perf_counter() - started) / blocks
     lease.release()
     early, late = (1000 * value / blocks for value in seconds)
     yield Figure(name="journal record", value=early, unit="ms", bar=5.0)
@@ -26,4 +36,10 @@ def journal(directory: Path, blocks: int) -> Iterator[Figure]:
         value=late / early,
         unit="times",
         bar=1.5,
+    )
+    yield Figure(
+        name=f"journal record of {_AT_ONCE} operations side by side, by that of one",
+        value=together / early,
+        unit="times",
+        bar=0.9,
     )
