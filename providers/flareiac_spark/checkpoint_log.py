@@ -27,6 +27,10 @@ class Damaged(Exception):
         self.path, self.why = path, why
 
 
+class Unreachable(Damaged):
+    """Nothing is known to be wrong with the checkpoint: it cannot be read now, or not by this user."""
+
+
 class TooNew(Damaged):
     """A file of the checkpoint is in a layout that a newer Spark writes."""
 
@@ -116,7 +120,7 @@ def text_of(path: Place) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as trouble:
-        raise Damaged(path, why_unreadable(trouble)) from None
+        raise unreadable(path, trouble) from None
 
 
 def json_object(text: str, path: Place) -> dict[str, Any]:
@@ -140,10 +144,11 @@ def whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def why_unreadable(trouble: Exception) -> str:
-    """What a system said, for people."""
-    return (
-        f"it cannot be read: {trouble.strerror or trouble}"
-        if isinstance(trouble, OSError)
-        else "it is not text"
-    )
+def unreadable(place: Place, trouble: Exception) -> Damaged:
+    """What it means that a place could not be read, or holds what is not text."""
+    if not isinstance(trouble, OSError):
+        return Damaged(place, "it is not text")
+    why = f"it cannot be read: {trouble.strerror or trouble}"
+    if isinstance(trouble, FileNotFoundError | IsADirectoryError | NotADirectoryError):
+        return Damaged(place, why)
+    return Unreachable(place, why)

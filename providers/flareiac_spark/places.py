@@ -12,6 +12,7 @@ from flareiac.kernel.addresses import Address, parse_address
 from flareiac.sdk.project import Project
 from flareiac_spark.storage import Place, is_object_uri, object_uri, place_at
 
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _WILD: Final = re.compile(r"[*?\[{]")
 
 
@@ -69,4 +70,4 @@ def short_name(address: str) -> str:
 def _local(text: str) -> str | None:
     if text.startswith("file:"):
         return "/" + text.removeprefix("file:").lstrip("/")
-    return None if "://" in text else text
+    return None if _SCHEME.match(text) else text

@@ -9,7 +9,7 @@ from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE, CheckpointLayout
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, is_begun, read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged, TooNew, names_in
+from flareiac_spark.checkpoint_log import Damaged, TooNew, Unreachable, names_in, unreadable
 from flareiac_spark.storage import Place
 
 _GENERATION: Final = re.compile(r"g([0-9]{4,9})")
@@ -61,7 +61,7 @@ def contents(location: Place) -> Contents | None:
         if not single and not folders:
             _refuse_half_a_copy(location)
     except OSError as trouble:
-        raise Damaged(location, f"it cannot be read: {trouble.strerror or trouble}") from None
+        raise unreadable(location, trouble) from None
     generations = [_generation(folder.parent.name, number, folder) for folder, number in folders]
     if single:
         generations.insert(0, _generation("", 0, location))
@@ -101,6 +101,13 @@ def damage(address: str, trouble: Damaged) -> Diagnostic:
             f"{trouble.path}: {trouble.why}. Spark 4.1 would refuse it or misread it. Run the query with "
             "the Spark that wrote it; or move the query's folder away and raise the generation to start "
             "again.",
+            address=address,
+        )
+    if isinstance(trouble, Unreachable):
+        return error(
+            codes.CHECKPOINT_UNREACHABLE,
+            f"{trouble.path}: {trouble.why}. Where its queries stand is not known, so nothing about it is "
+            "planned. Let this user read there; or run the command again when the storage answers.",
             address=address,
         )
     return error(

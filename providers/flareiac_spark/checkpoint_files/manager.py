@@ -9,7 +9,7 @@ from typing import Final
 
 from flareiac.kernel.data import read_json
 from flareiac.kernel.records import Foreign, decode, encode
-from flareiac_spark.checkpoint_log import Damaged
+from flareiac_spark.checkpoint_log import Damaged, unreadable
 from flareiac_spark.storage import Place, replace_whole
 
 _NAME: Final = "managed-by.json"
@@ -33,7 +33,7 @@ def manager_of(location: Place) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as trouble:
-        raise Damaged(path, f"it cannot be read: {trouble.strerror or trouble}") from None
+        raise unreadable(path, trouble) from None
     except (ValueError, TypeError, RecursionError):
         raise Damaged(path, "it does not say which state manages the checkpoint") from None
 

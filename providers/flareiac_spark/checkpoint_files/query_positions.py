@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from flareiac_spark.checkpoint_files.reader import note_of
-from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets
+from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
 from flareiac_spark.control import ControlError
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.storage import Place
@@ -45,7 +45,7 @@ def read_positions(folder: Place) -> QueryPositions | None:
         try:
             return _read(folder, *before) if folder.is_dir() else None
         except OSError as trouble:
-            damage = Damaged(folder, f"it cannot be read: {trouble.strerror or trouble}")
+            damage = unreadable(folder, trouble)
         except Damaged as trouble:
             damage = trouble
         if _newest(folder) == before:

@@ -22,8 +22,8 @@ from flareiac_spark.checkpoint_log import (
     numbers,
     read_offsets,
     text_of,
+    unreadable,
     whole,
-    why_unreadable,
 )
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.on_disk import sources_on_disk
@@ -73,7 +73,7 @@ def read_checkpoint(folder: Place) -> CheckpointOnDisk | None:
         try:
             return _read(seen_at_once(folder))
         except OSError as trouble:
-            damage = Damaged(folder, why_unreadable(trouble))
+            damage = unreadable(folder, trouble)
         except Damaged as trouble:
             damage = trouble
         if _stand(folder) == before:
@@ -86,7 +86,7 @@ def is_begun(folder: Place) -> bool:
     try:
         return (folder / "metadata").exists()
     except OSError as trouble:
-        raise Damaged(folder, why_unreadable(trouble)) from None
+        raise unreadable(folder, trouble) from None
 
 
 def _read(folder: Place) -> CheckpointOnDisk | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, why_unreadable
+from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
 from flareiac_spark.storage import Place
 
 _ATTEMPTS = 5
@@ -46,7 +46,7 @@ def read_source_positions(folder: Place) -> SourcePositions | None:
         try:
             return _read(folder, *before) if folder.is_dir() else None
         except OSError as trouble:
-            damage = Damaged(folder, why_unreadable(trouble))
+            damage = unreadable(folder, trouble)
         except Damaged as trouble:
             damage = trouble
         if _newest(folder) == before:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Present, Recorded, Unreadable
-from flareiac_spark import checkpoint_log
+from flareiac_spark import checkpoint_log, codes
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint_files import reader
+from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged, TooNew
+from flareiac_spark.checkpoint_log import Damaged, TooNew, Unreachable
 from tests.spark.checkpoint_sample import QUERY, sample
 
 ATTRIBUTES = {
@@ -135,8 +136,11 @@ def test_who_may_not_read_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "iterdir", refused)
-    with pytest.raises(Damaged, match="Permission denied"):
+    with pytest.raises(Unreachable, match="Permission denied") as caught:
         read_checkpoint(folder)
+    complaint = damage("checkpoint.x", caught.value)
+    assert complaint.code is codes.CHECKPOINT_UNREACHABLE
+    assert "backup" not in complaint.detail
 
 
 @pytest.mark.disk_only

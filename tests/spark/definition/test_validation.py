@@ -68,6 +68,8 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, ('column "ts" { type = "timestamptz" }', 'column "ts" { type = "timestamp" }'), "FIK012"),
         (STATELESS, ('path   = "landing"', 'path   = "s3://bucket/landing"'), "FIK014"),
         (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "gs://bucket/x" }'), "FIK020"),
+        (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "s3:/bucket/x" }'), "FIK020"),
+        (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "s3://" }'), "FIK020"),
         (STATELESS, ('checkpoint "x" {}', ('checkpoint "x" { state_store = { provider = "rocks" } '
             '}')), "FIK021"),
         (STATELESS, ('job "x" {', 'engine "e" { type = "emr_serverless" }\njob "x" {'), "FIK001"),
