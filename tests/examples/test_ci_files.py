@@ -21,6 +21,7 @@ from examples.ci.runner.machine import Machine, Refused
 from examples.ci.runner.settings import APPLY_ROLE, PLAN_ROLE, REPOSITORY
 from examples.ci.runner.workflow_files import events, workflows
 from examples.ci.servers import aws
+from tests.examples.ci_repository import commit, merged
 from tests.examples.play import EXAMPLES
 
 PROJECT: Final = EXAMPLES / "ci" / "project"
@@ -123,20 +124,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     (work / "more.flare.hcl").write_text("\n")
     commit(made, work, "second", "HEAD:refs/pull/1/head")
     return made
-
-
-def commit(machine: Machine, folder: Path, message: str, ref: str) -> None:
-    author = ("-c", "user.name=Ada", "-c", "user.email=ada@company.example")
-    machine.git("add", "-A", folder=folder)
-    machine.git(*author, "commit", "-q", "-m", message, folder=folder)
-    machine.git("push", "-q", "origin", ref, folder=folder)
-
-
-def merged(machine: Machine, *, source: str = REPOSITORY) -> str:
-    head = machine.git("rev-parse", "refs/pull/1/head")
-    found = machine.merge(head, "refs/heads/main", "merged", squash=True)
-    machine.add_to("pulls", {"commit": found, "head": {"sha": head, "repo": {"full_name": source}}})
-    return found
 
 
 def planned(machine: Machine, *, workflow: str = "plan.yml", event: str = "pull_request") -> None:
