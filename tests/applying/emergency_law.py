@@ -10,6 +10,7 @@ from one to the next.
 import contextlib
 import io
 import json
+import os
 import shutil
 import stat
 import sys
@@ -44,6 +45,7 @@ thing "b" {
 thing "new" { value = "4" }
 output "a_value" { value = thing.a.value }
 """
+ENCRYPTION = 'flareiac {\n  encryption { env = "LAW_PASSPHRASE" }\n}\n'
 WRITTEN = ["thing.a", "thing.a", "thing.b", "thing.b", "thing.new", "thing.old"]
 MODES = ("refused", "unanswered", "lost")
 _append = LocalStore.append_journal
@@ -100,6 +102,7 @@ def check_recovery(root: Path, file: Path, ended: tuple[int, str, str]) -> None:
     assert f"flareiac state recover {name}" in " ".join(err.replace("│", " ").split()), ended
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     content = file.read_bytes()
+    assert (b"lineage" in content) != (root / "settings.flare.hcl").exists()
     for _ in range(2):  # the second time as after a kill before the file was removed
         file.write_bytes(content)
         code, _, err = command(root, "state", "recover", name)
@@ -160,7 +163,12 @@ def _steps(root: Path) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
-CHECKS = {"apply": (check_apply, 12), "polish": (check_polish, 4), "undrop": (check_undrop, 4)}
+CHECKS = {
+    "apply": (check_apply, 12),
+    "encrypted": (check_polish, 4),
+    "polish": (check_polish, 4),
+    "undrop": (check_undrop, 4),
+}
 """By what is done: the law, and how many records are written at least."""
 
 
@@ -169,6 +177,9 @@ def main(folder: Path, mode: str, what: str) -> None:
     base = folder / "base"
     base.mkdir()
     (base / "main.flare.hcl").write_text(BEFORE)
+    if what == "encrypted":
+        (base / "settings.flare.hcl").write_text(ENCRYPTION)
+        os.environ["LAW_PASSPHRASE"] = "what no one else knows"
     assert command(base, "apply", "-auto-approve")[0] == 0
     if what == "undrop":
         (base / "main.flare.hcl").write_text(BEFORE.partition('thing "old"')[0])
