@@ -16,9 +16,15 @@ KILLED = (
 )
 
 
-def test_both_systems_plan_apply_and_watch_one_lake(tmp_path: Path, java_home: Path) -> None:
+@pytest.mark.parametrize(
+    ("flights", "pace"), [(60_000, "1"), pytest.param(200_000, "0.5", marks=pytest.mark.slow)]
+)
+def test_both_systems_plan_apply_and_watch_one_lake(
+    flights: int, pace: str, tmp_path: Path, java_home: Path
+) -> None:
     work = tmp_path / "work"
-    said = played("ci", work, JAVA_HOME=str(java_home))
+    said = played("ci", work, JAVA_HOME=str(java_home), FLIGHTS=str(flights), FLIGHTS_PACE=pace)
+    exact = f"{flights:,} flights, each exactly once; 16 carriers with their counts"
     expect(
         said,
         *("GitHub, plan.yml: plan", "Plan: 2 to add, 0 to change, 0 to destroy.", "gh pr comment 1"),
@@ -41,9 +47,9 @@ def test_both_systems_plan_apply_and_watch_one_lake(tmp_path: Path, java_home: P
         *("##### 9. Checkout A plans", "Plan: 7 to add", "flareiac apply plan.json", "7 added"),
         *("##### 10.", "kill -9 DRIVER", "is not running", "kill -9 DRIVER", "is not running"),
         *(text for point in KILLED for text in (point, "(exit code 137)")),
-        *("Took over the lock", "200,000 flights, each exactly once; 16 carriers with their counts"),
+        *("Took over the lock", exact),
         *("##### 11.", "No drift. 7 resources checked.", "checkpoint.carriers: s3://company-flareiac/"),
-        "200,000 flights, each exactly once",
+        exact,
         *("##### 12.", "No changes.", "its application has ended"),
     )
     assert_tour("ci", said, EXAMPLES / "ci" / "README.md")
