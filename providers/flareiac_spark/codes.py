@@ -45,7 +45,7 @@ SCHEMA_UNKNOWN: Final = Code("FIK385", "The newest schema of the records is not 
 NOT_AVRO: Final = Code("FIK383", "Only Avro values have a schema")
 
 # Checkpoints
-CHECKPOINT_LOCATION_UNSUPPORTED: Final = Code("FIK020", "The location of the checkpoint is not supported yet")
+CHECKPOINT_LOCATION_UNSUPPORTED: Final = Code("FIK020", "This place cannot hold a checkpoint")
 CHECKPOINT_IMPORT_ID: Final = Code("FIK164", "The import id is not the location of the checkpoint")
 STATE_STORE_UNKNOWN: Final = Code("FIK021", "Unknown state store")
 CHANGELOG_UNSUPPORTED: Final = Code("FIK165", "The state store keeps no changelog")

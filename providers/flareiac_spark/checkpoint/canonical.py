@@ -57,7 +57,8 @@ def _location(location: Data, address: str, project: Project, diagnostics: Diagn
     if place is None:
         diagnostics.error(
             codes.CHECKPOINT_LOCATION_UNSUPPORTED,
-            f"{location!r} cannot hold a checkpoint yet. Write a path, a file: URI, or s3://BUCKET/PREFIX.",
+            f"{location!r} cannot hold a checkpoint. Write a path, a file: URI, or s3://BUCKET/PREFIX: the "
+            "name of the bucket in lower case, and a prefix without the parts . and ..",
             attribute=("location",),
         )
         return default

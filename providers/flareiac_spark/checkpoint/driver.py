@@ -1,5 +1,6 @@
 """Reads, makes and removes the folder of a checkpoint. Touches the disk; never writes inside a generation."""
 
+import contextlib
 import time
 from collections.abc import Sequence
 
@@ -107,8 +108,11 @@ class CheckpointDriver:
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         match request.action:
             case Create() | Adopt() | Update() as change:
-                there = self._place(change.planned).is_dir()
-                return self.apply(request.with_action(change)) if there else None
+                # What cannot be completed there is planned anew: the folder itself says whose it is.
+                with contextlib.suppress(OSError, Failure):
+                    if self._place(change.planned).is_dir():
+                        return self.apply(request.with_action(change))
+                return None
             case Delete(recorded=recorded):
                 gone = not self._place(recorded.attributes).exists()
                 return Applied(attributes=recorded.attributes, identity=recorded.identity) if gone else None

@@ -44,7 +44,7 @@ class Place(Protocol):
     def unlink(self, missing_ok: bool = False) -> None: ...
 
 
-_URI: Final = re.compile(r"s3[an]?://([^/]+)(?:/(.*))?")
+_URI: Final = re.compile(r"s3[an]?://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/(.+)")
 _openers: Final[list[Callable[[str], ObjectStore]]] = []
 
 
@@ -55,16 +55,20 @@ def open_with(opener: Callable[[str], ObjectStore]) -> None:
 
 
 def is_object_uri(text: str) -> bool:
-    """Whether a text names a place in object storage."""
-    return _URI.fullmatch(text) is not None
+    """Whether a text names a place in object storage. A bucket as a whole is none, nor is a key that clients
+    would read differently: Hadoop resolves ``..``, S3 does not.
+    """
+    found = _URI.fullmatch(text)
+    parts = [part for part in found[2].split("/") if part] if found is not None else []
+    return bool(parts) and not {".", ".."} & set(parts)
 
 
 def object_uri(text: str) -> str:
     """The one spelling of a place in object storage: ``s3://BUCKET/KEY``, no empty parts."""
-    found = _URI.fullmatch(text)
-    if found is None:
+    if not is_object_uri(text):
         raise ValueError(f"{text!r} names no object")
-    return "/".join([f"s3://{found[1]}", *(part for part in (found[2] or "").split("/") if part)])
+    bucket, _, key = text.partition("://")[2].partition("/")
+    return "/".join([f"s3://{bucket}", *(part for part in key.split("/") if part)])
 
 
 def place_at(text: str) -> Place:

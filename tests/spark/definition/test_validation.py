@@ -70,6 +70,10 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "gs://bucket/x" }'), "FIK020"),
         (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "s3:/bucket/x" }'), "FIK020"),
         (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "s3://" }'), "FIK020"),
+        (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "s3://bucket/" }'), "FIK020"),
+        (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "s3://bucket/a/../b" }'), "FIK020"),
+        (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "s3://Bucket/x" }'), "FIK020"),
+        (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "S3:bucket/x" }'), "FIK020"),
         (STATELESS, ('checkpoint "x" {}', ('checkpoint "x" { state_store = { provider = "rocks" } '
             '}')), "FIK021"),
         (STATELESS, ('job "x" {', 'engine "e" { type = "emr_serverless" }\njob "x" {'), "FIK001"),

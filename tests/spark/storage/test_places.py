@@ -8,6 +8,7 @@ import pytest
 from flareiac_spark.storage import (
     ObjectPath,
     Place,
+    is_object_uri,
     move_folder,
     object_uri,
     place_at,
@@ -125,8 +126,7 @@ def test_a_folder_moves_whole(bucket: S3Store, tmp_path: Path) -> None:
     [
         ("s3://lake/a/b", "s3://lake/a/b"),
         ("s3a://lake/a//b/", "s3://lake/a/b"),
-        ("s3n://lake", "s3://lake"),
-        ("s3://lake/", "s3://lake"),
+        ("s3n://lake/a", "s3://lake/a"),
     ],
 )
 def test_an_address_has_one_spelling(text: str, uri: str) -> None:
@@ -134,6 +134,13 @@ def test_an_address_has_one_spelling(text: str, uri: str) -> None:
     assert str(place_at(text)) == uri
     assert place_at(text) == place_at(uri)
     assert str(place_at(text) / "x") == f"{uri}/x"
+
+
+@pytest.mark.parametrize(
+    "text", ["s3://lake", "s3://lake/", "s3://Lake/a", "s3://lake/a/../b", "s3://lake/.", "a"]
+)
+def test_what_clients_read_differently_is_no_address(text: str) -> None:
+    assert not is_object_uri(text)
 
 
 def test_a_swap_happens_only_on_what_was_read(bucket: S3Store, tmp_path: Path) -> None:
