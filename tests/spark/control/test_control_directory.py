@@ -5,14 +5,11 @@ import os
 import subprocess
 import sys
 import uuid
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import botocore.client
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -530,32 +527,6 @@ def test_a_lease_that_was_lost_while_its_owner_paused_is_not_renewed(control: Co
     found = control.read_lease()
     assert found is not None
     assert (found.owner, found.seconds) == ("b", 10)
-
-
-def test_an_idle_driver_on_object_storage_asks_little(
-    control: ControlDirectory, server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One listing for each look, two writes for each heartbeat: the figures of the documentation."""
-    if not isinstance(control.place, ObjectPath):
-        pytest.skip("a disk costs nothing")
-    put(control, "job.a")
-    lease = control.take_lease("a", this_process(), now=at(100), seconds=60)
-    assert lease is not None
-    asked: list[str] = []
-
-    def counted(self: botocore.client.BaseClient, operation: str, given: dict[str, Any]) -> Any:
-        asked.append(operation)
-        return make(self, operation, given)
-
-    make = botocore.client.BaseClient._make_api_call
-    monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", counted)
-    for number in range(5):
-        seen = control.glance()
-        assert seen is not None
-        assert not seen.asked
-        assert control.renew_lease(lease, now=at(100 + number), seconds=60) is not None
-        control.write_status(STATUS)
-    assert Counter(asked) == {"ListObjectsV2": 5, "PutObject": 10}
 
 
 def test_storage_that_does_not_answer_is_told_with_a_way_out(tmp_path: Path) -> None:

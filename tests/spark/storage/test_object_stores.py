@@ -1,5 +1,8 @@
 """One suite for every client of object storage: boto3 of the command line, Hadoop of a driver."""
 
+import logging
+import re
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -9,7 +12,9 @@ from typing import Any
 import boto3
 import pytest
 
-from flareiac_spark.storage import ObjectStore
+from flareiac_spark.control import ControlDirectory, Status, moment, this_process
+from flareiac_spark.control.status import ApplicationStatus
+from flareiac_spark.storage import ObjectPath, ObjectStore
 from flareiac_spark.storage.s3_store import S3Store
 from tests.support.hadoop_jvm import hadoop_jvm, hadoop_store
 from tests.support.object_storage import buckets
@@ -33,6 +38,11 @@ def store(
         yield hadoop_store(jvm, "lake")
 
 
+STATUS = Status(
+    application=ApplicationStatus(id="a", name="n", host="h", pid=1, pid_started="s"),
+    heartbeat=1.5,
+    observed_revision=3,
+)
 _numbers = count()
 
 
@@ -141,3 +151,38 @@ def test_a_bucket_that_is_not_there_is_a_failure(
     ):
         with pytest.raises(OSError, match="short-lived"):
             use()
+
+
+def test_an_idle_driver_asks_little(
+    store: ObjectStore, folder: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a look and a heartbeat of a driver cost: the figures of the documentation."""
+    control = ControlDirectory(ObjectPath(store, folder))
+    control.update_desired(lambda desired: desired, lineage="L", workspace="default")
+    lease = control.take_lease("a", this_process(), now=moment(), seconds=60)
+    assert lease is not None
+    control.write_status(STATUS)
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="werkzeug"):
+        for _ in range(5):
+            seen = control.glance()
+            assert seen is not None
+            assert seen.desired is not None
+            assert not seen.asked
+        looks = _requests(caplog)
+        caplog.clear()
+        for _ in range(5):
+            assert control.renew_lease(lease, now=moment(), seconds=60) is not None
+            control.write_status(STATUS)
+    assert looks == {"LIST": 5}
+    learns = {} if isinstance(store, S3Store) else {"HEAD": 5, "GET": 5}
+    assert _requests(caplog) == {"PUT": 10, **learns}
+
+
+def _requests(caplog: pytest.LogCaptureFixture) -> Counter[str]:
+    found = Counter[str]()
+    for text in caplog.messages:
+        method = re.search(r"(GET|HEAD|PUT|POST|DELETE) (/\S*) HTTP", text)
+        if method is not None:
+            found["LIST" if "list-type" in method[2] else method[1]] += 1
+    return found
