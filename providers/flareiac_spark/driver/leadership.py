@@ -101,7 +101,7 @@ class Leadership:
                 rhythm = self._control.rhythm
                 renewed = self._control.renew_lease(self._lease, now=moment(), seconds=rhythm.term)
                 if renewed is None:
-                    self.why_lost = _TAKEN if self._control.read_lease() is not None else _EMPTIED
+                    self.why_lost = self._who_has_it()
                     self.lost.set()
                     return
                 if self._fence is not None:
@@ -114,6 +114,12 @@ class Leadership:
                 self._last_failure = str(failure)
             else:
                 self._last_failure = ""
+
+    def _who_has_it(self) -> str:
+        try:
+            return _TAKEN if self._control.read_lease() is not None else _EMPTIED
+        except ControlError:  # a newer release writes leases that this one cannot read
+            return _TAKEN
 
     def end(self) -> None:
         """Writes the last status and lets the next one in. The JVM has ended."""
