@@ -242,6 +242,7 @@ _ENGINE = ResourceType(
     description="Where jobs run: one Spark application for all jobs of the engine.",
     canonical=engine_canonical.canonical,
     sources=engine_canonical.sources,
+    usages=engine_canonical.usages,
     default={},
 )
 _STREAM = ResourceType(

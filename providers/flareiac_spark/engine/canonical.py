@@ -9,6 +9,7 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.kernel.records import encode
+from flareiac.sdk.changes import Relation, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
@@ -77,6 +78,17 @@ def canonical(
     _refuse_other_server(engine.runtime_location, engine.conf, diagnostics)
     attributes: Attributes = encode(engine)
     return attributes
+
+
+def usages(address: str, attributes: Attributes, _references: References) -> tuple[Usage, ...]:
+    """An engine owns its control directory: another one there would restart its application with other
+    settings.
+    """
+    location, reason = (
+        EngineDefinition.of(attributes).runtime_location,
+        "Each engine owns its runtime_location.",
+    )
+    return (Usage(subject=location, holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
 
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
