@@ -122,18 +122,18 @@ class Leadership:
             return _TAKEN
 
     def end(self) -> None:
-        """Writes the last status and lets the next one in. The JVM has ended."""
+        """Writes the last status and lets the next one in. Nothing is written to tables any more."""
         self._over.set()
         self._changed.set()
         self._thread.join()
-        if self._fence is not None:
-            self._fence.end()
         self.publish()
         if not self.lost.is_set():
             try:
                 self._control.release_lease(self._lease, now=moment())
             except ControlError as failure:
                 self._log.error("the lease could not be released: %s", failure)
+        if self._fence is not None:
+            self._fence.end()
 
     def _beat(self) -> None:
         while not self._over.is_set() and not self.lost.is_set():

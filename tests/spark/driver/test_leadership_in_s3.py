@@ -3,6 +3,7 @@ when the storage does not answer for a while.
 """
 
 import logging
+import subprocess
 import threading
 import uuid
 from collections.abc import Iterator
@@ -76,6 +77,21 @@ def test_it_goes_on_while_the_storage_does_not_answer(
     assert not leadership.lost.is_set()
     leadership.publish()
     assert not leadership.lost.is_set()
+
+
+def test_at_its_end_it_lets_the_next_one_in(control: ControlDirectory) -> None:
+    """Also where a fence guards a JVM, which is not ended by that."""
+    leadership = lead(control)
+    with subprocess.Popen(["sleep", "600"]) as jvm:
+        leadership.start()
+        leadership.guard(jvm.pid)
+        leadership.end()
+        lease = control.read_lease()
+        assert lease is not None
+        assert lease.seconds == 0
+        assert not leadership.lost.is_set()
+        assert jvm.poll() is None
+        jvm.kill()
 
 
 def test_a_lease_of_a_newer_release_is_left_to_it(control: ControlDirectory) -> None:
