@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
@@ -104,10 +105,12 @@ def damage(address: str, trouble: Damaged) -> Diagnostic:
             address=address,
         )
     if isinstance(trouble, Unreachable):
+        # What a bucket answers names its own way out.
+        way_out = " Let this user read there." if isinstance(trouble.path, Path) else ""
         return error(
             codes.CHECKPOINT_UNREACHABLE,
             f"{trouble.path}: {trouble.why}. Where its queries stand is not known, so nothing about it is "
-            "planned. Let this user read there; or run the command again when the storage answers.",
+            f"planned.{way_out}",
             address=address,
         )
     return error(

@@ -14,11 +14,11 @@ from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.storage import is_object_uri, place_at
 
 
-def code_folder(code: str, step: str) -> Path:
+def code_folder(code: str | None, step: str) -> Path:
     """The folder of the code that a spec names. Raises ``Refusal``."""
-    if not is_object_uri(code):
-        if not Path(code).is_dir():
-            raise _missing(step, code)
+    if code is None or not is_object_uri(code):
+        if code is None or not Path(code).is_dir():
+            raise _missing(step, str(code))
         return Path(code)
     place = place_at(code)
     folder = cache_directory() / "code" / place.name

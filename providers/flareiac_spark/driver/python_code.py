@@ -38,7 +38,7 @@ def python_frame(session: "SparkSession", step: Step, code: str | None, visible:
     """The DataFrame that a step's function returns. ``visible`` names the inputs and steps that it may read.
     Raises ``Refusal``.
     """
-    folder = CodeFolder(path=str(code_folder(code or "", step.name)))
+    folder = CodeFolder(path=str(code_folder(code, step.name)))
     try:
         found = _call(session, step, folder, visible)
     except Refusal:
