@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.storage import Place, place_at, replace_whole
 from tests.integration.project import LAKE, Project, rides
 from tests.support.object_storage import buckets
@@ -98,6 +99,12 @@ def test_two_checkouts_meet_in_s3(checkouts: tuple[Checkout, Checkout]) -> None:
     assert second.run("stop", "engine.local").out
     assert second.driver_pid() is None
     assert json.loads((second.control / "lease.json").read_text())["seconds"] == 0
+
+    land(second, 3)
+    with second.served():
+        second.expect_rides("rides")
+    assert json.loads((second.control / "lease.json").read_text())["seconds"] == 0
+    assert json.loads((second.control / "status.json").read_text())["application"]["reason"] == ASKED_TO_STOP
 
 
 def land(project: Checkout, count: int) -> None:
