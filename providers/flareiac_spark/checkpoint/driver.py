@@ -108,7 +108,7 @@ class CheckpointDriver:
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         match request.action:
             case Create() | Adopt() | Update() as change:
-                # What cannot be completed there is planned anew: the folder itself says whose it is.
+                # What cannot be completed there is planned again: the folder itself says whose it is.
                 with contextlib.suppress(OSError, Failure):
                     if self._place(change.planned).is_dir():
                         return self.apply(request.with_action(change))

@@ -161,7 +161,7 @@ class ControlDirectory:
         try:
             is_there = (original / _DESIRED).exists()
         except OSError:
-            is_there = False  # who may not read it is told so where it matters
+            is_there = False  # who may not read it learns so where it matters
         if is_there:
             raise ControlError(
                 Trouble.COPIED, self._where(_DESIRED), f"it is a copy of {original}/desired.json"

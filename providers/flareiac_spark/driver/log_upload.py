@@ -33,7 +33,7 @@ class LogUpload:
         self._printed: int | None = None
 
     def follow(self, log: logging.Logger, name: str) -> None:
-        """From now on what this log is told goes there, too. Asked again, nothing changes."""
+        """From now on what this log takes goes there, too. Asked again, nothing changes."""
         if self._control.keeps_local_logs or any(isinstance(item, _Copying) for item in log.handlers):
             return
         handler = _Copying(self, name)

@@ -75,7 +75,7 @@ def needs_of(references: References) -> Needs:
 
 
 def object_storage_needs() -> Needs:
-    """What whoever keeps something in object storage needs: the jars. How it is reached, the driver's own
+    """What keeping something in object storage needs: the jars. How it is reached, the driver's own
     environment says (``storage.hadoop_settings``).
     """
     return Needs(packages=frozenset(hadoop_settings.PACKAGES))

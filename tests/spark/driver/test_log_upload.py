@@ -1,4 +1,4 @@
-"""Logs of a driver in object storage: what it was told is there in order, in few requests, and bounded; a
+"""Logs of a driver in object storage: what it wrote is there in order, in few requests, and bounded; a
 reader elsewhere sees what is added.
 """
 
