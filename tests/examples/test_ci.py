@@ -17,7 +17,7 @@ KILLED = (
 
 
 @pytest.mark.parametrize(
-    ("flights", "pace"), [(60_000, "1"), pytest.param(200_000, "0.5", marks=pytest.mark.slow)]
+    ("flights", "pace"), [(20_000, "1"), pytest.param(200_000, "0.5", marks=pytest.mark.slow)]
 )
 def test_both_systems_plan_apply_and_watch_one_lake(
     flights: int, pace: str, tmp_path: Path, java_home: Path

@@ -92,6 +92,7 @@ def test_a_torn_file_is_named(tmp_path: Path, name: str, content: str) -> None:
     assert caught.value.path == tmp_path / name
 
 
+@pytest.mark.disk_only  # hundreds of reads: what a cut file says does not depend on where it is
 def test_every_cut_of_the_newest_offsets_is_noticed(tmp_path: Path) -> None:
     sample(tmp_path, operator=STATEFUL)
     path = tmp_path / "offsets" / "3"
