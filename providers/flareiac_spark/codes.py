@@ -7,6 +7,10 @@ from flareiac.kernel.codes import Code
 # Engines and settings
 ENGINE_TYPE_UNSUPPORTED: Final = Code("FIK001", "This type of engine is not supported yet")
 MASTER_NOT_LOCAL: Final = Code("FIK160", "The master is not local")
+MASTER_INVALID: Final = Code("FIK430", "The master is not that of a cluster")
+DEPLOY_MODE_UNSUPPORTED: Final = Code("FIK431", "The deploy mode does not fit the engine")
+CLUSTER_SETTING_UNUSED: Final = Code("FIK432", "A local engine has no cluster")
+SUBMIT_OPTION_UNKNOWN: Final = Code("FIK433", "spark-submit has no such option")
 SETTING_NOT_ALLOWED: Final = Code("FIK002", "The setting cannot be set here")
 SETTING_MISSPELLED: Final = Code("FIK161", "The setting has a wrong spelling")
 RUNTIME_LOCATION_UNSUPPORTED: Final = Code("FIK003", "The runtime location is not supported yet")

@@ -16,6 +16,7 @@ from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.liveness import Liveness, liveness, why_unknown
 from flareiac_spark.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
+from flareiac_spark.control.masters import is_local
 from flareiac_spark.control.processes import start_of
 
 _NEXT_BEATS = 3
@@ -82,7 +83,9 @@ def launch_conf(launch: Launch) -> dict[str, str]:
     """The machine's share of Spark's settings."""
     conf = {"spark.master": launch.master}
     if launch.jars:
-        conf["spark.driver.extraClassPath"] = os.pathsep.join(str(jar) for jar in launch.jars)
+        conf["spark.driver.extraClassPath"] = os.pathsep.join(map(str, launch.jars))
+    if launch.jars and not is_local(launch.master):
+        conf["spark.jars"] = ",".join(map(str, launch.jars))  # executors fetch them from the driver
     if launch.java_options:
         conf["spark.driver.extraJavaOptions"] = " ".join(map(_quoted, launch.java_options))
     if launch.memory is not None:
@@ -125,11 +128,13 @@ def environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
     found |= {
         "FLAREIAC_DRIVER_OUTPUT": str(control.driver_output),
         "FLAREIAC_LAUNCH_CONF": json.dumps(launch_conf(launch)),
-        "PYSPARK_PYTHON": launch.python,
         "PYSPARK_DRIVER_PYTHON": launch.python,
         "PYTHONUNBUFFERED": "1",
-        "SPARK_LOCAL_IP": "127.0.0.1",
     }
+    if is_local(launch.master):
+        found |= {"PYSPARK_PYTHON": launch.python, "SPARK_LOCAL_IP": "127.0.0.1"}
+    else:
+        found.setdefault("PYSPARK_PYTHON", "python3")  # of each worker, as spark-submit has it
     if launch.java_home is not None:
         found["JAVA_HOME"] = str(launch.java_home)
     return found

@@ -108,7 +108,8 @@ class _Comparison:
             yield Restarted(path=("engine",), text="the engine", why="it moves to another application")
             yield from self._values_under_the_engine()
             return
-        for name, value in after.items():
+        for name in {**before, **after}:
+            value = after.get(name)
             if canonical(before.get(name)) == canonical(value):
                 continue
             path = ("application", name)

@@ -13,14 +13,18 @@ PACKAGES: Final = "spark.flareiac.packages"
 job can add to them.
 """
 
+PROXY_USER: Final = "spark.flareiac.proxyUser"
+"""A setting that Spark does not know: as whom it runs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSettings:
     """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms``
     means: never by itself.
 
-    ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``: Spark's,
-    for who starts the driver.
+    ``supervised``: its supervisor starts the driver again when it ends, so that it ends itself to take new
+    settings. ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``:
+    Spark's, for who starts the driver.
     """
 
     digest: str = ""
@@ -32,6 +36,7 @@ class ApplicationSettings:
     root: str = ""
     master: str = "local[*]"
     memory: str | None = None
+    supervised: bool = field(default=False, metadata=SPARSE)
 
     @property
     def packages(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@ through it.
 """
 
 import os
+import shlex
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flareiac.kernel.durable_files import write_new
+from flareiac_spark.control.desired import PROXY_USER
 
 
 def start_jvm(conf: Mapping[str, str], scratch: Path) -> Any:
@@ -22,7 +24,9 @@ def start_jvm(conf: Mapping[str, str], scratch: Path) -> Any:
     _write_properties(properties, conf)
     # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have
     # passwords.
-    os.environ["PYSPARK_SUBMIT_ARGS"] = f'--properties-file "{properties}" pyspark-shell'
+    user = conf.get(PROXY_USER)
+    as_user = f"--proxy-user {shlex.quote(user)} " if user else ""
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f'{as_user}--properties-file "{properties}" pyspark-shell'
     try:
         SparkContext._ensure_initialized()
     finally:

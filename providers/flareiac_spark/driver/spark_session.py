@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
+from flareiac_spark.control.masters import is_local, local_cores
 from flareiac_spark.driver.gateway import end_jvm, start_jvm
 from flareiac_spark.driver.hadoop_store import HadoopStore
 from flareiac_spark.driver.jvm import jvm_of
@@ -29,15 +30,20 @@ options of both count; of other settings these win over the shared ones.
 """
 
 CATALOG = "spark.sql.catalog."
+_MASTER = "spark.master"
 _DEFAULTS = {
-    "spark.master": "local[*]",
+    _MASTER: "local[*]",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
     "spark.redaction.regex": "(?i)secret|password|token|credential|access[.]?key",
 }
+_ALONE = {
+    # Executors on other hosts could not reach it.
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+_PYTHON = "spark.pyspark.python"
 _HADOOP_S3 = "org.apache.hadoop:hadoop-aws:"
 _REDACTION = "spark.redaction.regex"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -67,6 +73,8 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
     from pyspark.sql import SparkSession
 
     conf = spark_conf(settings, machine_conf(), os.environ)
+    if _PYTHON in conf:
+        os.environ["PYSPARK_PYTHON"] = conf[_PYTHON]  # Spark reads the setting for spark-submit alone
     start_jvm(conf, scratch)
     SparkContext.getOrCreate(SparkConf().setAll(list(conf.items())))
     session = SparkSession.builder.getOrCreate()
@@ -110,12 +118,13 @@ def spark_conf(
         if key in hidden or not is_reference(value)
     }
     redacted = "|".join([_DEFAULTS[_REDACTION], *(f"^{re.escape(key)}$" for key in hidden)])
-    own = {**_DEFAULTS, "spark.app.name": settings.name, _REDACTION: redacted}
+    alone = _ALONE if is_local(machine.get(_MASTER, _DEFAULTS[_MASTER])) else {}
+    own = {**_DEFAULTS, **alone, "spark.app.name": settings.name, _REDACTION: redacted}
     if any(package.startswith(_HADOOP_S3) for package in settings.packages):
         own |= {f"spark.hadoop.{name}": value for name, value in hadoop_settings(environment).items()}
     conf = {**own, **shared, **machine, **_FIXED}
     conf = with_java_options(conf, machine, shared)
-    cores = _local_cores(conf["spark.master"])
+    cores = local_cores(conf[_MASTER])
     if cores is not None:
         # Spark's own 200 cost a first batch with state minutes on a few cores. A checkpoint that has begun
         # keeps the number it began with.
@@ -129,14 +138,6 @@ def with_java_options(
     """Settings with the JVM options of both, the shared ones last."""
     options = [given[JAVA_OPTIONS] for given in (machine, shared) if given.get(JAVA_OPTIONS)]
     return {**conf, JAVA_OPTIONS: " ".join(options)} if options else dict(conf)
-
-
-def _local_cores(master: str) -> int | None:
-    """How many cores a local master uses, None for any other."""
-    found = re.fullmatch(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?\])?", master)
-    if found is None:
-        return None
-    return (os.cpu_count() or 1) if found.group(1) == "*" else int(found.group(1) or 1)
 
 
 def new_session(root: Any) -> Any:

@@ -23,8 +23,9 @@ from flareiac_spark.application import (
 )
 from flareiac_spark.application.serve import launch_of
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
-from flareiac_spark.control.desired import PACKAGES
-from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark.control.desired import PACKAGES, PROXY_USER
+from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition
+from flareiac_spark.engine.submit_options import LOCAL_FILES
 from flareiac_spark.places import absolute_place
 from flareiac_spark.storage import hadoop_settings, is_object_uri
 
@@ -100,8 +101,14 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
     extensions = [*_split(engine.conf.get(_EXTENSIONS)), *sorted(needs.extensions)]
     if extensions:
         conf[_EXTENSIONS] = ",".join(dict.fromkeys(extensions))
+    if engine.proxy_user:
+        conf[PROXY_USER] = engine.proxy_user
+    of_jvm = [dict(sorted(conf.items())), engine.master, encode(engine.driver)]
+    elsewhere = [] if engine.type == LOCAL else [engine.type, engine.deploy_mode]
+    for name in LOCAL_FILES & conf.keys():
+        conf[name] = _found_files(conf[name], project)
     return ApplicationSettings(
-        digest=digest([dict(sorted(conf.items())), engine.master, encode(engine.driver)]),
+        digest=digest([*of_jvm, *elsewhere]),
         name=f"flareiac {engine.runtime_location.rpartition('/')[2]} ({project.workspace})",
         conf=dict(sorted({**needs.conf, **conf}.items())),
         log_level=engine.log_level,
@@ -110,6 +117,14 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
         root=str(project.root),
         master=engine.master,
         memory=engine.driver.memory,
+        supervised=engine.type == EXTERNAL,
+    )
+
+
+def _found_files(listed: str, project: Project) -> str:
+    """Files of the project by their absolute paths: a driver works in a folder of its own."""
+    return ",".join(
+        item if ":" in item else str(absolute_place(item, project)) for item in listed.split(",")
     )
 
 

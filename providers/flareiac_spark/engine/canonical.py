@@ -1,12 +1,11 @@
-"""From an engine block to canonical attributes."""
+"""From an engine block to canonical attributes. The master and what belongs to a cluster: ``cluster``."""
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Relation, Usage
@@ -16,14 +15,14 @@ from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
+from flareiac_spark.engine import cluster
 from flareiac_spark.engine.application import control_place
-from flareiac_spark.engine.engine_definition import DriverSize, EngineDefinition
+from flareiac_spark.engine.engine_definition import EXTERNAL, DriverSize, EngineDefinition
 from flareiac_spark.places import escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.settings import meant
 from flareiac_spark.storage import hadoop_settings, is_object_uri, object_uri
 
-_LATER: Final = ("spark_submit", "emr_serverless", "external")
 _PACKAGES: Final = "write packages instead: they are locked and fetched by flareiac init"
 _ENDPOINT: Final = f"spark.hadoop.{hadoop_settings.ENDPOINT}"
 _MEMORY: Final = 'write driver = { memory = "..." } instead'
@@ -35,7 +34,7 @@ RESERVED_CONF: Final = {
     "spark.jars.packages": _PACKAGES,
     "spark.jars": _PACKAGES,
     "spark.driver.extraClassPath": _PACKAGES,
-    "spark.submit.deployMode": "a local engine has none",
+    "spark.submit.deployMode": "write deploy_mode instead",
     "spark.sql.streaming.stopActiveRunOnRestart": "two runs of one query would silently stop each other",
     "spark.sql.streaming.stateStore.stateSchemaCheck": (
         "it would hide that a changed query does not fit its state"
@@ -53,28 +52,24 @@ def canonical(
     below it.
     """
     wanted = decoded.attributes
-    kind = wanted.get("type") or "local"
-    if kind != "local":
-        what = f"Engines of type {kind} are" if kind in _LATER else f"{kind!r} is"
-        diagnostics.error(
-            codes.ENGINE_TYPE_UNSUPPORTED,
-            f"{what} not supported yet. This version runs jobs in a local Spark application: write type = "
-            '"local", or leave it out.',
-            attribute=("type",),
-        )
+    kind = cluster.type_of(wanted.get("type"), diagnostics)
     _warn_of_lock_file(project, diagnostics)
     driver = wanted.get("driver") or {}
+    conf = checked_conf(wanted.get("conf"), references, diagnostics)
     engine = EngineDefinition(
-        type="local",
-        master=_master(wanted.get("master"), diagnostics),
-        conf=checked_conf(wanted.get("conf"), references, diagnostics),
+        type=kind,
+        master=cluster.master_of(wanted.get("master"), kind, diagnostics),
+        conf={**conf, **cluster.settings_of(wanted, kind, conf, references, project, diagnostics)},
         packages=tuple(sorted(set(wanted.get("packages") or []))),
         driver=DriverSize(memory=driver.get("memory") or "1g", cores=driver.get("cores") or 1),
         log_level=wanted.get("log_level") or "WARN",
         runtime_location=_location(wanted.get("runtime_location"), decoded.name, project, diagnostics),
-        idle_shutdown_ms=parse_duration(wanted.get("idle_shutdown") or "2m") or 0,
+        idle_shutdown_ms=_idle_shutdown(wanted.get("idle_shutdown"), kind),
         graceful_stop_ms=parse_duration(wanted.get("graceful_stop") or "2m") or 0,
+        deploy_mode="cluster" if wanted.get("deploy_mode") == "cluster" else "",
+        proxy_user=cluster.proxy_user_of(wanted),
     )
+    cluster.check(engine, diagnostics)
     _refuse_other_server(engine.runtime_location, engine.conf, diagnostics)
     attributes: Attributes = encode(engine)
     return attributes
@@ -133,17 +128,11 @@ def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -
     return found
 
 
-def _master(master: Data, diagnostics: Diagnostics) -> str:
-    text = "local[*]" if master is None else master
-    if text is not UNKNOWN and re.fullmatch(r"local(\[(\d+|\*)(,\s*\d+)?\])?", text):
-        return str(text)
-    diagnostics.error(
-        codes.MASTER_NOT_LOCAL,
-        f"{text!r} is not a local master. This version runs jobs in a local Spark application: write "
-        "local, local[4] or local[*].",
-        attribute=("master",),
-    )
-    return "local[*]"
+def _idle_shutdown(wanted: Data, kind: str) -> int | None:
+    """Whoever runs an external driver would start it again."""
+    if wanted is None and kind == EXTERNAL:
+        return None
+    return parse_duration(wanted or "2m") or 0
 
 
 def _refuse_other_server(location: str, conf: Mapping[str, str], diagnostics: Diagnostics) -> None:

@@ -1,11 +1,16 @@
 """What an engine block means, as a record: the canonical attributes of an engine and nothing else. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, field
+from typing import Final, Self
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import SPARSE
 from flareiac.sdk.definitions import Number, Text, definition_of
+
+LOCAL: Final = "local"
+SPARK_SUBMIT: Final = "spark_submit"
+EXTERNAL: Final = "external"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +23,12 @@ class DriverSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineDefinition:
-    """``conf`` are Spark settings by name, ``packages`` Maven coordinates, sorted. ``runtime_location`` is
-    the folder where the application and the command line meet, relative to the root where it lies below it.
-    ``idle_shutdown_ms`` and ``graceful_stop_ms`` are milliseconds.
+    """``type`` is ``local``, ``spark_submit`` or ``external``; ``deploy_mode`` empty for a driver on this
+    host. ``conf`` are Spark settings by name, those of executors and of spark-submit's options among them;
+    ``packages`` Maven coordinates, sorted. ``runtime_location`` is the folder where the application and the
+    command line meet, relative to the root where it lies below it. ``idle_shutdown_ms`` and
+    ``graceful_stop_ms`` are milliseconds; without idle_shutdown_ms the application never ends by itself.
+    ``proxy_user``: as whom spark-submit runs it, empty for who calls it.
     """
 
     type: Text
@@ -30,8 +38,10 @@ class EngineDefinition:
     driver: DriverSize
     log_level: Text
     runtime_location: Text
-    idle_shutdown_ms: Number
+    idle_shutdown_ms: Number | None
     graceful_stop_ms: Number
+    deploy_mode: Text = field(default="", metadata=SPARSE)
+    proxy_user: Text = field(default="", metadata=SPARSE)
 
     @classmethod
     def of(cls, attributes: Attributes) -> Self:

@@ -12,14 +12,24 @@ SCHEMA: Final = Block(
     attributes={
         "type": Attribute(
             type=STRING,
-            description="The kind of engine: local is the only one.",
+            description="Who runs the driver: local and spark_submit start it here, the second for a "
+            "cluster; external leaves it to you (flareiac driver).",
             default="local",
             effect="restarts the application",
         ),
         "master": Attribute(
             type=STRING,
-            description="The master URL of Spark: local[N] for N cores, local[*] for all of them.",
+            description="The master URL of Spark: local[N] for N cores, local[*] for all of them; "
+            "spark://HOST:PORT, yarn or k8s://URL for a cluster.",
             default="local[*]",
+            effect="restarts the application",
+        ),
+        "deploy_mode": Attribute(
+            type=STRING,
+            description="Where the driver of a cluster runs: client (on this host) or cluster (yarn and k8s "
+            "alone; needs runtime_location in S3).",
+            default="client",
+            validators=(one_of("client", "cluster"),),
             effect="restarts the application",
         ),
         "conf": Attribute(
@@ -41,6 +51,20 @@ SCHEMA: Final = Block(
             description='Resources of the driver process: { memory = "2g", cores = 1 }.',
             effect="restarts the application",
         ),
+        "executor": Attribute(
+            type=ObjectType(
+                {"instances": NUMBER, "cores": NUMBER, "memory": STRING},
+                frozenset({"instances", "cores", "memory"}),
+            ),
+            description='Executors on a cluster: { instances = 2, cores = 2, memory = "4g" }.',
+            effect="restarts the application",
+        ),
+        "submit_options": Attribute(
+            type=SETTINGS,
+            description='Options of spark-submit by their own names, as { queue = "etl" }; files are '
+            "relative to the project.",
+            effect="restarts the application",
+        ),
         "log_level": Attribute(
             type=STRING,
             description="Log level of the application: ALL, TRACE, DEBUG, INFO, WARN, ERROR, FATAL or OFF.",
@@ -57,7 +81,8 @@ SCHEMA: Final = Block(
         ),
         "idle_shutdown": Attribute(
             type=STRING,
-            description="Time after which an application without a running job ends.",
+            description="Time after which an application without a running job ends; external ones do not "
+            "end by default.",
             default="2m",
             validators=(is_duration,),
         ),

@@ -1,0 +1,25 @@
+"""What a master URL of Spark says. Pure."""
+
+import os
+import re
+from typing import Final
+
+_LOCAL: Final = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?\])?")
+
+
+def is_local(master: str) -> bool:
+    """Whether everything runs in the driver."""
+    return _LOCAL.fullmatch(master) is not None
+
+
+def is_standalone(master: str) -> bool:
+    """Whether it is Spark's own cluster manager."""
+    return master.startswith("spark://")
+
+
+def local_cores(master: str) -> int | None:
+    """How many cores a local master uses, None for any other."""
+    found = _LOCAL.fullmatch(master)
+    if found is None:
+        return None
+    return (os.cpu_count() or 1) if found.group(1) == "*" else int(found.group(1) or 1)
