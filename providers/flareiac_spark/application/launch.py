@@ -85,7 +85,7 @@ def launch_conf(launch: Launch) -> dict[str, str]:
     if launch.jars:
         conf["spark.driver.extraClassPath"] = os.pathsep.join(map(str, launch.jars))
     if launch.jars and not is_local(launch.master):
-        conf["spark.jars"] = ",".join(map(str, launch.jars))  # executors fetch them from the driver
+        conf |= {"spark.jars": ",".join(map(str, launch.jars))}  # executors fetch them from the driver
     if launch.java_options:
         conf["spark.driver.extraJavaOptions"] = " ".join(map(_quoted, launch.java_options))
     if launch.memory is not None:

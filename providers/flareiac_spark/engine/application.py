@@ -123,9 +123,7 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
 
 def _found_files(listed: str, project: Project) -> str:
     """Files of the project by their absolute paths: a driver works in a folder of its own."""
-    return ",".join(
-        item if ":" in item else str(absolute_place(item, project)) for item in listed.split(",")
-    )
+    return ",".join(item if ":" in item else str(absolute_place(item, project)) for item in listed.split(","))
 
 
 def needs_in(running: ApplicationSettings) -> Needs:

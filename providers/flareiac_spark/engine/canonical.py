@@ -7,7 +7,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
-from flareiac.kernel.records import encode
+from flareiac.kernel.records import decode, encode
 from flareiac.sdk.changes import Relation, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -17,6 +17,7 @@ from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.engine import cluster
 from flareiac_spark.engine.application import control_place
+from flareiac_spark.engine.engine_block import DriverBlock, EngineBlock
 from flareiac_spark.engine.engine_definition import EXTERNAL, DriverSize, EngineDefinition
 from flareiac_spark.places import escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock
@@ -51,23 +52,23 @@ def canonical(
     """Defaults filled in; durations in milliseconds; the runtime location relative to the root where it lies
     below it.
     """
-    wanted = decoded.attributes
-    kind = cluster.type_of(wanted.get("type"), diagnostics)
+    wanted = decode(EngineBlock, decoded.attributes, "engine")
+    kind = cluster.type_of(wanted.type, diagnostics)
     _warn_of_lock_file(project, diagnostics)
-    driver = wanted.get("driver") or {}
-    conf = checked_conf(wanted.get("conf"), references, diagnostics)
+    driver = wanted.driver or DriverBlock()
+    conf = checked_conf(wanted.conf, references, diagnostics)
     engine = EngineDefinition(
         type=kind,
-        master=cluster.master_of(wanted.get("master"), kind, diagnostics),
+        master=cluster.master_of(wanted.master, kind, diagnostics),
         conf={**conf, **cluster.settings_of(wanted, kind, conf, references, project, diagnostics)},
-        packages=tuple(sorted(set(wanted.get("packages") or []))),
-        driver=DriverSize(memory=driver.get("memory") or "1g", cores=driver.get("cores") or 1),
-        log_level=wanted.get("log_level") or "WARN",
-        runtime_location=_location(wanted.get("runtime_location"), decoded.name, project, diagnostics),
-        idle_shutdown_ms=_idle_shutdown(wanted.get("idle_shutdown"), kind),
-        graceful_stop_ms=parse_duration(wanted.get("graceful_stop") or "2m") or 0,
-        deploy_mode="cluster" if wanted.get("deploy_mode") == "cluster" else "",
-        proxy_user=cluster.proxy_user_of(wanted),
+        packages=tuple(sorted(set(wanted.packages or ()))),
+        driver=DriverSize(memory=driver.memory or "1g", cores=driver.cores or 1),
+        log_level=wanted.log_level or "WARN",
+        runtime_location=_location(wanted.runtime_location, decoded.name, project, diagnostics),
+        idle_shutdown_ms=_idle_shutdown(wanted.idle_shutdown, kind),
+        graceful_stop_ms=parse_duration(wanted.graceful_stop or "2m") or 0,
+        deploy_mode="cluster" if wanted.deploy_mode == "cluster" else "",
+        proxy_user=cluster.proxy_user_of(wanted.submit_options),
     )
     cluster.check(engine, diagnostics)
     _refuse_other_server(engine.runtime_location, engine.conf, diagnostics)
@@ -128,7 +129,7 @@ def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -
     return found
 
 
-def _idle_shutdown(wanted: Data, kind: str) -> int | None:
+def _idle_shutdown(wanted: str | None, kind: str) -> int | None:
     """Whoever runs an external driver would start it again."""
     if wanted is None and kind == EXTERNAL:
         return None

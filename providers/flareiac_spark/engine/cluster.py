@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -15,6 +15,7 @@ from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
 from flareiac_spark.control.masters import is_local, is_standalone
 from flareiac_spark.engine import submit_options
+from flareiac_spark.engine.engine_block import EngineBlock, ExecutorBlock
 from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, SPARK_SUBMIT, EngineDefinition
 from flareiac_spark.places import recorded_location
 from flareiac_spark.storage import is_object_uri
@@ -74,7 +75,7 @@ def master_of(wanted: Data, kind: str, diagnostics: Diagnostics) -> str:
 
 
 def settings_of(
-    wanted: Attributes,
+    wanted: EngineBlock,
     kind: str,
     conf: Mapping[str, str],
     references: References,
@@ -84,13 +85,14 @@ def settings_of(
     """Executors and options of spark-submit as Spark's settings; what ``conf`` sets otherwise, and what a
     local engine has no use for, is reported.
     """
+    executors = _of_executors(wanted.executor or ExecutorBlock(), str(wanted.master))
     given = {
-        "executor": _of_executors(wanted.get("executor") or {}, str(wanted.get("master"))),
-        _OPTIONS: _of_options(wanted.get(_OPTIONS), references, project, diagnostics),
+        "executor": executors,
+        _OPTIONS: _of_options(wanted.submit_options, references, project, diagnostics),
     }
     found: dict[str, str] = {}
     for attribute, settings in given.items():
-        if kind == LOCAL and wanted.get(attribute):
+        if kind == LOCAL and settings:
             why = f"An engine of type local runs in one process and does not use {attribute}. Remove it."
             diagnostics.error(codes.CLUSTER_SETTING_UNUSED, why, attribute=(attribute,))
             continue
@@ -104,9 +106,8 @@ def settings_of(
     return found
 
 
-def proxy_user_of(wanted: Attributes) -> str:
+def proxy_user_of(options: Data) -> str:
     """As whom the application runs, empty for who starts it."""
-    options = wanted.get(_OPTIONS)
     return str(options.get(submit_options.PROXY_USER, "")) if isinstance(options, Mapping) else ""
 
 
@@ -131,15 +132,13 @@ def check(engine: EngineDefinition, diagnostics: Diagnostics) -> None:
         diagnostics.error(codes.DEPLOY_MODE_UNSUPPORTED, why, attribute=("deploy_mode",))
 
 
-def _of_executors(executor: Mapping[str, Data], master: str) -> dict[str, str]:
-    instances, cores, memory = (executor.get(name) for name in ("instances", "cores", "memory"))
-    found = {"spark.executor.cores": cores, "spark.executor.memory": memory}
-    if is_standalone(master) and isinstance(instances, int | float):
+def _of_executors(executor: ExecutorBlock, master: str) -> dict[str, str]:
+    number, cores, instances = "spark.executor.instances", executor.cores, executor.instances
+    if is_standalone(master) and instances is not None:
         # Standalone clusters know no number of executors: they start as many as the cores are enough for.
-        found["spark.executor.cores"] = cores = cores or 1
-        found[_CORES_MAX] = int(instances) * int(str(cores))
-    else:
-        found["spark.executor.instances"] = instances
+        cores = cores or 1
+        number, instances = _CORES_MAX, instances * cores
+    found = {number: instances, "spark.executor.cores": cores, "spark.executor.memory": executor.memory}
     return {name: str(value) for name, value in found.items() if value is not None}
 
 
