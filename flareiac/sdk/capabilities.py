@@ -197,8 +197,8 @@ class Serving(Protocol):
     foreground.
     """
 
-    def serve(self, location: str, root: FilePath) -> int:
+    def serve(self, location: str, root: FilePath, *, wait: bool) -> int:
         """Runs until asked to stop; returns the exit code. ``location``: an absolute path or a URI, ``root``:
-        where the command runs. Raises ``Failure``.
+        where the command runs. ``wait``: until there is something to run. Raises ``Failure``.
         """
         ...

@@ -1,15 +1,16 @@
 """Validators of attribute values, and the two units of the language: durations and sizes."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.sdk.schema import Validator
 
 _DURATION_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _SIZE_UNITS = {"B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
 _DURATION = re.compile(r"(\d{1,18})(ms|s|m|h|d|w)")
 _SIZE = re.compile(r"(\d{1,18})\s*(B|KB|MB|GB|TB)", re.IGNORECASE)
+_JVM_SIZE = re.compile(r"[1-9]\d{0,9}[kmgtKMGT]b?")
 _LONGEST = 1000 * 365 * _DURATION_UNITS["d"]
 """A time that so far ago or ahead is one that every system can tell."""
 _LARGEST = 2**63 - 1
@@ -38,6 +39,26 @@ def is_duration(value: Data) -> str | None:
     return (
         f'{value!r} is not a duration. Write a whole number and a unit, such as "90s", "10m", "6h" or "5d".'
     )
+
+
+def whole_sizes(**units: str | None) -> Validator:
+    """Of an object: fields with a unit (``"g"`` in ``memory="4g"``) are sizes as JVMs write them, those
+    without are whole numbers from 1 on.
+    """
+
+    def check(value: Data) -> str | None:
+        fields = value if isinstance(value, Mapping) else {}
+        for name, unit in units.items():
+            found = fields.get(name)
+            if found is None or found is UNKNOWN:
+                continue
+            if unit is None and (not isinstance(found, int) or found < 1):
+                return f"{name} is {found!r}. Write a whole number from 1 on."
+            if unit is not None and not (isinstance(found, str) and _JVM_SIZE.fullmatch(found)):
+                return f'{name} is {found!r}. Write a whole number and a unit, such as "512m" or "4{unit}".'
+        return None
+
+    return check
 
 
 def is_size(value: Data) -> str | None:

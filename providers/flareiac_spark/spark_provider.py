@@ -71,11 +71,11 @@ class SparkProvider:
     def open(self, project: Project) -> "SparkSession":
         return SparkSession(project)
 
-    def serve(self, location: str, root: Path) -> int:
+    def serve(self, location: str, root: Path, *, wait: bool) -> int:
         """Runs the driver of an application in this process."""
         from flareiac_spark.application.serve import serve
 
-        return serve(location, root)
+        return serve(location, root, wait=wait)
 
 
 class SparkSession:

@@ -6,6 +6,7 @@ command line stops nothing that was started here.
 """
 
 from flareiac_spark.application.errors import control_trouble
+from flareiac_spark.application.external import await_external
 from flareiac_spark.application.launch import Launch, ensure_running
 from flareiac_spark.application.liveness import Liveness, is_alive, liveness, silence, why_unknown
 from flareiac_spark.application.operation_client import run_operation, stop_application, wait_for
@@ -14,6 +15,7 @@ from flareiac_spark.application.takeover import end_if_gone, is_elsewhere_and_si
 __all__ = [
     "Launch",
     "Liveness",
+    "await_external",
     "control_trouble",
     "end_if_gone",
     "ensure_running",

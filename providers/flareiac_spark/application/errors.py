@@ -5,7 +5,7 @@ from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
-from flareiac_spark.control import ControlError, Trouble
+from flareiac_spark.control import ControlError, Status, Trouble
 from flareiac_spark.storage import Place, is_object_uri
 
 _WAYS_OUT = {
@@ -81,6 +81,26 @@ def is_silent(why: str) -> Diagnostic:
         "or end its process if it hangs; then try again."
     )
     return error(codes.APPLICATION_SILENT, detail)
+
+
+def not_served(place: Place, seconds: float, status: Status | None, *, lives: bool) -> Diagnostic:
+    """An external driver did not come in time."""
+    about = status.application if status is not None else None
+    if lives and about is not None:
+        seen = (
+            f"Process {about.pid} on {about.host} still runs with the old settings, or is starting. It ends "
+            "by itself when its jobs have stopped; its supervisor has to start it again"
+        )
+    elif about is not None and about.phase == "ended":
+        seen = f"The last one ended: {about.reason or 'it did not say why'}. Start it with"
+    else:
+        seen = "Start it with"
+    seen += f": flareiac driver {place}"
+    detail = (
+        f"The engine is external, and no driver ran with its settings after {seconds:.0f} s. {seen}. What "
+        "should run is written there; apply again when it runs."
+    )
+    return error(codes.EXTERNAL_DRIVER_MISSING, detail)
 
 
 def not_startable(why: str) -> Diagnostic:

@@ -6,7 +6,9 @@ file. Becomes the driver: never returns before it ends.
 """
 
 import os
+import time
 from pathlib import Path
+from typing import Final
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.durable_files import make_directory
@@ -15,16 +17,22 @@ from flareiac_spark.application.launch import Launch, environment
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError
 from flareiac_spark.runtime.lock_file import LOCK_FILE
 
+_LOOK_SECONDS: Final = 5.0
 
-def serve(location: str, root: Path) -> int:
+
+def serve(location: str, root: Path, *, wait: bool = False) -> int:
     """Runs the driver of a control directory in this process; returns its exit code. Raises ``Failure``.
 
-    ``root``: where the command runs, whose lock file counts if it has one; else the project's that wrote what
-    should run.
+    ``wait``: until a first apply has written what should run. ``root``: where the command runs, whose lock
+    file counts if it has one; else the project's that wrote what should run, or what that one says of its
+    lock file.
     """
     control = ControlDirectory(location)
     try:
         desired = control.read_desired()
+        while desired is None and wait:
+            time.sleep(_LOOK_SECONDS)
+            desired = control.read_desired()
     except ControlError as failure:
         raise Failure(errors.control_trouble(failure)) from failure
     if desired is None:
@@ -41,7 +49,10 @@ def launch_of(settings: ApplicationSettings, root: Path) -> Launch:
     from flareiac_spark.runtime.launch import prepare
 
     project = root if (root / LOCK_FILE).is_file() or not settings.root else Path(settings.root)
-    runtime = prepare(project, settings.packages)
+    if settings.jars and not (project / LOCK_FILE).is_file():
+        runtime = prepare(project, settings.packages, locked=settings.jars)
+    else:
+        runtime = prepare(project, settings.packages)
     return Launch(
         java_home=runtime.java.home,
         jars=runtime.jars,

@@ -24,7 +24,8 @@ class ApplicationSettings:
 
     ``supervised``: its supervisor starts the driver again when it ends, so that it ends itself to take new
     settings. ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``:
-    Spark's, for who starts the driver.
+    Spark's, for who starts the driver. ``jars``: SHA-256 by coordinate, for a driver on a host without the
+    project.
     """
 
     digest: str = ""
@@ -37,6 +38,7 @@ class ApplicationSettings:
     master: str = "local[*]"
     memory: str | None = None
     supervised: bool = field(default=False, metadata=SPARSE)
+    jars: Mapping[str, str] = field(default_factory=dict, metadata=SPARSE)
 
     @property
     def packages(self) -> tuple[str, ...]:

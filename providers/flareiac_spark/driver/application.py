@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 _TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
+_NEW_SETTINGS = "its settings changed; whoever runs it starts it again"
 _FENCED = (
     "This process, or its machine, stood still, or its control directory could not be reached, for so long "
     "that another driver may have taken over. So Spark was ended. Start it again with flareiac apply: each "
@@ -233,6 +234,8 @@ class Application:
             seen = self._lookout.look()
             if seen is not None:
                 self._watch_desired(started, seen.desired)
+            if self._settings.supervised and self._settings.digest != self._about.digest:
+                return _NEW_SETTINGS
             self._settle()
             self._act(around, started)
             self._serve_operations(started, seen is not None and seen.asked)

@@ -3,7 +3,7 @@ through their ports.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.application import (
     Launch,
+    await_external,
     control_trouble,
     end_if_gone,
     ensure_running,
@@ -27,6 +28,7 @@ from flareiac_spark.control.desired import PACKAGES, PROXY_USER
 from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition
 from flareiac_spark.engine.submit_options import LOCAL_FILES
 from flareiac_spark.places import absolute_place
+from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.storage import hadoop_settings, is_object_uri
 
 _EXTENSIONS = "spark.sql.extensions"
@@ -118,7 +120,14 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
         master=engine.master,
         memory=engine.driver.memory,
         supervised=engine.type == EXTERNAL,
+        jars=_locked(project, packages) if engine.type == EXTERNAL else {},
     )
+
+
+def _locked(project: Project, packages: Sequence[str]) -> dict[str, str]:
+    """What the lock file says of these packages. A driver that misses one says so."""
+    locked = {str(coordinate): sha256 for coordinate, sha256 in (read_lock(project.root) or {}).items()}
+    return {package: locked[package] for package in packages if package in locked}
 
 
 def _found_files(listed: str, project: Project) -> str:
@@ -199,9 +208,14 @@ class Applications:
         self, engine: EngineDefinition, cancel: threading.Event, progress: Callable[[str], None]
     ) -> Status | None:
         """The application runs with the wanted settings then (None: cancelled). Restarts one that runs with
-        others. Raises ``Failure``.
+        others. One that others run is waited for: with other settings it ends itself, and is started again.
+        Raises ``Failure``.
         """
         control = self.control(engine)
+        if engine.type == EXTERNAL:
+            asked = read_desired(control)
+            settings_digest = asked.application.digest if asked is not None else ""
+            return await_external(control, settings_digest, cancel=cancel, progress=progress)
         self.end_if_gone(engine, cancel, progress)
         with self._lock_of(engine):
             status, desired = read_status(control), read_desired(control)

@@ -5,7 +5,9 @@ from typing import Final
 from flareiac.kernel.types import NUMBER, STRING, ListType, ObjectType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import SETTINGS
-from flareiac.sdk.validators import is_duration, one_of
+from flareiac.sdk.validators import is_duration, one_of, whole_sizes
+
+_are_sizes: Final = whole_sizes(instances=None, cores=None, memory="g")
 
 SCHEMA: Final = Block(
     description="Where jobs run: one Spark application for all jobs of the engine. Default: a local one.",
@@ -49,6 +51,7 @@ SCHEMA: Final = Block(
         "driver": Attribute(
             type=ObjectType({"memory": STRING, "cores": NUMBER}, frozenset({"memory", "cores"})),
             description='Resources of the driver process: { memory = "2g", cores = 1 }.',
+            validators=(_are_sizes,),
             effect="restarts the application",
         ),
         "executor": Attribute(
@@ -57,6 +60,7 @@ SCHEMA: Final = Block(
                 frozenset({"instances", "cores", "memory"}),
             ),
             description='Executors on a cluster: { instances = 2, cores = 2, memory = "4g" }.',
+            validators=(_are_sizes,),
             effect="restarts the application",
         ),
         "submit_options": Attribute(

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness, stop_application
 from flareiac_spark.engine.application import Applications, read_desired, read_status
-from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark.engine.engine_definition import EXTERNAL, EngineDefinition
 
 _MARGIN_SECONDS: Final = 60.0
 """Beyond ``graceful_stop``, for Spark's own end."""
@@ -29,11 +29,21 @@ def steer_engine(
 ) -> Sequence[str]:
     """What came of it, in lines. Raises ``Failure``."""
     definition, texts = EngineDefinition.of(engine.attributes), list[str]()
+    if definition.type == EXTERNAL and verb is not RunCommand.START:
+        raise Failure(_of_others(engine.address))
     if verb in (RunCommand.STOP, RunCommand.RESTART):
         texts += _ended(engine.address, definition, applications, cancel, progress)
     if verb in (RunCommand.START, RunCommand.RESTART):
         texts += _started(engine.address, definition, applications, cancel, progress)
     return texts
+
+
+def _of_others(address: str) -> Diagnostic:
+    detail = (
+        f"{address} is external: whoever runs its driver would start it again. Stop or restart it there, as "
+        "with systemctl or kubectl. flareiac stop JOB stops a job."
+    )
+    return error(codes.DRIVER_IS_EXTERNAL, detail)
 
 
 def _ended(

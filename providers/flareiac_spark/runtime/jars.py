@@ -81,6 +81,20 @@ def fetch_jars(
     )
 
 
+def fetch_locked(locked: Mapping[str, str], environment: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """The paths of jars whose SHA-256 are known, by coordinate as text, in the one order of every start;
+    fetched where the cache does not hold them. Raises ``Failure``.
+    """
+    coordinates = parse_coordinates(tuple(locked))
+    hashes = {item: locked[str(item)] for item in coordinates}
+    jars = fetch_jars(coordinates, _quiet, environment, locked=hashes)
+    return tuple(jar.path for jar in jars)
+
+
+def _quiet(_text: str) -> None:
+    pass
+
+
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's content, in hex."""
     with path.open("rb") as file:

@@ -8,7 +8,7 @@ from pathlib import Path
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac_spark import codes
 from flareiac_spark.runtime.archive import usable_archive
-from flareiac_spark.runtime.jars import locked_jars
+from flareiac_spark.runtime.jars import fetch_locked, locked_jars
 from flareiac_spark.runtime.java import Java, require_java
 from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
 
@@ -30,10 +30,13 @@ def prepare(
     packages: Sequence[str],
     *,
     long_lived: bool = True,
+    locked: Mapping[str, str] | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Runtime:
     """Everything checked and found, without network and without starting a JVM. Raises ``Failure`` when
     something is missing.
+
+    ``locked``: SHA-256 by coordinate in the place of a lock file; what the cache does not hold is fetched.
     """
     spark_version = require_pyspark()
     fit = fit_of(spark_version) or DEFAULT
@@ -41,7 +44,10 @@ def prepare(
     if complaints:
         raise Failure(*complaints)
     java = require_java(environment, majors=fit.java)
-    jars = locked_jars(project_root, packages, environment)
+    if locked is None:
+        jars = locked_jars(project_root, packages, environment)
+    else:
+        jars = fetch_locked(locked, environment)
     archive = usable_archive(java, jars, environment)
     return Runtime(
         spark_version=spark_version,

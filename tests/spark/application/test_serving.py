@@ -4,12 +4,15 @@ the project's lock file.
 
 import subprocess
 import sys
+import threading
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.application.external import await_external
 from flareiac_spark.application.serve import launch_of, serve
 from flareiac_spark.control import ApplicationSettings, ControlDirectory
 from flareiac_spark.runtime import launch as runtime
@@ -52,6 +55,35 @@ def test_the_process_itself_makes_no_folder_either(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert "is not a control directory" in ended.stderr
     assert not (tmp_path / "status").exists()
+
+
+def test_a_host_without_the_project_takes_the_jars_that_travel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, str] | None] = []
+
+    def prepare(
+        _project: Path, _packages: list[str], *, locked: dict[str, str] | None = None
+    ) -> SimpleNamespace:
+        asked.append(locked)
+        return SimpleNamespace(java=SimpleNamespace(home=Path("/java")), jars=(), java_options=())
+
+    monkeypatch.setattr(runtime, "prepare", prepare)
+    travelling = replace(SETTINGS, jars={"g:a:1": "a" * 64}, root=str(tmp_path / "nowhere"))
+    launch_of(travelling, tmp_path)
+    (tmp_path / ".flareiac.lock.hcl").touch()
+    launch_of(travelling, tmp_path)
+    assert asked == [{"g:a:1": "a" * 64}, None]
+
+
+def test_an_external_driver_that_does_not_come_is_named(tmp_path: Path) -> None:
+    control, said = ControlDirectory(tmp_path / "control"), list[str]()
+    with pytest.raises(Failure) as failure:
+        await_external(control, "d", cancel=threading.Event(), progress=said.append, timeout=0.0)
+    (complaint,) = failure.value.diagnostics
+    assert complaint.code == "FIK812"
+    assert f"flareiac driver {control.place}" in complaint.detail
+    assert said == ["waiting until the external driver runs"]
 
 
 def test_the_jars_are_those_of_the_lock_file_here_or_of_the_project_that_wrote_what_should_run(

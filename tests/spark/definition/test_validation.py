@@ -35,6 +35,30 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
     assert loaded(LAKE + job, tmp_path).codes == []
 
 
+ON_YARN = 'type = "spark_submit"\nmaster = "yarn"'
+STANDALONE = 'type = "spark_submit"\nmaster = "spark://a:7077"'
+ENGINES = (
+    ('type = "spark_submit"', "FIK430"),
+    ('type = "spark_submit"\nmaster = "local[4]"', "FIK430"),
+    ('type = "spark_submit"\nmaster = "spark://host"', "FIK430"),
+    ('type = "spark_submit"\nmaster = "mesos://host:5050"', "FIK430"),
+    ('type = "external"\nmaster = "standalone"', "FIK430"),
+    ('type = "spark_submit"\nmaster = "spark://a:7077"\ndeploy_mode = "cluster"', "FIK431"),
+    ('type = "spark_submit"\nmaster = "yarn"\ndeploy_mode = "cluster"', "FIK431"),
+    ('deploy_mode = "cluster"\nruntime_location = "s3://b/x"', "FIK431"),
+    ('executor = { cores = 2 }', "FIK432"),
+    ('submit_options = { queue = "etl" }', "FIK432"),
+    ('type = "spark_submit"\nmaster = "yarn"\nsubmit_options = { queu = "etl" }', "FIK433"),
+    ('type = "spark_submit"\nmaster = "yarn"\nsubmit_options = { "--queue" = "etl" }', "FIK433"),
+    ('type = "spark_submit"\nmaster = "yarn"\nsubmit_options = { "executor-memory" = "4g" }', "FIK002"),
+    (f'{ON_YARN}\nsubmit_options = {{ queue = "a" }}\nconf = {{ "spark.yarn.queue" = "b" }}', "FIK032"),
+    (f'{STANDALONE}\nexecutor = {{ instances = 2, cores = 2 }}\nconf = {{ "spark.cores.max" = "5" }}', "FIK032"),
+    ('type = "spark_submit"\nmaster = "yarn"\nexecutor = { instances = 0 }', "FIL204"),
+    ('type = "spark_submit"\nmaster = "yarn"\nexecutor = { memory = "lots" }', "FIL204"),
+    ('driver = { memory = "2 gb" }', "FIL204"),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("job", "edit", "code"),
     [
@@ -78,6 +102,7 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
             '}')), "FIK021"),
         (STATELESS, ('job "x" {', 'engine "e" { type = "emr_serverless" }\njob "x" {'), "FIK001"),
         (STATELESS, ('job "x" {', 'engine "e" { master = "yarn" }\njob "x" {'), "FIK160"),
+        *((STATELESS, ('job "x" {', f'engine "e" {{\n{lines}\n}}\njob "x" {{'), code) for lines, code in ENGINES),
         (STATELESS, ('job "x" {', ('job "x" {\n  conf = { "spark.sql.streaming.stateStore.stateSchemaCheck" '
             '= "false" }')), "FIK002"),
         (STATELESS, ('job "x" {', 'job "x" {\n  stability = { on_failure = "retry" }'), "FIK033"),
