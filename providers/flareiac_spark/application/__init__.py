@@ -9,16 +9,26 @@ from flareiac_spark.application.errors import control_trouble
 from flareiac_spark.application.external import await_external
 from flareiac_spark.application.launch import Launch, ensure_running
 from flareiac_spark.application.liveness import Liveness, is_alive, liveness, silence, why_unknown
-from flareiac_spark.application.operation_client import run_operation, stop_application, wait_for
+from flareiac_spark.application.operation_client import (
+    await_end,
+    end_application,
+    run_operation,
+    stop_application,
+    wait_for,
+)
+from flareiac_spark.application.submit import ensure_submitted
 from flareiac_spark.application.takeover import end_if_gone, is_elsewhere_and_silent
 
 __all__ = [
     "Launch",
     "Liveness",
+    "await_end",
     "await_external",
     "control_trouble",
+    "end_application",
     "end_if_gone",
     "ensure_running",
+    "ensure_submitted",
     "is_alive",
     "is_elsewhere_and_silent",
     "liveness",

@@ -75,6 +75,15 @@ def does_not_end(pid: int, seconds: float) -> Diagnostic:
     return error(codes.APPLICATION_DOES_NOT_END, detail)
 
 
+def does_not_answer_end(host: str, seconds: float) -> Diagnostic:
+    detail = (
+        f"The application on {host} was asked to end, and still runs after {seconds:.0f} s. A batch may take "
+        "longer than graceful_stop; wait, or end it where the cluster manages it (yarn application -kill, "
+        "kubectl delete pod)."
+    )
+    return error(codes.APPLICATION_DOES_NOT_END, detail)
+
+
 def is_silent(why: str) -> Diagnostic:
     detail = (
         f"{why[:1].upper()}{why[1:]}. It may still write, so nothing was started beside it. Let it continue, "
@@ -105,6 +114,14 @@ def not_served(place: Place, seconds: float, status: Status | None, *, lives: bo
 
 def not_startable(why: str) -> Diagnostic:
     return error(codes.APPLICATION_NOT_STARTED, why)
+
+
+def not_submitted(cause: str, code: int, output: Place) -> Diagnostic:
+    detail = (
+        f"{cause}\nspark-submit ended with code {code} before the driver answered. Its whole output is in "
+        f"{output}."
+    )
+    return error(codes.APPLICATION_NOT_STARTED, detail)
 
 
 def not_ours(pid: int) -> Diagnostic:

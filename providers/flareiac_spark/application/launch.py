@@ -115,16 +115,20 @@ def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
     return ProcessIdentity(pid=pid, started=start_of(pid) or "")
 
 
-def environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
-    """What a driver's process is given."""
-    dropped = {
+def dropped_variables() -> tuple[str, ...]:
+    """Variables of another Spark, which a process that is started here must not see."""
+    return (
         "PYSPARK_GATEWAY_PORT",
         "PYSPARK_GATEWAY_SECRET",
         "PYSPARK_SUBMIT_ARGS",
         "SPARK_HOME",
         "SPARK_CONF_DIR",
-    }
-    found = {key: value for key, value in os.environ.items() if key not in dropped}
+    )
+
+
+def environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
+    """What a driver's process is given."""
+    found = {key: value for key, value in os.environ.items() if key not in dropped_variables()}
     found |= {
         "FLAREIAC_DRIVER_OUTPUT": str(control.driver_output),
         "FLAREIAC_LAUNCH_CONF": json.dumps(launch_conf(launch)),

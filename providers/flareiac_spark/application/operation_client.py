@@ -14,7 +14,16 @@ from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import read_output
 from flareiac_spark.application.liveness import Liveness, driver_of, is_here, jvm_of, liveness
-from flareiac_spark.control import ControlDirectory, ControlError, Operation, Result, Status, is_running
+from flareiac_spark.control import (
+    ControlDirectory,
+    ControlError,
+    End,
+    Operation,
+    Result,
+    Status,
+    is_running,
+)
+from flareiac_spark.control.operations import ENDING
 
 T = TypeVar("T")
 
@@ -93,6 +102,43 @@ def stop_application(
             raise Failure(errors.does_not_end(driver.pid, timeout))
         cancel.wait(control.rhythm.poll)
     return True
+
+
+def end_application(
+    control: ControlDirectory, *, timeout: float, cancel: threading.Event | None = None
+) -> bool:
+    """Asks an application whose processes no command can see to end, through its control directory, and waits
+    until it has said its last word. False if cancelled before that. Raises ``Failure``.
+    """
+    try:
+        status = control.read_status()
+        if status is None or liveness(status) is Liveness.GONE:
+            return True
+        asked = Operation(id=f"{ENDING}{status.application.id}", work=End(application=status.application.id))
+        control.submit_operation(asked)
+        ended = await_end(control, status, timeout=timeout, cancel=cancel)
+        if ended:
+            control.forget_operation(asked.id)
+        return ended
+    except ControlError as failure:
+        raise Failure(errors.control_trouble(failure)) from failure
+
+
+def await_end(
+    control: ControlDirectory, status: Status, *, timeout: float, cancel: threading.Event | None = None
+) -> bool:
+    """Waits until this application is gone; False if cancelled before that. Raises ``Failure`` and
+    ``ControlError``.
+    """
+    deadline, cancel = time.monotonic() + timeout, cancel or threading.Event()
+    while not cancel.is_set():
+        now = control.read_status()
+        if now is None or now.application.id != status.application.id or liveness(now) is Liveness.GONE:
+            return True
+        if time.monotonic() > deadline:
+            raise Failure(errors.does_not_answer_end(status.application.host, timeout))
+        cancel.wait(control.rhythm.poll)
+    return False
 
 
 def _terminate(pid: int) -> None:

@@ -11,6 +11,7 @@ from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.control.lease import Lease
 from flareiac_spark.control.operations import (
     Analysed,
+    End,
     Finding,
     Finish,
     Maintain,
@@ -66,6 +67,7 @@ __all__ = [
     "Dedup",
     "Desired",
     "DesiredJob",
+    "End",
     "ErrorSummary",
     "FilesInput",
     "Finding",

@@ -16,6 +16,9 @@ job can add to them.
 PROXY_USER: Final = "spark.flareiac.proxyUser"
 """A setting that Spark does not know: as whom it runs."""
 
+SUBMITTED: Final = "spark.flareiac.settings"
+"""A setting that Spark does not know: the digest of the settings that an application was submitted with."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSettings:
@@ -23,9 +26,9 @@ class ApplicationSettings:
     means: never by itself.
 
     ``supervised``: its supervisor starts the driver again when it ends, so that it ends itself to take new
-    settings. ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``:
-    Spark's, for who starts the driver. ``jars``: SHA-256 by coordinate, for a driver on a host without the
-    project.
+    settings. ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``,
+    ``cores``: Spark's, for who starts the driver. ``jars``: SHA-256 by coordinate, for a driver
+    on a host without the project.
     """
 
     digest: str = ""
@@ -37,6 +40,7 @@ class ApplicationSettings:
     root: str = ""
     master: str = "local[*]"
     memory: str | None = None
+    cores: int | None = field(default=None, metadata=SPARSE)
     supervised: bool = field(default=False, metadata=SPARSE)
     jars: Mapping[str, str] = field(default_factory=dict, metadata=SPARSE)
 

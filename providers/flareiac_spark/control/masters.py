@@ -17,6 +17,11 @@ def is_standalone(master: str) -> bool:
     return master.startswith("spark://")
 
 
+def is_kubernetes(master: str) -> bool:
+    """Whether Kubernetes runs the executors."""
+    return master.startswith("k8s://")
+
+
 def local_cores(master: str) -> int | None:
     """How many cores a local master uses, None for any other."""
     found = _LOCAL.fullmatch(master)

@@ -70,11 +70,21 @@ class Maintain:
     kind: Literal["maintain"] = "maintain"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """Stops all jobs at a commit and ends this application (its id), no other."""
+
+    application: str
+    kind: Literal["end"] = "end"
+
+
 Question: TypeAlias = Marks | Truncate | Finish
 """What a job's apply asks."""
-Work: TypeAlias = Question | Maintain
+Work: TypeAlias = Question | Maintain | End
 MAINTENANCE: Final = "maintain-"
 """Begins the id of every ``Maintain``: it takes long, and nothing waits behind it."""
+ENDING: Final = "end-"
+"""Begins the id of every ``End``: nothing that is in progress delays it."""
 UNANSWERED: Final = "The application ended before it answered; ask it again."
 """The error of what was asked of an application that is no more."""
 

@@ -23,6 +23,7 @@ from flareiac_spark.control import (
     ControlError,
     Desired,
     DesiredJob,
+    End,
     JobStatus,
     Result,
     Status,
@@ -30,7 +31,7 @@ from flareiac_spark.control import (
     moment,
     this_process,
 )
-from flareiac_spark.control.operations import MAINTENANCE, UNANSWERED
+from flareiac_spark.control.operations import ENDING, MAINTENANCE, UNANSWERED
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.driver import logs, warm_start
@@ -337,9 +338,23 @@ class Application:
     def _serve_operations(self, started: Started, asked: bool) -> None:
         self._operations = {name: future for name, future in self._operations.items() if not future.done()}
         for name in self._open_operations() if asked else ():
-            if name not in self._operations:
+            if name.startswith(ENDING) and self._is_asked_to_end(name):
+                self._end()
+            elif name not in self._operations:
                 pool = self._maintenance if name.startswith(MAINTENANCE) else self._pool
                 self._operations[name] = pool.submit(self._answer, name, started.session)
+
+    def _is_asked_to_end(self, name: str) -> bool:
+        """Whether it is this application that is asked; then that is answered."""
+        try:
+            operation = self._control.read_operation(name)
+            if operation is None or operation.work != End(application=self._id):
+                return False
+            self._control.write_result(Result(id=name, status="done"))
+        except ControlError as failure:
+            self._log.warning("what was asked cannot be answered: %s", failure)
+            return False
+        return True
 
     def _open_operations(self) -> tuple[str, ...]:
         try:

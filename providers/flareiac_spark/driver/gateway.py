@@ -8,10 +8,26 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from flareiac.kernel.durable_files import write_new
 from flareiac_spark.control.desired import PROXY_USER
+
+_PORT: Final = "PYSPARK_GATEWAY_PORT"
+"""Spark sets it for a Python that its JVM started."""
+
+
+def is_submitted() -> bool:
+    """Whether ``spark-submit`` runs this process, so that its JVM is there."""
+    return _PORT in os.environ
+
+
+def submitted_jvm() -> Any:
+    """py4j's gateway to the JVM that started this process. Raises what pyspark raises."""
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    return SparkContext._gateway
 
 
 def start_jvm(conf: Mapping[str, str], scratch: Path) -> Any:
@@ -20,18 +36,24 @@ def start_jvm(conf: Mapping[str, str], scratch: Path) -> Any:
     """
     from pyspark import SparkContext
 
+    if is_submitted():
+        return submitted_jvm()
     properties = scratch / ".spark.properties"
-    _write_properties(properties, conf)
-    # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have
-    # passwords.
-    user = conf.get(PROXY_USER)
-    as_user = f"--proxy-user {shlex.quote(user)} " if user else ""
-    os.environ["PYSPARK_SUBMIT_ARGS"] = f'{as_user}--properties-file "{properties}" pyspark-shell'
+    write_properties(properties, conf)
+    os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join((*submit_words(conf, properties), "pyspark-shell"))
     try:
         SparkContext._ensure_initialized()
     finally:
         properties.unlink(missing_ok=True)
     return SparkContext._gateway
+
+
+def submit_words(conf: Mapping[str, str], properties: Path) -> tuple[str, ...]:
+    """The words of spark-submit that say with which settings. They are in a file: every user of a machine can
+    read a process's words, and catalogs have passwords.
+    """
+    user = conf.get(PROXY_USER)
+    return (*(("--proxy-user", user) if user else ()), "--properties-file", str(properties))
 
 
 def end_jvm(seconds: float) -> None:
@@ -57,7 +79,8 @@ def end_jvm(seconds: float) -> None:
         process.wait()
 
 
-def _write_properties(path: Path, conf: Mapping[str, str]) -> None:
+def write_properties(path: Path, conf: Mapping[str, str]) -> None:
+    """A file of settings that only its owner can read. Raises ``OSError``."""
     path.unlink(missing_ok=True)
     lines = (f"{_escape(key, ' :=#!')}={_escape(value, '')}\n" for key, value in conf.items())
     write_new(path, "".join(lines).encode("ascii"))

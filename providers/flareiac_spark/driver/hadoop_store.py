@@ -26,13 +26,20 @@ _PATIENCE: Final = {
 """A heartbeat that waits for minutes comes too late; the next one tries again. No write looks whether a
 folder has its name.
 """
+_HADOOP: Final = "spark.hadoop."
+_NONE: Final[Mapping[str, str]] = {}
 _CONFLICT: Final = ("ConditionalRequestConflict", "Status Code: 409")
 
 
-def configuration(jvm: Any, environment: Mapping[str, str]) -> Any:
-    """Hadoop's configuration for S3 as the environment says it is reached, before Spark runs."""
+def configuration(jvm: Any, environment: Mapping[str, str], spark_conf: Mapping[str, str] = _NONE) -> Any:
+    """Hadoop's configuration for S3 before Spark runs: as the environment says it is reached, and as Spark's
+    settings say.
+    """
     conf = jvm.org.apache.hadoop.conf.Configuration()
-    for name, value in {**hadoop_settings(environment), **_PATIENCE}.items():
+    given = {
+        name.removeprefix(_HADOOP): value for name, value in spark_conf.items() if name.startswith(_HADOOP)
+    }
+    for name, value in {**hadoop_settings(environment), **given, **_PATIENCE}.items():
         conf.set(name, value)
     return conf
 

@@ -1,7 +1,9 @@
 """Opens the control directory of a driver. One in object storage is reached through the JVM that Spark starts
-in later, so that a driver needs no Python package for it.
+in later, so that a driver needs no Python package for it. ``spark-submit`` has started that JVM where it runs
+the driver on a host of the cluster.
 """
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +11,9 @@ from typing import Any, Final
 
 from flareiac.kernel.durable_files import make_directory
 from flareiac_spark.control import ApplicationSettings, ControlDirectory
+from flareiac_spark.control.desired import SUBMITTED
 from flareiac_spark.control.directory import scratch_of
-from flareiac_spark.driver.gateway import end_jvm, start_jvm
+from flareiac_spark.driver.gateway import end_jvm, is_submitted, start_jvm, submitted_jvm
 from flareiac_spark.driver.hadoop_store import HadoopStore, configuration
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.spark_session import JAVA_OPTIONS, LAUNCH_CONF, machine_conf, with_java_options
@@ -23,13 +26,20 @@ _OF_THE_JVM: Final = (JAVA_OPTIONS, "spark.driver.defaultJavaOptions", "spark.dr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """``jvm``: the settings of the JVM that runs already, None where none does."""
+    """``jvm``: the settings of the JVM that runs already, None where none does. ``submitted``: the digest of
+    the settings that ``spark-submit`` started it with, None where this process starts it.
+    """
 
     control: ControlDirectory
     jvm: dict[str, str] | None = None
+    submitted: str | None = None
 
     def refuse_others(self, settings: ApplicationSettings) -> None:
         """Raises ``Refusal`` where the JVM that runs is not the one that these settings ask for."""
+        if self.submitted is not None and self.submitted != settings.digest:
+            raise Refusal(
+                "SETTINGS_CHANGED", "The settings changed after it was submitted. Apply submits it again."
+            )
         if self.jvm is not None and self.jvm != _jvm_conf(settings):
             raise Refusal(
                 "SETTINGS_CHANGED", "The options of its JVM changed while it started. Start it again."
@@ -38,6 +48,8 @@ class Opened:
 
 def open_control(location: str) -> Opened:
     """Raises ``Refusal``, ``ControlError``, ``OSError`` and what pyspark raises."""
+    if is_submitted():
+        return _of_submitted(location)
     if not is_object_uri(location):
         return Opened(control=ControlDirectory(Path(location)))
     if LAUNCH_CONF not in os.environ:
@@ -52,6 +64,20 @@ def open_control(location: str) -> Opened:
         end_jvm(_JVM_END_SECONDS)
         control = _through_jvm(location, wanted, scratch)
     return Opened(control=control, jvm=wanted)
+
+
+def _of_submitted(location: str) -> Opened:
+    """What ``spark-submit`` was given counts as the machine's share of the settings."""
+    from pyspark import SparkConf
+
+    jvm: Any = submitted_jvm().jvm
+    machine = dict(SparkConf(_jvm=jvm).getAll())
+    os.environ[LAUNCH_CONF] = json.dumps(machine)
+    hadoop = configuration(jvm, os.environ, machine)
+    open_with(lambda bucket: HadoopStore(jvm, hadoop, bucket))
+    control = ControlDirectory(location)
+    make_directory(control.scratch)
+    return Opened(control=control, submitted=machine.get(SUBMITTED, ""))
 
 
 def started_without_jars(location: object) -> str:

@@ -11,6 +11,7 @@ from logging import Logger
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from flareiac_spark.control import (
+    End,
     Finish,
     Maintain,
     Marks,
@@ -76,6 +77,8 @@ def serve(operation: Operation, shop: OperationContext) -> Result:
             return done()
         case Maintain() as work:
             return done(maintained=maintain(shop.new_session, work, shop.locks, shop.pause, shop.log))
+        case End():
+            raise Refusal("ANOTHER_APPLICATION", "It was asked of an application that is no more.")
         case _:
             assert_never(operation.work)
 

@@ -136,7 +136,9 @@ def with_java_options(
     conf: Mapping[str, str], machine: Mapping[str, str], shared: Mapping[str, str]
 ) -> dict[str, str]:
     """Settings with the JVM options of both, the shared ones last."""
-    options = [given[JAVA_OPTIONS] for given in (machine, shared) if given.get(JAVA_OPTIONS)]
+    # Once where spark-submit was given the shared ones.
+    given = dict.fromkeys(each[JAVA_OPTIONS] for each in (machine, shared) if each.get(JAVA_OPTIONS))
+    options = list(given)
     return {**conf, JAVA_OPTIONS: " ".join(options)} if options else dict(conf)
 
 

@@ -14,10 +14,13 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.application import (
     Launch,
+    await_end,
     await_external,
     control_trouble,
+    end_application,
     end_if_gone,
     ensure_running,
+    ensure_submitted,
     is_alive,
     is_elsewhere_and_silent,
     stop_application,
@@ -33,6 +36,8 @@ from flareiac_spark.storage import hadoop_settings, is_object_uri
 
 _EXTENSIONS = "spark.sql.extensions"
 _CATALOG = "spark.sql.catalog."
+_MARGIN_SECONDS: Final = 60.0
+"""Beyond ``graceful_stop``, for Spark's own end."""
 _LOCATION: Final = "location"
 """Where a checkpoint is."""
 
@@ -119,7 +124,8 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
         root=str(project.root),
         master=engine.master,
         memory=engine.driver.memory,
-        supervised=engine.type == EXTERNAL,
+        cores=engine.driver.cores if engine.deploy_mode else None,
+        supervised=engine.type == EXTERNAL or bool(engine.deploy_mode),
         jars=_locked(project, packages) if engine.type == EXTERNAL else {},
     )
 
@@ -217,6 +223,8 @@ class Applications:
             settings_digest = asked.application.digest if asked is not None else ""
             return await_external(control, settings_digest, cancel=cancel, progress=progress)
         self.end_if_gone(engine, cancel, progress)
+        if engine.deploy_mode:
+            return self._bring_up_submitted(engine, cancel, progress)
         with self._lock_of(engine):
             status, desired = read_status(control), read_desired(control)
             if (
@@ -226,7 +234,7 @@ class Applications:
                 and status.application.digest != desired.application.digest
             ):
                 progress("restarting the Spark application: its settings changed")
-                if not stop_application(control, timeout=engine.graceful_stop_ms / 1000 + 60, cancel=cancel):
+                if not self.end(engine, cancel):
                     return None
                 status = None
             if not is_alive(status):
@@ -237,6 +245,33 @@ class Applications:
                 launch_of(wanted, self.project.root) if not is_alive(status) else Launch(),
                 cancel=cancel,
             )
+
+    def _bring_up_submitted(
+        self, engine: EngineDefinition, cancel: threading.Event, progress: Callable[[str], None]
+    ) -> Status | None:
+        """On a host of the cluster: one that sees other settings ends by itself."""
+        control, patience = self.control(engine), engine.graceful_stop_ms / 1000 + _MARGIN_SECONDS
+        with self._lock_of(engine):
+            status, desired = read_status(control), read_desired(control)
+            wanted = desired.application if desired is not None else ApplicationSettings()
+            if status is not None and is_alive(status) and status.application.digest != wanted.digest:
+                progress("waiting until the Spark application ends: its settings changed")
+                try:
+                    if not await_end(control, status, timeout=patience, cancel=cancel):
+                        return None
+                except ControlError as failure:
+                    raise Failure(control_trouble(failure)) from failure
+                status = None
+            launch = Launch() if is_alive(status) else launch_of(wanted, self.project.root)
+            return ensure_submitted(control, wanted, launch, cancel=cancel, progress=progress)
+
+    def end(self, engine: EngineDefinition, cancel: threading.Event) -> bool:
+        """Ends the application, each query after its next commit; False if cancelled before that. Raises
+        ``Failure``.
+        """
+        patience = engine.graceful_stop_ms / 1000 + _MARGIN_SECONDS
+        end = end_application if engine.deploy_mode else stop_application
+        return end(self.control(engine), timeout=patience, cancel=cancel)
 
     def end_if_gone(
         self, engine: EngineDefinition, cancel: threading.Event, progress: Callable[[str], None]

@@ -6,18 +6,14 @@ where its checkpoint stands.
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
-from flareiac_spark.application import Liveness, liveness, stop_application
+from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.engine.engine_definition import EXTERNAL, EngineDefinition
-
-_MARGIN_SECONDS: Final = 60.0
-"""Beyond ``graceful_stop``, for Spark's own end."""
 
 
 def steer_engine(
@@ -58,8 +54,7 @@ def _ended(
     if liveness(read_status(control)) is Liveness.GONE:
         return [f"{address}: its application does not run."]
     progress(f"{address}: each query ends after its next commit, at the latest after graceful_stop...")
-    timeout = engine.graceful_stop_ms / 1000 + _MARGIN_SECONDS
-    if not stop_application(control, timeout=timeout, cancel=cancel):
+    if not applications.end(engine, cancel):
         raise Failure(
             error(
                 codes.ENGINE_CONTROL_CANCELLED,

@@ -1,0 +1,93 @@
+"""The driver as files that travel: an archive of modules for ``--py-files``, and the file that starts it.
+
+The archive has what a driver imports, the packages of the table tasks that are installed here, and the
+metadata by which these are found as if they were installed there. Equal contents make equal bytes. Reads the
+installed packages; never imports one.
+"""
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import flareiac
+from flareiac.sdk.table_tasks import GROUP
+from flareiac_spark.control.code_archive import code_digest, packed
+
+_OWN: Final = ("flareiac/__init__.py", "flareiac/kernel", "flareiac/sdk", "flareiac_spark")
+_ENTRY: Final = "flareiac_spark/driver/submitted.py"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriverArchive:
+    """``modules``: contents by name inside the archive."""
+
+    modules: Mapping[str, bytes]
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the contents."""
+        return code_digest(self.modules)
+
+    @cached_property
+    def content(self) -> bytes:
+        """The archive as a file."""
+        return packed(self.modules)
+
+    @property
+    def entry(self) -> bytes:
+        """The file that starts the driver."""
+        return self.modules[_ENTRY]
+
+
+def driver_archive() -> DriverArchive:
+    """That of the packages that are installed here."""
+    found: dict[str, bytes] = {}
+    for name in _OWN:
+        root = _folder_of(name.partition("/")[0])
+        found |= _below(root.parent, root.parent / name) if root is not None else {}
+    for distribution, entries in _performers().items():
+        for package in sorted({value.partition(":")[0].partition(".")[0] for value in entries.values()}):
+            root = _folder_of(package)
+            if root is not None and package not in ("flareiac", "flareiac_spark"):
+                found |= _below(root.parent, root)
+        found |= _metadata(distribution, entries)
+    return DriverArchive(modules=dict(sorted(found.items())))
+
+
+def _folder_of(package: str) -> Path | None:
+    """The folder of a package, or the file of a module; None for one that is no file."""
+    if package == "flareiac":
+        return Path(flareiac.__file__).parent
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        return None
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations)))
+    return Path(spec.origin) if spec.origin else None
+
+
+def _below(root: Path, place: Path) -> dict[str, bytes]:
+    files = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+
+
+def _performers() -> dict[tuple[str, str], dict[str, str]]:
+    """Entry points by the name and version of the package that declares them."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for entry in importlib.metadata.entry_points(group=GROUP):
+        if entry.dist is not None:
+            found.setdefault((entry.dist.name, entry.dist.version), {})[entry.name] = entry.value
+    return dict(sorted(found.items()))
+
+
+def _metadata(distribution: tuple[str, str], entries: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    """What ``importlib.metadata`` reads of an installed package."""
+    name, version = distribution
+    folder = f"{name.replace('-', '_')}-{version}.dist-info"
+    declared = "".join(f"{key} = {value}\n" for key, value in sorted(entries.items()))
+    yield f"{folder}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+    yield f"{folder}/entry_points.txt", f"[{GROUP}]\n{declared}".encode()
