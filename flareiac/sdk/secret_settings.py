@@ -43,6 +43,8 @@ _PLAIN_HEADERS: Final = frozenset(
 )
 """Any other header of a request may be what lets it in."""
 _OF_SPARK: Final = re.compile(r"^(spark\.sql\.catalog\.[^.]+|spark\.hadoop)\.")
+_REFERENCES: Final = re.compile(r"^spark\.kubernetes\.(driver|executor)\.(secretKeyRef|secrets)\.")
+"""Settings that say where a cluster keeps a secret."""
 _JAVA_PROPERTY: Final = re.compile(r"(?:^|\s)-D([^\s=]+)=\S")
 _SWITCHES: Final = frozenset({"", "true", "false"})
 """Values that are no secret whatever the setting is called."""
@@ -51,6 +53,8 @@ _SWITCHES: Final = frozenset({"", "true", "false"})
 def is_secret(name: str) -> bool:
     """Whether a setting of this name is one, or may be."""
     plain = _OF_SPARK.sub("", name)
+    if _REFERENCES.match(plain):
+        return False
     if plain.lower().startswith(_HEADER):
         return plain.lower().removeprefix(_HEADER) not in _PLAIN_HEADERS
     return plain.startswith(_OF_PROVIDER) or (bool(_SECRET.search(plain)) and not _HARMLESS.search(plain))

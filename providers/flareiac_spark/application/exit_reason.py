@@ -2,6 +2,8 @@
 
 import re
 
+from flareiac_spark.driver.submitted import EXIT_NO_DRIVER, EXIT_OLD_PYTHON
+
 _TELLING = (
     re.compile(r"flareiac driver (?:ended|refused to start): (?P<cause>.+)"),
     re.compile(
@@ -19,7 +21,16 @@ _TELLING = (
     re.compile(r"(?P<cause>.*UnsupportedClassVersionError.*|.*Address already in use.*|.*BindException.*)"),
     re.compile(r"(?P<cause>ModuleNotFoundError: .*|ImportError: .*)"),
     re.compile(r'Exception in thread "main" (?P<cause>.+)'),
+    re.compile(r"Caused by: (?P<cause>java\.(?:io|net)\..+)"),
 )
+_CODES = {
+    EXIT_OLD_PYTHON: "The Python of the host or image that runs the driver is older than 3.11. Use another "
+    'image, or name a newer one: conf = { "spark.pyspark.python" = "/opt/python/bin/python3" }.',
+    EXIT_NO_DRIVER: "The host or image that runs the driver cannot import it: its Python lacks a module, or "
+    "the archive of --py-files did not arrive.",
+}
+"""What the exit code of a driver tells whose output is on another host."""
+_EXITED = re.compile(r"(?:exit code: |[Uu]ser application exited with (?:status )?|exitCode: )(?P<code>\d+)")
 _USELESS = ("JAVA_GATEWAY_EXITED", "Java gateway process exited")
 
 
@@ -27,6 +38,9 @@ def exit_reason(output: str) -> str:
     """One or a few lines that tell best why the process ended."""
     output = output.replace("initialization of VM\n", "initialization of VM: ")
     lines = [line.strip() for line in output.splitlines() if line.strip()]
+    told = {_CODES.get(int(match["code"]), "") for match in _EXITED.finditer(output)} - {""}
+    if told:
+        return "\n".join(sorted(told))
     causes = [
         match["cause"].strip() for line in lines for pattern in _TELLING if (match := pattern.search(line))
     ]

@@ -93,9 +93,14 @@ def launch_conf(launch: Launch) -> dict[str, str]:
     return conf
 
 
+def driver_words(launch: Launch, location: str) -> tuple[str, ...]:
+    """The words that start a driver on this host; it runs ``spark-submit`` itself, in client mode."""
+    return launch.python, "-m", "flareiac_spark.driver", location
+
+
 def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
     output = control.driver_output
-    command = [launch.python, "-m", "flareiac_spark.driver", str(control.place)]
+    command = driver_words(launch, str(control.place))
     try:
         make_directory(output.parent)
         if output.exists():
