@@ -75,7 +75,7 @@ def _submitted(
     files = put_files(control, settings.master, driver_archive(), launch.jars)
     properties = control.scratch / f".submit-{os.getpid()}.properties"
     asked = submission(settings, files, str(control.place), properties, os.environ)
-    home = _spark_home()
+    home = spark_home()
     try:
         write_properties(properties, asked.properties)
         with control.driver_output.open("wb") as output:
@@ -129,7 +129,8 @@ def _put(place: Place, content: Callable[[], bytes]) -> str:
     return as_hadoop(str(place))
 
 
-def _spark_home() -> Path:
+def spark_home() -> Path:
+    """The installed Spark. Raises ``OSError``."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise FileNotFoundError("pyspark is not installed")

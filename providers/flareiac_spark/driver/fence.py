@@ -15,11 +15,18 @@ import struct
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 _SHARE = 0.75
 """Of the lease's term: the rest is for ending the JVM."""
 _FORMAT = "d"
 _LONGEST_LOOK = 1.0
+_ROOT = str(Path(__file__).parents[2])
+"""A folder of modules, or an archive of them."""
+_RUN = (
+    "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+    f"runpy.run_module({__name__!r}, run_name='__main__')"
+)
 
 
 class Fence:
@@ -27,7 +34,7 @@ class Fence:
 
     def __init__(self, jvm_pid: int, term: float) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, str(jvm_pid), str(term * _SHARE)],
+            [sys.executable, "-I", "-S", "-c", _RUN, _ROOT, str(jvm_pid), str(term * _SHARE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
