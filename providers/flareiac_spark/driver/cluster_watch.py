@@ -13,13 +13,11 @@ from flareiac_spark.driver.executor_shortage import (
     ALIVE,
     MasterAnswer,
     Need,
-    OtherApplication,
     Silence,
-    Worker,
     is_forgotten,
     shortage,
 )
-from flareiac_spark.driver.jvm import jvm
+from flareiac_spark.driver.master_answer import ask_master
 from flareiac_spark.driver.root_cause import root_cause_of
 
 if TYPE_CHECKING:
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 _EVERY_SECONDS = 2.0
 _PATIENCE_SECONDS = 15.0
 """Executors take some seconds to start, and are lost and replaced."""
-_ASK_SECONDS = 10
-_MESSAGES = "org.apache.spark.deploy.DeployMessages$"
 _LOOK_THERE = "Look at its queue, its quota and what is free there"
 _NO_EXECUTOR = "no executor runs"
 _ENDED = (
@@ -166,45 +162,8 @@ class SparkCluster:
         return found
 
     def _answer(self, host: str, port: int) -> MasterAnswer | Silence:
+        own = str(self._context.sc().applicationId())
         try:
-            return _as_answer(_state(host, port), str(self._context.sc().applicationId()))
+            return ask_master(host, port, own)
         except Exception as failure:  # noqa: BLE001 - Java's own errors
             return Silence(why=root_cause_of(failure).message.partition("\n")[0].rstrip(". "))
-
-
-def _state(host: str, port: int) -> Any:
-    """What a master says of itself, as its own web page asks for it. Raises Java's errors."""
-    java: Any = jvm()
-    of_class = java.java.lang.Class.forName
-    request = of_class(f"{_MESSAGES}RequestMasterState$").getField("MODULE$").get(None)
-    tag = java.scala.reflect.ClassTag.apply(of_class(f"{_MESSAGES}MasterStateResponse"))
-    limit = java.org.apache.spark.rpc.RpcTimeout(
-        java.scala.concurrent.duration.FiniteDuration(
-            _ASK_SECONDS, java.java.util.concurrent.TimeUnit.SECONDS
-        ),
-        "the answer of the master",
-    )
-    environment = java.org.apache.spark.SparkEnv.get().rpcEnv()
-    endpoint = environment.setupEndpointRef(java.org.apache.spark.rpc.RpcAddress(host, port), "Master")
-    return endpoint.askSync(request, limit, tag)
-
-
-def _as_answer(state: Any, own: str) -> MasterAnswer:
-    applications = list(state.activeApps())
-    return MasterAnswer(
-        status=str(state.status().toString()),
-        workers=tuple(
-            Worker(
-                state=str(worker.state().toString()),
-                cores_free=int(worker.coresFree()),
-                memory_free=int(worker.memoryFree()),
-            )
-            for worker in state.workers()
-        ),
-        others=tuple(
-            OtherApplication(name=str(item.desc().name()), cores=int(item.coresGranted()))
-            for item in applications
-            if item.id() != own
-        ),
-        granted=next((int(item.coresGranted()) for item in applications if item.id() == own), None),
-    )

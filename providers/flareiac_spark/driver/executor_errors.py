@@ -1,8 +1,8 @@
 """Recognizes what goes wrong on executors alone: their memory, their end, their Python. Pure."""
 
 import re
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol, TypeAlias
 
 MEMORY: Final = "EXECUTOR_OUT_OF_MEMORY"
 LOST: Final = "EXECUTOR_LOST"
@@ -10,9 +10,12 @@ NO_PYTHON: Final = "EXECUTOR_WITHOUT_PYTHON"
 OTHER_PYTHON: Final = "EXECUTOR_PYTHON_DIFFERS"
 
 _TASK: Final = re.compile(
-    r"Lost task \S+ in stage \S+ \(TID \d+\) \((?P<host>\S+) executor (?P<executor>\w+)\)"
+    r"Lost task \S+ in stage (?P<stage>\d+)\.(?P<attempt>\d+) \(TID \d+\) "
+    r"\((?P<host>\S+) executor (?P<executor>\w+)\)"
 )
 _ENDED: Final = re.compile(r"ExecutorLostFailure \(executor \w+ exited[^)]*\) Reason: (?P<why>[^\n]*)")
+_ENDING: Final = re.compile(r"RejectedExecutionException: [^\n]*\[Shutting down")
+"""A task that reached an executor while it ended."""
 _OUT_OF_MEMORY: Final = re.compile(
     r"java\.lang\.OutOfMemoryError: [^\n]*|exited with code 52\b[^\n]*|OOMKilled[^\n]*|"
     r"Container killed by YARN for exceeding[^\n]*"
@@ -44,6 +47,10 @@ _HERE: Final = "driver"
 """What Spark calls the executor of a local application."""
 
 
+FailedTasks: TypeAlias = Callable[[int, int], Sequence[str]]
+"""The errors of tasks by the number of their stage and of its attempt."""
+
+
 class _Link(Protocol):
     """One throwable of a chain of causes."""
 
@@ -51,9 +58,12 @@ class _Link(Protocol):
     def message(self) -> str: ...
 
 
-def found_in(chain: Sequence[_Link]) -> tuple[str, str] | None:
+def found_in(chain: Sequence[_Link], failed_tasks: FailedTasks) -> tuple[str, str] | None:
     """The class and the message of an executor's trouble in a chain of causes, outermost first. That of a
     task in the driver itself is none.
+
+    The chain tells of the last task that failed alone. Where its executor just ended, ``failed_tasks`` of the
+    stage tell whether that was for its memory.
     """
     text = next((link.message for link in chain if _TASK.search(link.message)), None)
     task = _TASK.search(text or "")
@@ -67,9 +77,18 @@ def found_in(chain: Sequence[_Link]) -> tuple[str, str] | None:
         return NO_PYTHON, f"{found['program']} cannot be run {where}: {found['why']}."
     if found := _OUT_OF_MEMORY.search(text):
         return MEMORY, f"A task ran out of memory {where}: {found[0].rstrip('. ')}."
-    if found := _ENDED.search(text):
-        return LOST, f"The process of a task ended {where}: {found['why'].rstrip('. ')}."
-    return None
+    return _ended(text, task, where, failed_tasks)
+
+
+def _ended(text: str, task: re.Match[str], where: str, failed_tasks: FailedTasks) -> tuple[str, str] | None:
+    ended = _ENDED.search(text)
+    if not ended and not _ENDING.search(text):
+        return None
+    for error in failed_tasks(int(task["stage"]), int(task["attempt"])):
+        if found := _OUT_OF_MEMORY.search(error):
+            return MEMORY, f"A task ran out of memory on an executor: {found[0].rstrip('. ')}."
+    why = ended["why"].rstrip(". ") if ended else "it was ending when the task came"
+    return LOST, f"The process of a task ended {where}: {why}."
 
 
 def way_out(error_class: str) -> str | None:

@@ -24,15 +24,23 @@ class OtherApplication:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What the cluster has. ``granted``: cores that this application holds."""
+
+    workers: tuple[Worker, ...] = ()
+    others: tuple[OtherApplication, ...] = ()
+    granted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MasterAnswer:
-    """``status`` is the master's own: ALIVE, STANDBY, RECOVERING. ``granted``: cores that this application
-    holds there, None where the master does not know it.
+    """``status`` is the master's own: ALIVE, STANDBY, RECOVERING. ``knows``: whether it knows this
+    application. ``figures`` is None where its web page could not be read.
     """
 
     status: str
-    workers: tuple[Worker, ...] = ()
-    others: tuple[OtherApplication, ...] = ()
-    granted: int | None = None
+    knows: bool
+    figures: Figures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +63,7 @@ def is_forgotten(found: MasterAnswer | Silence) -> bool:
     """Whether a master that decides alone does not know the application: it was started again without its
     memory. Spark never registers a second time, so that no executor would ever come.
     """
-    return isinstance(found, MasterAnswer) and found.status == ALIVE and found.granted is None
+    return isinstance(found, MasterAnswer) and found.status == ALIVE and not found.knows
 
 
 def shortage(found: MasterAnswer | Silence, need: Need) -> str:
@@ -67,8 +75,17 @@ def shortage(found: MasterAnswer | Silence, need: Need) -> str:
         )
     if found.status != ALIVE:
         return f"the master {need.master} says {found.status}. {_GOES_ON} when it is ALIVE"
-    if found.granted is None:
+    if not found.knows:
         return f"the master {need.master} does not know the application: it was started again meanwhile"
+    if found.figures is None:
+        return (
+            f"{need.master} has given none so far. Its web page lists the workers that are alive, and the "
+            f"applications that hold their cores. {_GOES_ON} when an executor runs"
+        )
+    return _of_figures(found.figures, need)
+
+
+def _of_figures(found: Figures, need: Need) -> str:
     alive = [worker for worker in found.workers if worker.state == ALIVE]
     if not alive:
         return f"no worker of {need.master} is alive. Start workers. {_GOES_ON} then"

@@ -8,7 +8,7 @@ from typing import Final
 from flareiac_spark.control.masters import is_standalone, standalone_hosts
 from flareiac_spark.driver.refusal import Refusal
 
-_WAIT_SECONDS: Final = 30.0
+_WAIT_SECONDS: Final = 15.0
 _CONNECT_SECONDS: Final = 5.0
 _AGAIN_SECONDS: Final = 1.0
 

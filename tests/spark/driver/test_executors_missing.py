@@ -8,6 +8,7 @@ import pytest
 from flareiac_spark.driver.cluster_watch import ClusterWatch
 from flareiac_spark.driver.executor_shortage import (
     ALIVE,
+    Figures,
     MasterAnswer,
     Need,
     OtherApplication,
@@ -35,24 +36,30 @@ MISMATCH = (
 HOG = OtherApplication(name="nightly", cores=7)
 
 
+def has(*workers: Worker, others: tuple[OtherApplication, ...] = (), granted: int = 0) -> MasterAnswer:
+    figures = Figures(workers=workers, others=others, granted=granted)
+    return MasterAnswer(status=ALIVE, knows=True, figures=figures)
+
+
 @pytest.mark.parametrize(
     ("found", "said"),
     [
         (Silence(why="Connection refused"), "spark://m:7077 does not answer: Connection refused. Start it"),
-        (MasterAnswer(status="RECOVERING", granted=0), "says RECOVERING"),
-        (MasterAnswer(status=ALIVE), "does not know the application"),
-        (MasterAnswer(status=ALIVE, granted=0), "no worker of spark://m:7077 is alive. Start workers"),
-        (MasterAnswer(status=ALIVE, granted=0, workers=(GONE,)), "no worker of spark://m:7077 is alive"),
-        (MasterAnswer(status=ALIVE, granted=2, workers=(FREE,)), "none has reached the driver"),
+        (MasterAnswer(status="RECOVERING", knows=False), "says RECOVERING"),
+        (MasterAnswer(status=ALIVE, knows=False), "does not know the application"),
+        (MasterAnswer(status=ALIVE, knows=True), "has given none so far. Its web page lists the workers"),
+        (has(), "no worker of spark://m:7077 is alive. Start workers"),
+        (has(GONE), "no worker of spark://m:7077 is alive"),
+        (has(FREE, granted=2), "none has reached the driver"),
         (
-            MasterAnswer(status=ALIVE, granted=0, workers=(BUSY, GONE), others=(HOG,)),
+            has(BUSY, GONE, others=(HOG,)),
             "and 1024 MiB of memory, and 1 core of its 1 worker are free ('nightly' holds 7). Add workers",
         ),
         (
-            MasterAnswer(status=ALIVE, granted=0, workers=(SMALL,)),
+            has(SMALL),
             "no worker has more than 512 MiB of free memory. Add workers, end the other applications",
         ),
-        (MasterAnswer(status=ALIVE, granted=0, workers=(BUSY, FREE)), "lists 2 workers with free cores"),
+        (has(BUSY, FREE), "lists 2 workers with free cores"),
     ],
 )
 def test_why_there_is_no_executor_and_what_to_do(found: MasterAnswer | Silence, said: str) -> None:
@@ -60,9 +67,9 @@ def test_why_there_is_no_executor_and_what_to_do(found: MasterAnswer | Silence, 
 
 
 def test_only_an_active_master_can_have_forgotten_an_application() -> None:
-    assert is_forgotten(MasterAnswer(status=ALIVE))
-    assert not is_forgotten(MasterAnswer(status=ALIVE, granted=0))
-    assert not is_forgotten(MasterAnswer(status="STANDBY"))
+    assert is_forgotten(MasterAnswer(status=ALIVE, knows=False))
+    assert not is_forgotten(MasterAnswer(status=ALIVE, knows=True))
+    assert not is_forgotten(MasterAnswer(status="STANDBY", knows=False))
     assert not is_forgotten(Silence(why="Connection refused"))
 
 
@@ -204,6 +211,20 @@ def test_what_goes_wrong_on_an_executor_is_named_with_a_way_out(
     assert cause.error_class == error_class
     assert all(text in cause.message for text in said), cause.message
     assert not cause.permanent
+
+
+def test_a_task_that_reached_a_dying_executor_is_told_by_what_killed_that() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def others(stage: int, attempt: int) -> list[str]:
+        asked.append((stage, attempt))
+        return ["java.lang.OutOfMemoryError: Java heap space\n\tat a.B"]
+
+    chain = in_stage("java.util.concurrent.RejectedExecutionException: Task T rejected from P[Shutting down")
+    assert choose(chain).error_class == "EXECUTOR_LOST"
+    cause = choose(chain, others)
+    assert (cause.error_class, asked) == ("EXECUTOR_OUT_OF_MEMORY", [(3, 0)])
+    assert "Java heap space" in cause.message
 
 
 def test_a_task_in_the_driver_is_no_executors() -> None:
