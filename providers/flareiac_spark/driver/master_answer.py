@@ -12,7 +12,10 @@ from flareiac_spark.driver.executor_shortage import Figures, MasterAnswer, Other
 from flareiac_spark.driver.jvm import jvm
 
 _ASK_SECONDS = 10
-_MESSAGES = "org.apache.spark.deploy.DeployMessages$"
+_STATE = "org.apache.spark.deploy.DeployMessages$RequestMasterState$"
+_OF_STATE = "org.apache.spark.deploy.DeployMessages$MasterStateResponse"
+_PORTS = "org.apache.spark.deploy.master.MasterMessages$BoundPortsRequest$"
+_OF_PORTS = "org.apache.spark.deploy.master.MasterMessages$BoundPortsResponse"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -41,9 +44,9 @@ def ask_master(host: str, port: int, own: str) -> MasterAnswer:
     java: Any = jvm()
     environment = java.org.apache.spark.SparkEnv.get().rpcEnv()
     endpoint = environment.setupEndpointRef(java.org.apache.spark.rpc.RpcAddress(host, port), "Master")
-    state = _ask(endpoint, "RequestMasterState", "MasterStateResponse")
+    state = _ask(endpoint, _STATE, _OF_STATE)
     # What is used of a worker, and of its own cores, is lost on this way: Spark does not send it.
-    ports = _ask(endpoint, "BoundPortsRequest", "BoundPortsResponse")
+    ports = _ask(endpoint, _PORTS, _OF_PORTS)
     return MasterAnswer(
         status=str(state.status().toString()),
         knows=any(item.id() == own for item in state.activeApps()),
@@ -73,8 +76,8 @@ def figures(host: str, port: int, own: str) -> Figures | None:
 def _ask(endpoint: Any, request: str, answer: str) -> Any:
     java: Any = jvm()
     of_class = java.java.lang.Class.forName
-    message = of_class(f"{_MESSAGES}{request}$").getField("MODULE$").get(None)
-    tag = java.scala.reflect.ClassTag.apply(of_class(f"{_MESSAGES}{answer}"))
+    message = of_class(request).getField("MODULE$").get(None)
+    tag = java.scala.reflect.ClassTag.apply(of_class(answer))
     seconds = java.java.util.concurrent.TimeUnit.SECONDS
     span = java.scala.concurrent.duration.FiniteDuration(_ASK_SECONDS, seconds)
     limit = java.org.apache.spark.rpc.RpcTimeout(span, "the answer of the master")
