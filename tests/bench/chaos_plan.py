@@ -127,15 +127,14 @@ CLUSTER_CARDS: Final = Cards(
             for amid in (None, Command.APPLY)
         ),
         Blow(strike=Strike.WORKERS),
+        Blow(strike=Strike.WORKER),
         Blow(strike=Strike.END),
-        Blow(strike=Strike.PAUSE),
         Blow(strike=Strike.RIVAL),
     ),
-    each=2,
+    each=4,
     first=0,
     edits=True,
-    applies=(0, 1, 2),
-    apart=2,
+    applies=(1, 2),
     by_hand=0.3,
     maintenance=("", *(None for _ in range(5))),
 )

@@ -113,6 +113,7 @@ def applications(cluster: SparkCluster) -> list[str]:
     return [item["id"] for item in cluster.said().get("activeapps", [])]
 
 
+@pytest.mark.slow
 def test_workers_the_master_and_the_driver_are_lost_and_no_row_is(
     project: Project, cluster: SparkCluster
 ) -> None:
@@ -153,6 +154,7 @@ def test_workers_the_master_and_the_driver_are_lost_and_no_row_is(
     assert now not in before
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_on_executors_is_named_and_other_jobs_go_on(project: Project) -> None:
     project.edit(
         "lake",
@@ -198,7 +200,7 @@ def test_a_job_waits_for_cores_and_for_its_master(project: Project, cluster: Spa
     cluster.start_master()
     cluster.until(lambda: cluster.said().get("aliveworkers") == 2, "the workers")
     with hog(cluster):
-        project.edit("rides", ("trigger    =", 'stability  = { within = "30s" }\n  trigger    ='))
+        project.edit("rides", ("trigger    =", 'stability  = { within = "25s" }\n  trigger    ='))
         failed = project.apply(code=7)
         assert "no free cores" in failed.err
         assert "'nightly' holds 2" in failed.err
