@@ -17,6 +17,7 @@ BATCH_SIZE: Final = "how much one batch takes"
 _FILES: Final = "how the same files are listed and split"
 _LOGGING: Final = "what is logged and shown of the same work"
 _SCHEDULING: Final = "when and where tasks run, and how often a failed one is tried again"
+_PYTHON: Final = "where the Python of the same version is that runs the steps"
 _STORE: Final = "how the state store keeps the same values"
 _LOG: Final = "how many old entries a checkpoint keeps"
 _LAYOUT: Final = "how the same rows are laid out in files"
@@ -136,6 +137,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         _SCHEDULING,
         "spark.scheduler.",
         "spark.locality.",
+        "spark.yarn.queue",
         "spark.speculation",
         "spark.speculation.",
         "spark.task.maxFailures",
@@ -146,6 +148,7 @@ SETTINGS: Final[tuple[Harmless, ...]] = (
         "spark.sql.streaming.pollingDelay",
         "spark.sql.streaming.stopTimeout",
     ),
+    *all_of(_PYTHON, "spark.pyspark.python"),
     *all_of(
         _STORE,
         "spark.sql.streaming.stateStore.maintenanceInterval",

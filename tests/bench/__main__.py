@@ -48,10 +48,15 @@ def _matrix(directory: Path, _blocks: int, only: str = "", store: str = "") -> I
 def _chaos(
     directory: Path, kills: int, seed: int | None = None, suite: str = "files"
 ) -> Iterator[Figure | NotMeasured]:
-    from tests.bench.chaos import chaos, kafka_chaos
+    from tests.bench.chaos import chaos, cluster_chaos, kafka_chaos
 
-    run = kafka_chaos if suite == "kafka" else chaos
-    yield from run(directory, kills, random.randrange(1_000_000) if seed is None else seed)
+    chosen = random.randrange(1_000_000) if seed is None else seed
+    if suite == "kafka":
+        yield from kafka_chaos(directory, kills, chosen)
+    elif suite == "cluster":
+        yield from cluster_chaos(directory, kills, chosen)
+    else:
+        yield from chaos(directory, kills, chosen)
 
 
 def _state_chaos(directory: Path, count: int, seed: int | None = None) -> Iterator[Figure | NotMeasured]:
@@ -143,8 +148,9 @@ def main() -> int:
     parser.add_argument(
         "--suite",
         default="files",
-        choices=["files", "kafka"],
-        help="of chaos: jobs over files, or over topics of a broker that is killed too",
+        choices=["files", "kafka", "cluster"],
+        help="of chaos: jobs over files, over topics of a broker that is killed too, or on a cluster whose "
+        "master and workers are",
     )
     parser.add_argument("--seed", type=int, help="of chaos, state-chaos, verdicts and mutations: repeats one")
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")

@@ -1,5 +1,5 @@
-"""``python -m tests.bench chaos [--suite kafka] [--kills 200] [--seed S]``: whatever is killed, and wherever,
-every row is there once in the end.
+"""``python -m tests.bench chaos [--suite kafka|cluster] [--kills 200] [--seed S]``: whatever is killed, and
+wherever, every row is there once in the end.
 
 Command lines, drivers, JVMs and single attempts of jobs are killed at named points, by the decisions of a
 seed, while files land and jobs are changed. After each the next apply must converge, and all tables must
@@ -9,21 +9,30 @@ With ``--suite kafka`` jobs read topics in which a producer goes on writing, and
 alone, with the driver, and amid changes of jobs and topics. ``--kills`` counts deaths of drivers and brokers.
 Tables must equal a computation over what the topics hold; a topic that a job writes has each record at least
 once, and none that is in no table.
+
+With ``--suite cluster`` jobs run on a standalone cluster whose master and workers are killed as well, and
+come back. Never are there two applications at once.
 """
 
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
+from tests.bench.chaos_cluster import Machines
 from tests.bench.chaos_kafka_scenarios import KAFKA_SCENARIOS
 from tests.bench.chaos_lake import Lake
-from tests.bench.chaos_plan import KAFKA_CARDS, Cards, Chaos
+from tests.bench.chaos_plan import CLUSTER_CARDS, KAFKA_CARDS, Cards, Chaos
 from tests.bench.chaos_rows import Landing
 from tests.bench.chaos_run import Course
 from tests.bench.chaos_scenarios import SCENARIOS, Scenario
 from tests.bench.chaos_topics import Topics
 from tests.bench.figure import Figure, remark
+
+_ON_CLUSTER: Final = ("plain", "windows", "merge", "pair", "changed")
+CLUSTER_SCENARIOS: Final = tuple(item for item in SCENARIOS if item.name in _ON_CLUSTER)
+"""One of each way in which a job commits; a cluster of two cores does not run more at a time."""
 
 
 def chaos(
@@ -55,6 +64,21 @@ def kafka_chaos(
     )
 
 
+def cluster_chaos(
+    directory: Path,
+    kills: int,
+    seed: int,
+    *,
+    scenarios: Sequence[Scenario] = CLUSTER_SCENARIOS,
+    cards: Cards = CLUSTER_CARDS,
+) -> Iterator[Figure]:
+    """As ``chaos``, of jobs on a cluster."""
+    remark(f"chaos of a cluster with seed {seed}: the same again with --suite cluster --seed {seed}")
+    lake, chances = Lake(directory), Chaos(seed, scenarios, cards=cards)
+    feed, machines = Landing(directory, seed), Machines(directory)
+    yield from _figures(Course(lake, chances, scenarios, feed, machines=machines), kills, seed)
+
+
 def _figures(course: Course, kills: int, seed: int) -> Iterator[Figure]:
     try:
         course.run(kills)
@@ -76,6 +100,9 @@ def _figures(course: Course, kills: int, seed: int) -> Iterator[Figure]:
         )
     differing = sum(tally.differing for tally in course.ledger.tallies.values())
     sums = {**course.ledger.detail(), **course.feed.figures, "seed": seed}
+    if course.machines is not None:
+        sums["applications"] = len(course.machines.seen)
+        sums["two at once"] = len(course.machines.doubled)
     yield Figure(name="chaos, all: rows that differ", value=differing, unit="rows", bar=0.0, detail=sums)
     if course.wrong:
         raise RuntimeError(

@@ -19,6 +19,9 @@ _VICTIMS: Final = (
     ("the driver is killed", "driver"),
     ("the JVM is killed", "driver"),
     ("driver", "driver"),
+    ("a worker", "worker"),
+    ("all workers", "worker"),
+    ("the master", "master"),
 )
 """How a kind of kill begins, and what was killed; other kinds end an attempt or a command."""
 _UPKEEP: Final = re.compile(r"\((.+)\): Maintenance complete")

@@ -34,6 +34,9 @@ class Strike(StrEnum):
     BOTH = "the broker and the driver are killed"
     DARK = "the broker and the driver are killed, and the driver starts first"
     REGISTRY = "the registry is down"
+    WORKER = "a worker is killed"
+    WORKERS = "all workers are killed"
+    MASTER = "the master is killed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,27 @@ KAFKA_CARDS: Final = Cards(
     maintenance=("", *(None for _ in range(8))),
 )
 """Mostly kills of the driver and of the broker."""
+
+CLUSTER_CARDS: Final = Cards(
+    blows=(
+        *(
+            Blow(strike=strike, amid=amid)
+            for strike in (Strike.WORKER, Strike.MASTER, Strike.DRIVER, Strike.JVM)
+            for amid in (None, Command.APPLY)
+        ),
+        Blow(strike=Strike.WORKERS),
+        Blow(strike=Strike.WORKER),
+        Blow(strike=Strike.END),
+        Blow(strike=Strike.RIVAL),
+    ),
+    each=4,
+    first=0,
+    edits=True,
+    applies=(1, 2),
+    by_hand=0.3,
+    maintenance=("", *(None for _ in range(5))),
+)
+"""Of the processes of a cluster, of the driver and of commands about equally many."""
 
 OWN_DEATHS: Final = (
     "driver.lease-taken",
@@ -236,6 +260,8 @@ class Chaos:
     def _timed(self, chance: random.Random, blow: Blow) -> Blow:
         edited = next(self._edits, None) if blow.amid is Command.APPLY else None
         timed = replace(blow, after=chance.uniform(0.5, 6), edited=edited)
+        if blow.strike in (Strike.WORKER, Strike.WORKERS, Strike.MASTER):
+            return replace(timed, down=chance.uniform(0.5, 20))
         if blow.strike not in (Strike.BROKER, Strike.BOTH, Strike.DARK, Strike.REGISTRY):
             return timed
         long = chance.random() < 0.15

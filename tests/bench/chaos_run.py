@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from tests.bench.chaos_cluster import Machines
 from tests.bench.chaos_lake import PATIENCE, Content, Lake, inherited, is_driver, wait_until
 from tests.bench.chaos_ledger import EVERYTHING, Ledger, Tally
 from tests.bench.chaos_plan import ApplyKill, Blow, Chaos, Command, Round, Strike
@@ -38,7 +39,7 @@ _UNSEEN: Final = "driver.lease-taken"
 
 class Course:
     """``ledger`` counts by the name of a scenario what is killed and what is found. With ``topics`` the
-    broker is killed too.
+    broker is killed too, with ``machines`` the master and the workers of a cluster.
     """
 
     def __init__(
@@ -48,8 +49,9 @@ class Course:
         scenarios: Sequence[Scenario],
         feed: Feed,
         topics: Topics | None = None,
+        machines: Machines | None = None,
     ) -> None:
-        self.lake, self.feed, self.topics = lake, feed, topics
+        self.lake, self.feed, self.topics, self.machines = lake, feed, topics, machines
         self.scenarios = scenarios
         self.ledger = Ledger(
             tallies={name: Tally() for name in (*(item.name for item in scenarios), EVERYTHING)}
@@ -87,6 +89,10 @@ class Course:
         finally:
             self.lake.close()
             self.feed.close()
+            if self.machines is not None:
+                self.machines.close()
+                doubled = dict.fromkeys(self.machines.doubled)
+                self.wrong += [f"two applications at once: {pair}" for pair in doubled]
 
     def _kills(self) -> int:
         """With topics, those of drivers and brokers alone."""
@@ -95,7 +101,8 @@ class Course:
     # A round
 
     def _set_up(self) -> None:
-        self.lake.write("lake", LAKE + self.feed.declared)
+        lake = LAKE if self.machines is None else self.machines.lake
+        self.lake.write("lake", lake + self.feed.declared)
         self._in_peace("init")
         for item in self.scenarios:
             self.lake.write(item.name, without_job(item.declared(Edits())))
@@ -223,7 +230,7 @@ class Course:
         """``kill_at``: with what the command at work starts a driver again, perhaps before this returns."""
         strike = Strike.DRIVER if blow.strike is Strike.HOST and not _MAY_MOVE else blow.strike
         self._tell(f"{shown}, for {blow.down:.1f} s" if blow.down else shown)
-        if strike in (Strike.BROKER, Strike.REGISTRY):
+        if strike in (Strike.BROKER, Strike.REGISTRY, Strike.WORKER, Strike.WORKERS, Strike.MASTER):
             self._outage(blow)
             self.ledger.strike(shown)
             self._collect(kill_at)
@@ -260,7 +267,10 @@ class Course:
         self._collect(kill_at)
 
     def _outage(self, blow: Blow) -> None:
-        """The broker, or the registry, is away for a while."""
+        """The broker, the registry, or a part of the cluster is away for a while."""
+        if self.machines is not None:
+            self._lose(self.machines, blow)
+            return
         assert self.topics is not None, "there is a broker"
         if blow.strike is Strike.REGISTRY:
             with self.topics.registry.outage():
@@ -269,6 +279,15 @@ class Course:
         self.topics.broker.kill()
         time.sleep(blow.down)
         self.topics.broker.start()
+
+    def _lose(self, machines: Machines, blow: Blow) -> None:
+        if blow.strike is Strike.MASTER:
+            self._struck = True  # an application that its master has forgotten starts again by itself
+            machines.lose_master(blow.down)
+        elif blow.strike is Strike.WORKERS:
+            machines.lose_workers(blow.down)
+        else:
+            machines.lose_worker(self.ledger.rounds, blow.down)
 
     def _strike_both(self, blow: Blow, pid: int) -> None:
         """At one time; the driver comes back by itself before the broker does, or by the next apply."""

@@ -7,11 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.chaos import chaos
+from tests.bench.chaos import CLUSTER_SCENARIOS, chaos
 from tests.bench.chaos_kafka_scenarios import KAFKA_SCENARIOS
 from tests.bench.chaos_lake import Lake
 from tests.bench.chaos_ledger import EVERYTHING, Ledger, Tally
-from tests.bench.chaos_plan import BLOWS, KAFKA_CARDS, MAINTAIN, OWN_DEATHS, Blow, Chaos, Command, Strike
+from tests.bench.chaos_plan import (
+    BLOWS,
+    CLUSTER_CARDS,
+    KAFKA_CARDS,
+    MAINTAIN,
+    OWN_DEATHS,
+    Blow,
+    Chaos,
+    Command,
+    Strike,
+)
 from tests.bench.chaos_rows import Landing
 from tests.bench.chaos_run import Course, at_least_once
 from tests.bench.chaos_scenarios import SCENARIOS, Change
@@ -49,6 +59,17 @@ def test_brokers_and_drivers_die_alone_together_and_around_each_kind_of_edit(see
         Change.SQL,
     }
     assert all(blow.down > 0 for blow in blows if blow.strike in (Strike.BROKER, Strike.BOTH, Strike.DARK))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_process_of_a_cluster_dies_between_commands_and_amid_them(seed: int) -> None:
+    chaos = Chaos(seed, CLUSTER_SCENARIOS, cards=CLUSTER_CARDS)
+    blows = [blow for item in islice(chaos.rounds(), 3) for blow in item.blows]
+    killed = (Strike.WORKER, Strike.MASTER, Strike.DRIVER, Strike.JVM)
+    assert {(blow.strike, blow.amid) for blow in blows} >= {
+        (strike, amid) for strike in killed for amid in (None, Command.APPLY)
+    }
+    assert all(blow.down > 0 for blow in blows if blow.strike in (Strike.WORKER, Strike.MASTER))
 
 
 def test_deaths_of_drivers_and_brokers_are_counted_apart() -> None:

@@ -28,3 +28,9 @@ def local_cores(master: str) -> int | None:
     if found is None:
         return None
     return (os.cpu_count() or 1) if found.group(1) == "*" else int(found.group(1) or 1)
+
+
+def standalone_hosts(master: str) -> tuple[tuple[str, int], ...]:
+    """The addresses in a standalone master URL, which may name several masters."""
+    found = (item.rpartition(":") for item in master.removeprefix("spark://").split(","))
+    return tuple((host.strip("[]"), int(port)) for host, _, port in found if port.isdigit())

@@ -40,6 +40,8 @@ class ApplicationStatus:
     """Why what should run cannot be read at the moment; what runs goes on meanwhile."""
     place: Host | None = None
     """Where its processes can be looked for; early versions wrote only the ``host``'s name."""
+    waiting: str = field(default="", metadata=SPARSE)
+    """Why it has no executors, so that its jobs wait; empty while it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

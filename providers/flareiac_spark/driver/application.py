@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from logging import Logger
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flareiac.kernel import kill_points
 from flareiac.kernel.host import this_host
@@ -36,12 +36,14 @@ from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.driver import logs, warm_start
 from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.cluster_watch import ClusterWatch, watch_of
 from flareiac_spark.driver.gateway import end_jvm
 from flareiac_spark.driver.job_runner import JobContext, JobRunner
 from flareiac_spark.driver.leadership import Leadership, take_lease
 from flareiac_spark.driver.log_upload import LogUpload
 from flareiac_spark.driver.lookout import Lookout
 from flareiac_spark.driver.maintenance import TableLocks
+from flareiac_spark.driver.master_port import await_master
 from flareiac_spark.driver.open_control import Opened, open_control, started_without_jars
 from flareiac_spark.driver.operations import OperationContext, serve
 from flareiac_spark.driver.previous_jvm import wait_until_gone
@@ -52,6 +54,7 @@ from flareiac_spark.driver.source_watch import SourceWatch
 from flareiac_spark.driver.spark_session import (
     LAUNCH_CONF,
     Started,
+    machine_conf,
     new_session,
     set_catalogs,
     start_spark,
@@ -62,9 +65,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
+_START_AGAIN = -1
+"""Of ``run``: the same process is to start the driver once more."""
 _TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
 _NEW_SETTINGS = "its settings changed; whoever runs it starts it again"
+_REGISTERS_AGAIN = "its master was started again and does not know it, so that it starts again"
 _FENCED = (
     "This process, or its machine, stood still, or its control directory could not be reached, for so long "
     "that another driver may have taken over. So Spark was ended. Start it again with flareiac apply: each "
@@ -73,7 +79,7 @@ _FENCED = (
 
 
 class Application:
-    """``run`` returns the exit code of the process."""
+    """``run`` returns the exit code of the process, or ``_START_AGAIN``."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened, self._control = opened, opened.control
@@ -102,6 +108,7 @@ class Application:
         self._about = self._describe()
         self._leadership: Leadership | None = None
         self._watch = SourceWatch(lambda: tuple(self._runners.copy().values()), self._log)
+        self._cluster: ClusterWatch | None = None
 
     def run(self) -> int:
         relay = SignalRelay(self._end)
@@ -136,20 +143,27 @@ class Application:
             leadership.guard(started.jvm_pid)
             leadership.publish_soon()
             self._watch.start()
+            self._cluster = watch_of(started.session, self._log, self._note, self._on_change)
             reason = self._reconcile(started, leadership)
             code = EXIT_LEASE_LOST if leadership.lost.is_set() else EXIT_DONE
+            if self._is_forgotten:
+                code = _START_AGAIN
         except Exception as failure:  # noqa: BLE001 - whatever ends the application, its queries are stopped and its last word is written
             cause = root_cause_of(failure)
             reason = f"{cause.error_class}: {cause.message}"
             self._log.exception("the application failed")
         finally:
             self._watch.end()
+            if self._cluster is not None:
+                self._cluster.end()
             self._stop_all()
             if started is not None:
                 stop_spark(started)
-            self._about = replace(self._about, phase="ended", reason=reason)
+            phase: Literal["starting", "ended"] = "starting" if code == _START_AGAIN else "ended"
+            self._about = replace(self._about, phase=phase, reason=reason)
             self._log.info("ended: %s", reason)
-            sys.stderr.write(f"flareiac driver ended: {reason}\n")
+            if code != _START_AGAIN:
+                sys.stderr.write(f"flareiac driver ended: {reason}\n")
             # Before the JVM ends, through which object storage is written; who follows waits for that end.
             leadership.end()
             end_jvm(_JVM_END_SECONDS)
@@ -164,6 +178,7 @@ class Application:
         if LAUNCH_CONF not in os.environ:
             raise Refusal("JARS_UNKNOWN", started_without_jars(self._control.place))
         self._opened.refuse_others(self._settings)
+        await_master(machine_conf().get("spark.master", ""), self._ending.wait)
         self._log.info("starting Spark for %s", self._settings.name)
         started = start_spark(self._settings, self._control.scratch)
         self._about = replace(
@@ -219,19 +234,14 @@ class Application:
         around = JobContext(
             new_session=lambda: _new_session(started.session, self._settings.conf),
             checkpoints=self._checkpoints,
-            graceful_seconds=lambda: self._settings.graceful_stop_ms / 1000,
+            graceful_seconds=self._graceful_seconds,
             changed=self._on_change,
         )
         self._busy_at = time.monotonic()
         while True:
-            if self._ending.is_set():
-                return ASKED_TO_STOP
-            if leadership.lost.is_set():
-                return leadership.why_lost
-            if leadership.has_fenced:
-                raise Refusal("LEASE_NOT_RENEWED", _FENCED)
-            if started.process is not None and started.process.poll() is not None:
-                raise RuntimeError(f"Spark's JVM ended with code {started.process.returncode}")
+            reason = self._reason_to_end(started, leadership)
+            if reason is not None:
+                return reason
             seen = self._lookout.look()
             if seen is not None:
                 self._watch_desired(started, seen.desired)
@@ -243,6 +253,33 @@ class Application:
             if self._is_idle():
                 return "idle_shutdown"
             self._lookout.pause(self._wake)
+
+    def _reason_to_end(self, started: Started, leadership: Leadership) -> str | None:
+        """Why it ends in order. Raises what it fails by."""
+        if self._ending.is_set():
+            return ASKED_TO_STOP
+        if leadership.lost.is_set():
+            return leadership.why_lost
+        if leadership.has_fenced:
+            raise Refusal("LEASE_NOT_RENEWED", _FENCED)
+        if started.process is not None and started.process.poll() is not None:
+            raise RuntimeError(f"Spark's JVM ended with code {started.process.returncode}")
+        if self._cluster is not None and self._cluster.ended:
+            raise Refusal("APPLICATION_REMOVED", self._cluster.ended)
+        return _REGISTERS_AGAIN if self._is_forgotten else None
+
+    def _graceful_seconds(self) -> float:
+        """No batch comes to its end where there will be no executors."""
+        return 0.0 if self._is_forgotten else self._settings.graceful_stop_ms / 1000
+
+    @property
+    def _is_forgotten(self) -> bool:
+        return self._cluster is not None and self._cluster.is_forgotten
+
+    def _note(self, text: str) -> None:
+        """In the log of every job that runs."""
+        for runner in tuple(self._runners.copy().values()):
+            runner.note(text)
 
     def _watch_desired(self, started: Started, stamp: Hashable) -> None:
         if stamp is None or stamp == self._stamp:
@@ -422,8 +459,9 @@ class Application:
         }
         running = {address: runner.status for address, runner in tuple(self._runners.items())}
         now = moment()
+        waiting = self._cluster.waiting if self._cluster is not None else ""
         return Status(
-            application=self._about,
+            application=replace(self._about, waiting=waiting),
             heartbeat=now.wall,
             uptime=now.uptime,
             beat=self._control.rhythm.beat,
@@ -445,7 +483,7 @@ class Application:
     def _stop_all(self) -> None:
         for runner in self._runners.values():
             runner.ask_to_stop()
-        deadline = time.monotonic() + self._settings.graceful_stop_ms / 1000 + _JVM_END_SECONDS
+        deadline = time.monotonic() + self._graceful_seconds() + _JVM_END_SECONDS
         for runner in tuple(self._runners.values()):
             runner.join(max(0.0, deadline - time.monotonic()))
         self._settle()
@@ -475,7 +513,11 @@ def main(path: str) -> int:
         end_jvm(_JVM_END_SECONDS)
         sys.stderr.write(f"flareiac driver refused to start: {_said(failure)}\n")
         return EXIT_FAILED
-    return Application(opened).run()
+    code = Application(opened).run()
+    if code == _START_AGAIN:
+        # The same process: whoever watches or supervises it sees it go on. Nothing of the old Spark stays.
+        os.execv(sys.executable, [sys.executable, "-m", "flareiac_spark.driver", path])  # noqa: S606 - itself
+    return code
 
 
 def _said(failure: Exception) -> str:

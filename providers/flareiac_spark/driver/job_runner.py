@@ -107,6 +107,10 @@ class JobRunner(threading.Thread):
         """Ends its queries as soon as possible, in the middle of a batch too, and the job fails."""
         self._problem = problem
 
+    def note(self, text: str) -> None:
+        """Writes something that concerns the job into its log."""
+        self._log.warning("%s", text)
+
     def ask_to_stop(self) -> None:
         self._stop_asked.set()
 

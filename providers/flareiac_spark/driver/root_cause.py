@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import ErrorSummary
-from flareiac_spark.driver import kafka_errors
+from flareiac_spark.driver import executor_errors, kafka_errors, task_errors
 from flareiac_spark.driver.bad_records import ERROR_CLASS as BAD_RECORD
 from flareiac_spark.driver.bad_records import complaint_in, ways_on
 from flareiac_spark.driver.conflicts import conflict_text, is_conflict
@@ -93,16 +93,22 @@ def root_cause_of(failure: BaseException) -> ErrorSummary:
 
 def root_cause_of_java(throwable: Any) -> ErrorSummary:
     """The root cause of a Java exception."""
-    return choose(list(_links(throwable)))
+    return choose(list(_links(throwable)), task_errors.failed_tasks)
 
 
-def choose(chain: Sequence[Link]) -> ErrorSummary:
-    """The root cause of a chain of causes, outermost first (at least one)."""
+def choose(
+    chain: Sequence[Link], failed_tasks: executor_errors.FailedTasks = lambda _stage, _attempt: ()
+) -> ErrorSummary:
+    """The root cause of a chain of causes, outermost first (at least one). ``failed_tasks``: what else failed
+    in a stage.
+    """
     # The plan of a query, which its failure ends with, holds the text of every complaint it might make.
     said = (link.message.partition(_PLAN)[0] for link in chain)
     if (complaint := next(filter(None, map(complaint_in, said)), None)) is not None:
         return ErrorSummary(error_class=BAD_RECORD, message=complaint, permanent=False)
-    error_class, message = kafka_errors.found_in(chain) or _innermost(chain)
+    error_class, message = (
+        executor_errors.found_in(chain, failed_tasks) or kafka_errors.found_in(chain) or _innermost(chain)
+    )
     lines = _first_lines(message)
     if (place := _place(chain)) and place not in lines:
         lines = f"{lines}\n{place}"
@@ -131,7 +137,7 @@ def _with_way_out(error_class: str, message: str, lines: str) -> str:
         lines = f"{lines.partition(' It is possible')[0]}\n{_WITHOUT_IT}"
     if is_conflict(message):
         lines = conflict_text(message)
-    if (way := kafka_errors.way_out(error_class)) is not None:
+    if (way := kafka_errors.way_out(error_class) or executor_errors.way_out(error_class)) is not None:
         lines = f"{lines}\n{way}"
     if _LOST_STATE.search(error_class):
         lines = f"{lines}\n{_STATE_WAY_OUT}"

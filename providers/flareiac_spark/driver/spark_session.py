@@ -18,6 +18,7 @@ from flareiac_spark.control.masters import is_local, local_cores
 from flareiac_spark.driver.gateway import end_jvm, start_jvm
 from flareiac_spark.driver.hadoop_store import HadoopStore
 from flareiac_spark.driver.jvm import jvm_of
+from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.storage import open_with
 from flareiac_spark.storage.hadoop_settings import hadoop_settings
 
@@ -47,6 +48,11 @@ _PYTHON = "spark.pyspark.python"
 _HADOOP_S3 = "org.apache.hadoop:hadoop-aws:"
 _REDACTION = "spark.redaction.regex"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_NOT_REGISTERED = (
+    "The master {master} did not accept the application within a minute. It must be a Spark master of the "
+    "same release, reach spark.driver.host, and have the same secret where it asks for one. Its log and the "
+    "driver's output say more."
+)
 _FIXED = {
     # A second start on a checkpoint must fail, not silently end the first. Users cannot set it.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
@@ -66,8 +72,8 @@ class Started:
 
 
 def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
-    """Starts the root session, and the JVM unless it runs. Raises what pyspark raises, and ``Failure`` for a
-    secret that this process cannot have.
+    """Starts the root session, and the JVM unless it runs. Raises what pyspark raises, ``Failure`` for a
+    secret that this process cannot have, and ``Refusal`` where the master does not accept it.
     """
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -76,7 +82,9 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
     if _PYTHON in conf:
         os.environ["PYSPARK_PYTHON"] = conf[_PYTHON]  # Spark reads the setting for spark-submit alone
     start_jvm(conf, scratch)
-    SparkContext.getOrCreate(SparkConf().setAll(list(conf.items())))
+    context: Any = SparkContext.getOrCreate(SparkConf().setAll(list(conf.items())))
+    if context._jsc.sc().isStopped():
+        raise Refusal("APPLICATION_NOT_REGISTERED", _NOT_REGISTERED.format(master=conf[_MASTER]))
     session = SparkSession.builder.getOrCreate()
     session.sparkContext.setLogLevel(settings.log_level)
     gateway: Any = SparkContext._gateway

@@ -127,11 +127,17 @@ def _awaited(
     if job is None or job.phase == "failed":
         status = read_status(control)
         seen = job or (what.of(status) if status else None)
-        unproven = not finite and not request.cancel.is_set() and computes_its_first_batch(seen)
+        unproven = (
+            not finite
+            and not request.cancel.is_set()
+            and computes_its_first_batch(seen)
+            and not (status and status.application.waiting)
+        )
         job = seen if unproven else job
     if job is None or job.phase == "failed":
         log = str(control.log_place(request.address))
-        why = not_stable(request.address, seen, within, request.cancel.is_set(), log)
+        waiting = status.application.waiting if status else ""
+        why = not_stable(request.address, seen, within, request.cancel.is_set(), log, waiting=waiting)
         return NotApplied(diagnostics=(why,))
     running.note_queries(request.address, engine, wanted.digest, job)
     if finite:

@@ -15,9 +15,11 @@ from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import Health, JobDefinition
 
 
-def complaints(definition: JobDefinition, job: JobStatus | None, *, silent: str) -> tuple[str, ...]:
+def complaints(
+    definition: JobDefinition, job: JobStatus | None, *, silent: str, waiting: str = ""
+) -> tuple[str, ...]:
     """What is wrong with it, in words; nothing for a job that does not run. ``silent``: why its application
-    is not known to live.
+    is not known to live. ``waiting``: why its application has no executors.
     """
     if silent:
         return (f"unknown: its application does not answer: {silent}",)
@@ -28,16 +30,19 @@ def complaints(definition: JobDefinition, job: JobStatus | None, *, silent: str)
             f": {job.last_error.error_class}: {job.last_error.message}" if job.last_error is not None else ""
         )
         return (f"{job.phase}{cause}",)
-    limits = definition.health
-    if limits is None or job.phase not in ("starting", "running", "idle", "stopping"):
+    if job.phase not in ("starting", "running", "idle", "stopping"):
         return ()
+    waits = (f"waiting: {waiting}",) if waiting else ()
+    limits = definition.health
+    if limits is None:
+        return waits
     several = len(job.queries) > 1
     texts = (
         f"{f'output {query.output}: ' if several else ''}{text}"
         for query in job.queries
         for text in _of_query(limits, query)
     )
-    return (*texts, *_of_records(limits, bad_records(job.queries)))
+    return (*waits, *texts, *_of_records(limits, bad_records(job.queries)))
 
 
 def bad_records(queries: Sequence[QueryStatus]) -> dict[str, int]:

@@ -49,7 +49,9 @@ def inspect_job(
         watermark=kept.watermark,
         failures=job.failures if job else 0,
         last_error=last_error(job),
-        health=complaints(definition, job, silent=silent) if lives is not Liveness.GONE else (),
+        health=complaints(definition, job, silent=silent, waiting=status.application.waiting)
+        if status is not None and lives is not Liveness.GONE
+        else (),
         log=str(control.log_place(address)),
     )
     return _measured(found, reports) if reports else found

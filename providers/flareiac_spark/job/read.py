@@ -93,7 +93,9 @@ def read_job(request: ReadRequest, applications: Applications, readers: Readers)
     if facts.digest is None:
         return Missing(reason="it is no longer among what should run", facts=facts)
     silent = facts.silent if facts.state == "running" and not facts.elsewhere else ""
-    unwell = complaints(job, seen.status if facts.alive or facts.silent else None, silent=silent)
+    unwell = complaints(
+        job, seen.status if facts.alive or facts.silent else None, silent=silent, waiting=seen.waiting
+    )
     by_hand = facts.state == "stopped" and not job.is_finite and not job.stopped
     return Present(
         attributes={**attributes, "stopped": True} if by_hand else attributes,
@@ -105,11 +107,14 @@ def read_job(request: ReadRequest, applications: Applications, readers: Readers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """``unread``: files whose new content no query reads, in words."""
+    """``unread``: files whose new content no query reads, in words. ``waiting``: why the application has no
+    executors.
+    """
 
     facts: JobFacts
     status: JobStatus | None
     unread: tuple[str, ...]
+    waiting: str = ""
 
 
 def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, readers: Readers) -> _Seen:
@@ -143,7 +148,12 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
     if status is None:
         return _Seen(facts=facts, status=None, unread=tuple(unread))
     said = status.jobs.get(request.address)
-    return _Seen(facts=_with_status(facts, status, said), status=said, unread=tuple(unread))
+    return _Seen(
+        facts=_with_status(facts, status, said),
+        status=said,
+        unread=tuple(unread),
+        waiting=status.application.waiting,
+    )
 
 
 def _declared(request: ReadRequest) -> JobDefinition | None:

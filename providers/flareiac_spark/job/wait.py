@@ -65,9 +65,11 @@ def wait_until_settled(
         job = wanted.of(status)
         if job is None:
             return None
-        if job.phase not in last:
-            last[:] = [job.phase]
-            progress(job.phase)
+        waiting = status.application.waiting
+        said = f"waiting: {waiting}" if waiting else job.phase
+        if said not in last:
+            last[:] = [said]
+            progress(said)
         return job if settled(job, finite=wanted.finite) else None
 
     timeout = WHILE_A_RUN_TAKES if wanted.finite else within_ms / 1000
@@ -93,8 +95,10 @@ def wait_until_stopped(
     return bool(wait_for(control, look, timeout=timeout, cancel=cancel))
 
 
-def not_stable(address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str) -> Diagnostic:
-    """Why a job did not become stable."""
+def not_stable(
+    address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str, *, waiting: str = ""
+) -> Diagnostic:
+    """Why a job did not become stable. ``waiting``: why its application has no executors."""
     if cancelled:
         found = error(
             codes.START_CANCELLED, f"The apply was cancelled before {address} was stable.", address=address
@@ -113,6 +117,8 @@ def not_stable(address: str, job: JobStatus | None, within_ms: int, cancelled: b
             address=address,
         )
     said = f" Its last error: {last_error(job)}." if last_error(job) else ""
+    if waiting:
+        said += f" It waits: {waiting}."
     return error(
         codes.JOB_NOT_STABLE,
         f"{address} was started and has committed no batch after {within_ms / 1000:.0f} s.{said} "
