@@ -1,15 +1,17 @@
 """The data of the streams.
 
-python flights.py land ARCHIVE LANDING COUNT PACE   lands so many flights, a file of 2,000 every PACE seconds
-python flights.py driver                            prints the process id of the driver that runs them
-python flights.py verify ARCHIVE COUNT SECONDS      waits until every flight is there, each exactly once
+python flights.py land ARCHIVE LANDING COUNT PACE     lands so many flights, 2,000 every PACE seconds
+python flights.py driver                              prints the process id of the driver that runs them
+python flights.py verify ARCHIVE COUNT SECONDS [max]  waits until every flight is there, each exactly once;
+                                                      distances of a carrier are added, or the greatest counts
 """
 
 import json
 import os
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from itertools import count as numbers
 from itertools import islice
 from pathlib import Path
@@ -40,27 +42,38 @@ def driver() -> int:
     return int(json.loads(status)["application"]["pid"])
 
 
-def verify(archive: Path, count: int, seconds: float) -> str:
+def verify(archive: Path, count: int, seconds: float, distance: Callable[[Iterable[int]], int] = sum) -> str:
     """What is there; ends the program where something is missing or more than once."""
-    expected = Counter(flight.row["carrier"] for flight in islice(read_flights(archive), count))
+    expected = _carriers(archive, count, distance)
     deadline = time.monotonic() + seconds
     while True:
         rows = (
             catalog().load_table("air.departures").scan(selected_fields=("flight_id", "carrier")).to_arrow()
         )
         counts = catalog().load_table("air.carriers").scan().to_arrow().to_pylist()
-        counted = {row["carrier"]: row["flights"] for row in counts}
+        counted = {row["carrier"]: (row["flights"], row["distance"]) for row in counts}
         if rows.num_rows >= count and counted == expected:
             break
         if time.monotonic() > deadline:
             raise SystemExit(f"WRONG: {rows.num_rows} of {count} flights; by carrier {counted}")
         time.sleep(2)
     found = Counter(rows.column("carrier").to_pylist())
-    if sorted(rows.column("flight_id").to_pylist()) != list(range(1, count + 1)) or found != expected:
+    of_carriers = {carrier: flights for carrier, (flights, _distance) in expected.items()}
+    if sorted(rows.column("flight_id").to_pylist()) != list(range(1, count + 1)) or found != of_carriers:
         raise SystemExit(
             f"WRONG: {rows.num_rows} rows, {len(set(rows.column('flight_id').to_pylist()))} flights"
         )
     return f"{count:,} flights, each exactly once; {len(counted)} carriers with their counts"
+
+
+def _carriers(
+    archive: Path, count: int, distance: Callable[[Iterable[int]], int]
+) -> dict[str, tuple[int, int]]:
+    """Number of flights and their distances, by carrier."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for flight in islice(read_flights(archive), count):
+        found[flight.row["carrier"]].append(int(flight.row["distance"]))
+    return {carrier: (len(flown), distance(flown)) for carrier, flown in found.items()}
 
 
 def main() -> None:
@@ -72,6 +85,8 @@ def main() -> None:
             print(driver())
         case ["verify", archive, count, seconds]:
             print(verify(Path(archive), int(count), float(seconds)))
+        case ["verify", archive, count, seconds, "max"]:
+            print(verify(Path(archive), int(count), float(seconds), max))
         case _:
             raise SystemExit(__doc__)
 

