@@ -1,5 +1,5 @@
 """Topics over TLS through the command line: commands and the driver read and write them with the same block,
-and a connection that is not trusted is an error of both.
+with certificates of clients too, and a connection that is not trusted is an error of both.
 """
 
 import shutil
@@ -15,6 +15,7 @@ from tests.support.kafka_tls import Authority, TlsBroker
 
 pytestmark = pytest.mark.jvm
 
+PASSWORD: Final = "correct horse"
 ECHO: Final = """
   output "echo" {
     kafka {
@@ -29,7 +30,12 @@ ECHO: Final = """
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iterator[TlsBroker]:
     authority = Authority(folder=tmp_path_factory.mktemp("authority")).made()
-    with TlsBroker(tmp_path_factory.mktemp("kafka"), java_home, authority, {"TLS": "SSL"}) as started:
+    authority.signed("client")
+    authority.stored("client", PASSWORD)
+    mutual = {"listener.name.mutual.ssl.client.auth": "required"}
+    protocols = {"TLS": "SSL", "MUTUAL": "SSL"}
+    folder = tmp_path_factory.mktemp("kafka")
+    with TlsBroker(folder, java_home, authority, protocols, settings=mutual) as started:
         yield started
 
 
@@ -40,7 +46,8 @@ def lake(
     """A project whose connection trusts the authority of the broker."""
     del jars
     project = Project(tmp_path_factory.mktemp("project"))
-    shutil.copy(broker.authority.ca, project.root / "ca.pem")
+    for name in ("ca.pem", "client.pem", "client.key", "client.p12"):
+        shutil.copy(broker.authority.folder / name, project.root / name)
     stranger = Authority(folder=tmp_path_factory.mktemp("stranger")).made()
     shutil.copy(stranger.ca, project.root / "stranger.pem")
     project.write(lake=LAKE, kafka=trusting(f"127.0.0.1:{broker.ports['TLS']}", "main"))
@@ -98,6 +105,32 @@ def test_a_broker_that_is_not_trusted_is_an_error_of_plan_and_job(lake: KafkaLak
     lake.expect("unchecked", range(20))
     assert project.status()["job.orders"]["health"] == []
     project.remove("stranger", "elsewhere", "unchecked")
+    project.apply()
+
+
+def test_the_certificate_of_a_client_opens_a_cluster_that_asks_for_it(
+    lake: KafkaLake, broker: TlsBroker
+) -> None:
+    """As PEM files, and as a store with a password; without one the job fails, and the others run on."""
+    servers, project = f"127.0.0.1:{broker.ports['MUTUAL']}", lake.project
+    (project.root / "store-password").write_text(PASSWORD)
+    files = 'ca = "ca.pem", certificate = "client.pem", key = "client.key"'
+    store = 'ca = "ca.pem", keystore = "client.p12", keystore_password = secret.store'
+    project.write(
+        secrets='secret "store" { file = "store-password" }\n',
+        files=through("files", trusting(servers, "files", files)),
+        store=through("store", trusting(servers, "store", store)),
+        nameless=through("nameless", trusting(servers, "nameless")),
+    )
+    warned = warnings(lake)
+    assert "kafka.nameless: No TLS connection to the Kafka cluster" in warned
+    assert "kafka.files" not in warned
+    assert "kafka.store" not in warned
+    project.apply(code=7)
+    lake.refused(nameless="BROKER_TLS_FAILED")
+    for name in ("files", "store"):
+        lake.expect(name, range(20))
+    project.remove("files", "store", "nameless", "secrets")
     project.apply()
 
 

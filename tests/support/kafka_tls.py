@@ -38,8 +38,15 @@ class Authority:
         both.write_text((self.folder / f"{name}.key").read_text() + (self.folder / f"{name}.pem").read_text())
         return both
 
-    def _openssl(self, words: str) -> None:
-        subprocess.run(["openssl", *words.split()], cwd=self.folder, check=True, capture_output=True)
+    def stored(self, name: str, password: str) -> Path:
+        """The same as a store of Java's, ``NAME.p12``."""
+        store = self.folder / f"{name}.p12"
+        own = f"-in {name}.pem -inkey {name}.key -certfile ca.pem -out {store.name}"
+        self._openssl(f"pkcs12 -export {own} -passout", f"pass:{password}")
+        return store
+
+    def _openssl(self, words: str, *more: str) -> None:
+        subprocess.run(["openssl", *words.split(), *more], cwd=self.folder, check=True, capture_output=True)
 
 
 class TlsBroker(Broker):

@@ -83,7 +83,7 @@ class _WrittenKafka:
 class _Topic(Foreign):
     """What is read of a topic block, in canonical form."""
 
-    config: Mapping[str, Text] | None
+    config: Mapping[str, Text | None] | None
 
 
 def outputs_of(
@@ -299,7 +299,7 @@ class _Kafka:
         self._diagnostics.error(code, detail, attribute=(*self._at, *path))
 
 
-def topic_settings(topic: Reference | None, references: References) -> Mapping[str, Text] | None:
+def topic_settings(topic: Reference | None, references: References) -> Mapping[str, Text | None] | None:
     """The settings that a block of a topic declares; None where there is no block, or it manages none."""
     declared = references.get(topic.address) if topic is not None else None
     return decode(_Topic, declared.attributes).config if declared is not None else None

@@ -31,6 +31,11 @@ _SAME_CHECKPOINT: Final = Conflict(
         "checkpoint block for each job."
     ),
 )
+_SAME_TOMBSTONES: Final = Conflict(
+    code=codes.TOMBSTONE_TABLE_SHARED,
+    what="keep their deletes in the same table",
+    way_out="Declare a table of tombstones for each job.",
+)
 
 
 def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
@@ -73,6 +78,17 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
             queries=queries,
         )
         for name, output in job.table_outputs.items()
+    ]
+    found += [
+        Usage(
+            subject=output.table.address,
+            holder=address,
+            relation=Relation.HOLDS_ALONE,
+            reason="What one deletes while the other writes would not count.",
+            conflict=_SAME_TOMBSTONES,
+        )
+        for output in job.table_outputs.values()
+        if output.tombstones_of
     ]
     found += [
         Usage(

@@ -76,8 +76,8 @@ def _exceeds(request: PlanRequest, name: str, output: KafkaOutput, setting: str,
 
 
 def _is_asked(output: KafkaOutput, references: References) -> bool:
-    """Not where its block manages the settings of the topic: they are then checked as they are declared."""
+    """Not where its block declares how much the topic takes: that is checked as it is declared."""
     settings: Mapping[str, object] = {**output.client, **output.options}
     if not is_known([output.topic]) or not set(SENT_AT_ONCE) & set(settings):
         return False
-    return topic_settings(output.resource, references) is None
+    return (topic_settings(output.resource, references) or {}).get(LARGEST_BATCH) is None

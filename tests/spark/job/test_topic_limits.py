@@ -19,6 +19,8 @@ PROJECT = """
 kafka "main" { bootstrap_servers = "broker:9092" }
 topic "plain" {}
 topic "managed" { config = { "retention.ms" = "1000" } }
+topic "left" { config = { "max.message.bytes" = null } }
+topic "sized" { config = { "max.message.bytes" = "3000000" } }
 stream "events" {
   files {
     path   = "landing"
@@ -76,10 +78,12 @@ class _Cluster:
     [
         ('"by-name"', "batch.size", ["by-name"]),
         ("topic.plain", "max.request.size", ["plain"]),
-        ("topic.managed", "batch.size", []),
+        ("topic.managed", "batch.size", ["managed"]),
+        ("topic.left", "batch.size", ["left"]),
+        ("topic.sized", "batch.size", []),
         ('"by-name"', "linger.ms", []),
     ],
-    ids=["a name", "settings that are not managed", "settings that are declared", "no size is given"],
+    ids=["a name", "no settings", "other settings", "left as it is", "declared", "no size is given"],
 )
 @pytest.mark.parametrize("down", [False, True])
 def test_brokers_are_asked_where_it_matters(
