@@ -39,6 +39,18 @@ def _jobs(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     yield from jobs(directory, rows)
 
 
+def _many_jobs(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.jobs_figures import many_jobs
+
+    yield from many_jobs(directory, rows)
+
+
+def _cluster_throughput(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.cluster_figures import cluster_throughput
+
+    yield from cluster_throughput(directory, rows)
+
+
 def _matrix(directory: Path, _blocks: int, only: str = "", store: str = "") -> Iterator[Figure | NotMeasured]:
     from tests.bench.matrix import matrix
 
@@ -103,7 +115,9 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "throughput": (_throughput, 60_000),
     "kafka-throughput": (_kafka_throughput, 60_000),
     "restart": (_restart, 200),
+    "cluster-throughput": (_cluster_throughput, 60_000),
     "jobs": (_jobs, 1_000),
+    "many-jobs": (_many_jobs, 200),
     "journal": (state_figures.journal, 2_000),
     "matrix": (_matrix, 0),
     "chaos": (_chaos, 200),

@@ -22,7 +22,7 @@ from tests.bench.figure import Better, Figure, remark
 from tests.bench.programs import Command
 from tests.support.kafka_broker import Broker
 
-_BATCHES, _WARM_UP = 16, 4
+BATCHES, _WARM_UP = 16, 4
 _ROUNDS = 3
 DEADLINE = 900.0
 
@@ -68,7 +68,7 @@ QUERIES = (
 
 def throughput(directory: Path, rows: int) -> Iterator[Figure]:
     """``rows`` per file, one file per batch; the first batches warm the JVM up and are not counted."""
-    yield from _figures(Lake(directory, Files(directory / "files", rows, _BATCHES)), "throughput")
+    yield from figures(Lake(directory, Files(directory / "files", rows, BATCHES)), "throughput")
 
 
 def kafka_throughput(directory: Path, rows: int) -> Iterator[Figure]:
@@ -76,11 +76,11 @@ def kafka_throughput(directory: Path, rows: int) -> Iterator[Figure]:
     with a ``from_json`` that fails at a record that does not fit, as a job does.
     """
     with Broker(directory / "kafka", require_java().home) as broker:
-        records = Records(broker.bootstrap, rows, _BATCHES)
-        yield from _figures(Lake(directory, records), "throughput from Kafka", fails_fast=True)
+        records = Records(broker.bootstrap, rows, BATCHES)
+        yield from figures(Lake(directory, records), "throughput from Kafka", fails_fast=True)
 
 
-def _figures(lake: "Lake", what: str, *, fails_fast: bool = False) -> Iterator[Figure]:
+def figures(lake: "Lake", what: str, *, fails_fast: bool = False) -> Iterator[Figure]:
     """``fails_fast``: a second figure, without a bar, by hand-written queries that fail at bad records."""
     for query in QUERIES:
         ours: list[float] = []
@@ -111,16 +111,18 @@ def _figures(lake: "Lake", what: str, *, fails_fast: bool = False) -> Iterator[F
 class Lake:
     """A SQLite catalog, what to read, and both ways to run a query over it."""
 
-    def __init__(self, root: Path, feed: Feed) -> None:
+    def __init__(
+        self, root: Path, feed: Feed, master: str = "local[2]", conf: Mapping[str, str] | None = None
+    ) -> None:
         from pyiceberg.catalog.sql import SqlCatalog
 
-        self.root, self.feed = root, feed
+        self.root, self.feed, self._more_conf = root, feed, conf or {}
         self.catalog = SqlCatalog(
             "lake", uri=f"sqlite:///{root}/catalog.db", warehouse=f"file://{root}/warehouse"
         )
         self.catalog.create_namespace("bench")
         self.launch = Launch(
-            java_home=require_java().home, jars=(*_jars(), *feed.jars), master="local[2]", memory="1g"
+            java_home=require_java().home, jars=(*_jars(), *feed.jars), master=master, memory="1g"
         )
 
     def flareiac(self, query: Query, name: str) -> float:
@@ -210,6 +212,7 @@ class Lake:
             f"{catalog}.cache-enabled": "false",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+            **self._more_conf,
         }
 
     def spec(self, query: Query, name: str, table_uuid: str) -> dict[str, Any]:

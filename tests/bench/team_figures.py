@@ -4,14 +4,11 @@ plan, by the number of its resources. The resources do nothing, so that all of i
 
 import logging
 import os
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from tests.bench.counting_s3 import counting_s3
 from tests.bench.figure import Figure, remark
 from tests.bench.programs import flareiac
 from tests.bench.work import write_nothings
@@ -32,33 +29,13 @@ _POSTGRESQL: Final = """backend "postgresql" {{
 """
 
 
-@dataclass(slots=True)
-class Traffic:
-    """What a server was asked since ``begin``: requests by method, bytes of both directions."""
-
-    requests: Counter[str] = field(default_factory=Counter)
-    received: int = 0
-    sent: int = 0
-
-    def begin(self) -> None:
-        self.requests.clear()
-        self.received = self.sent = 0
-
-    def said(self) -> dict[str, object]:
-        return {
-            "requests": dict(sorted(self.requests.items())),
-            "kB up": round(self.received / 1000, 1),
-            "kB down": round(self.sent / 1000, 1),
-        }
-
-
 def team(directory: Path, most: int) -> Iterator[Figure]:
     """For 100, 1,000 and 10,000 resources, up to ``most``, on each backend."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     sizes = [size for size in _SIZES if size <= most]
     for size in sizes:
         yield from _commands(directory / f"local{size}", size, "local", "", {}, lambda: None, dict)
-    with _s3() as (endpoint, traffic):
+    with counting_s3() as (endpoint, traffic):
         make_bucket(endpoint, "states")
         for size in sizes:
             block = _S3.format(endpoint=endpoint)
@@ -116,33 +93,6 @@ def _commands(
             unit="s",
             detail={"processor seconds": round(run.processor, 2), "megabytes": round(run.memory), **said()},
         )
-
-
-@contextmanager
-def _s3() -> Iterator[tuple[str, Traffic]]:
-    """A server that counts."""
-    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
-    from werkzeug.serving import make_server
-
-    traffic, application = Traffic(), DomainDispatcherApplication(create_backend_app)
-    guard = threading.Lock()
-
-    def counting(environ: Any, start_response: Any) -> Iterable[bytes]:
-        answer = list(application(environ, start_response))
-        with guard:
-            traffic.requests[environ["REQUEST_METHOD"]] += 1
-            traffic.received += int(environ.get("CONTENT_LENGTH") or 0)
-            traffic.sent += sum(map(len, answer))
-        return answer
-
-    server = make_server("127.0.0.1", 0, counting, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", traffic
-    finally:
-        server.shutdown()
-        thread.join()
 
 
 class _Transactions:
