@@ -13,7 +13,7 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import PERFORMER, ExpireSnapshots
-from flareiac_spark.application import end_application, ensure_submitted, run_operation, submit
+from flareiac_spark.application import Launch, end_application, ensure_submitted, run_operation, submit
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, Maintain, Operation, Status
 from flareiac_spark.driver.submitted import EXIT_NO_DRIVER, EXIT_OLD_PYTHON
 from flareiac_spark.runtime.driver_archive import driver_archive
