@@ -130,6 +130,7 @@ CLUSTER_CARDS: Final = Cards(
         Blow(strike=Strike.WORKER),
         Blow(strike=Strike.END),
         Blow(strike=Strike.RIVAL),
+        Blow(strike=Strike.HOST),
     ),
     each=4,
     first=0,

@@ -155,6 +155,22 @@ def test_workers_the_master_and_the_driver_are_lost_and_no_row_is(
 
 
 @pytest.mark.slow
+def test_an_application_that_is_killed_in_the_cluster_has_ended_and_is_started_again(
+    project: Project, cluster: SparkCluster
+) -> None:
+    project.apply()
+    project.expect_rides("rides")
+    (application,) = applications(cluster)
+    cluster.kill_application(application)
+    project.until_driver_gone()
+    assert "APPLICATION_REMOVED: its cluster ended the application" in project.run("drift", code=3).out
+    project.land(20)
+    project.apply()
+    project.expect_rides("rides")
+    project.quiet()
+
+
+@pytest.mark.slow
 def test_what_goes_wrong_on_executors_is_named_and_other_jobs_go_on(project: Project) -> None:
     project.edit(
         "lake",

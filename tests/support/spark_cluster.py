@@ -5,12 +5,14 @@ own that can be killed and started again.
         cluster.master  # spark://127.0.0.1:15432
 """
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -86,6 +88,12 @@ class SparkCluster:
         process = self._processes.pop(name)
         process.kill()
         process.wait()
+
+    def kill_application(self, application: str) -> None:
+        """As the button of the master's web page does."""
+        form = urllib.parse.urlencode({"id": application, "terminate": "true"}).encode()
+        with contextlib.suppress(urllib.error.HTTPError):  # it answers with another page
+            urllib.request.urlopen(f"http://127.0.0.1:{self._ui}/app/kill/", form, timeout=30).close()
 
     def stop(self) -> None:
         """Ends every process in order."""

@@ -159,6 +159,8 @@ class Application:
             self._stop_all()
             if started is not None:
                 stop_spark(started)
+            if self._ending.is_set() and code == _START_AGAIN:
+                code, reason = EXIT_DONE, ASKED_TO_STOP
             phase: Literal["starting", "ended"] = "starting" if code == _START_AGAIN else "ended"
             self._about = replace(self._about, phase=phase, reason=reason)
             self._log.info("ended: %s", reason)

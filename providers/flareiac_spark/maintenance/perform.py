@@ -6,6 +6,7 @@ table may be due again, and then it is another one.
 """
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from flareiac.kernel.data import Reference, digest
@@ -14,7 +15,7 @@ from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.table_tasks import Performed, performer_of
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
-from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result
+from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result, Status
 from flareiac_spark.control.operations import MAINTENANCE, UNANSWERED
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.engine.application import Applications, read_status
@@ -79,7 +80,7 @@ def _awaited(request: PerformRequest, control: ControlDirectory, operation: Oper
     try:
         found = wait_for(
             control,
-            lambda _status: control.read_result(operation.id),
+            _answer_of(request, control, operation),
             timeout=_PATIENCE,
             cancel=request.cancel,
         )
@@ -88,6 +89,22 @@ def _awaited(request: PerformRequest, control: ControlDirectory, operation: Oper
     if found is None and request.cancel.is_set():
         raise Failure(errors.cancelled(request, begun=True))
     return found
+
+
+def _answer_of(
+    request: PerformRequest, control: ControlDirectory, operation: Operation
+) -> Callable[[Status], Result | None]:
+    """Looks for the result; meanwhile says why the application has no executors."""
+    said = [""]
+
+    def look(status: Status) -> Result | None:
+        waiting = status.application.waiting
+        if waiting != said[0]:
+            said[0] = waiting
+            request.progress(f"waiting: {waiting}" if waiting else errors.doing(request))
+        return control.read_result(operation.id)
+
+    return look
 
 
 def _asked(
@@ -118,7 +135,7 @@ def _answer(
     try:
         result = wait_for(
             control,
-            lambda _status: control.read_result(operation.id),
+            _answer_of(request, control, operation),
             timeout=_PATIENCE,
             cancel=request.cancel,
         )
