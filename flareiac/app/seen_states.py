@@ -11,6 +11,7 @@ from flareiac.app.selection import DEFAULT
 from flareiac.app.state_place import StatePlace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
+from flareiac.sdk.state import Damaged
 from flareiac.state.read import Loaded
 
 
@@ -44,7 +45,10 @@ def check_known(place: StatePlace, workspace: str) -> None:
     """
     if workspace == DEFAULT:
         return
-    found = place.open(workspace).read()
+    try:
+        found = place.open(workspace).read()
+    except Damaged:
+        return  # it was made, and who reads it says what is wrong with it
     if found.snapshot is None and not found.journal.records:
         record = read_record(place.root)
         if record is None or workspace not in record.lineages:

@@ -24,7 +24,7 @@ from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.actions import CustomAction, Revive
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome
-from flareiac.sdk.state import Conflict, Lease, LockLost
+from flareiac.sdk.state import Conflict, Damaged, Lease, LockLost
 from flareiac.state.places import encode_state
 from flareiac.state.read import Loaded
 
@@ -44,28 +44,57 @@ class LockedState:
         return self.loaded.snapshot
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedState:
+    """The state while its lock is held, where what is stored cannot be understood."""
+
+    workspace: Workspace
+    lease: Lease
+    problem: Damaged
+
+
 @contextmanager
 def locked_state(
     workspace: Workspace,
     command: str,
     timeout: float,
     emit: Callable[[Event], None],
+) -> Iterator[LockedState]:
+    """Holds the lock for a command that writes the state by itself. Raises ``LockHeld``, ``Failure``."""
+    with locked(workspace, command, timeout, emit) as lease:
+        yield _without_interrupted(workspace, lease, workspace.load_state())
+
+
+@contextmanager
+def locked_or_damaged(
+    workspace: Workspace,
+    command: str,
+    timeout: float,
+    emit: Callable[[Event], None],
     *,
     even_gone: bool = False,
-) -> Iterator[LockedState]:
-    """Holds the lock for a command that writes the state by itself. Raises ``LockHeld``, ``Failure``.
+) -> Iterator[LockedState | DamagedState]:
+    """The same for a command that replaces the state, whatever is there. Raises ``LockHeld``, ``Failure``.
 
     ``even_gone``: also where the state that this checkout has seen is gone.
     """
     with locked(workspace, command, timeout, emit) as lease:
-        loaded = workspace.load_state(even_gone=even_gone)
-        if loaded.recovered.interrupted is not None:
-            why = (
-                "What it did is not known yet. Run flareiac apply first, which finds out, and then this "
-                "command again."
-            )
-            raise Failure(error(codes.APPLY_INTERRUPTED, why))
-        yield LockedState(workspace=workspace, lease=lease, loaded=loaded)
+        match workspace.load_or_damage(even_gone=even_gone):
+            case Damaged() as problem:
+                yield DamagedState(workspace=workspace, lease=lease, problem=problem)
+            case loaded:
+                yield _without_interrupted(workspace, lease, loaded)
+
+
+def _without_interrupted(workspace: Workspace, lease: Lease, loaded: Loaded) -> LockedState:
+    """Raises ``Failure``."""
+    if loaded.recovered.interrupted is not None:
+        why = (
+            "What it did is not known yet. Run flareiac apply first, which finds out, and then this command "
+            "again."
+        )
+        raise Failure(error(codes.APPLY_INTERRUPTED, why))
+    return LockedState(workspace=workspace, lease=lease, loaded=loaded)
 
 
 def write_state(state: LockedState, after: Snapshot, *, serial: int | None = None) -> None:
@@ -77,6 +106,15 @@ def write_state(state: LockedState, after: Snapshot, *, serial: int | None = Non
         state.workspace.store.write_snapshot(
             encode_state(following, loaded.root), expect=loaded.revision, lease=state.lease
         )
+    reach("state.snapshot")
+
+
+def replace_damaged(state: DamagedState, after: Snapshot) -> None:
+    """Writes one snapshot in place of what cannot be read. Raises ``Failure``."""
+    workspace = state.workspace
+    reach("state.before-snapshot")
+    with writing_state("Nothing was changed"):
+        workspace.store.replace_damaged(encode_state(after, str(workspace.root)), state.lease)
     reach("state.snapshot")
 
 

@@ -1,9 +1,16 @@
 """The use cases of ``state pull`` and ``state push``: the whole state as a document."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from flareiac.app.single_operation import LockedState, locked_state, write_state
+from flareiac.app.single_operation import (
+    DamagedState,
+    LockedState,
+    locked_or_damaged,
+    replace_damaged,
+    write_state,
+)
+from flareiac.app.state_history import kept_of_damaged, serial_after
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -47,7 +54,9 @@ def push(
     ``force``: it replaces what is there whatever that is. Raises ``Failure`` or ``LockHeld``.
     """
     pushed = _pushed(workspace, content, name)
-    with locked_state(workspace, "state push", lock_timeout, emit, even_gone=True) as state:
+    with locked_or_damaged(workspace, "state push", lock_timeout, emit, even_gone=True) as state:
+        if isinstance(state, DamagedState):
+            return _healed(state, pushed, force=force)
         current = state.snapshot
         if _is_there(state.loaded):
             if not force and encode_snapshot(pushed) == encode_snapshot(current):
@@ -66,6 +75,18 @@ def _written(state: LockedState, pushed: Snapshot, *, followed: bool) -> str:
     return (
         f"The state was replaced (serial {serial}). The one before is kept: flareiac state history shows it."
     )
+
+
+def _healed(state: DamagedState, pushed: Snapshot, *, force: bool) -> str:
+    if not force:
+        why = (
+            f"{state.problem}. Whether the file follows it cannot be told. Nothing was changed. With -force "
+            "it replaces the state that is here."
+        )
+        raise Failure(error(codes.CANNOT_BE_PUSHED, why))
+    serial = max(pushed.serial, serial_after(kept_of_damaged(state.workspace)))
+    replace_damaged(state, replace(pushed, serial=serial))
+    return f"The state, which could not be read, was replaced (serial {serial})."
 
 
 def _is_there(loaded: Loaded) -> bool:

@@ -1,9 +1,11 @@
 """The use cases of ``state history`` and ``state rollback``: earlier snapshots, and going back to one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from typing import Final
 
-from flareiac.app.single_operation import locked_state, write_state
+from flareiac.app.single_operation import DamagedState, locked_or_damaged, replace_damaged, write_state
 from flareiac.app.workspace import Workspace, state_trouble
 from flareiac.kernel import codes
 from flareiac.kernel.data import read_json
@@ -14,25 +16,42 @@ from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.state import Damaged
 from flareiac.state.read import decode_state
 
+WITHOUT_JOURNAL: Final = "snapshot"
+"""The name of the snapshot that is in place, where it can be read and the journal after it cannot."""
 
-def history(workspace: Workspace) -> tuple[Snapshot, tuple[Earlier, ...]]:
-    """The state as it is and what the store has kept of before, newest first. Raises ``Failure``."""
-    current = workspace.load_state().snapshot
-    return current, _kept(workspace)
+
+def history(workspace: Workspace) -> tuple[Snapshot | Damaged, tuple[Earlier, ...]]:
+    """The state as it is, or what is wrong with it, and what can be recorded again, newest first. Raises
+    ``Failure``.
+    """
+    match workspace.load_or_damage():
+        case Damaged() as problem:
+            return problem, kept_of_damaged(workspace)
+        case loaded:
+            return loaded.snapshot, _kept(workspace)
+
+
+def serial_after(kept: Sequence[Earlier]) -> int:
+    """A serial for what replaces a damaged state: above that which it had, as far as that can be told, so
+    that plans that were made with it are stale.
+    """
+    return 2 + max((item.serial for item in kept if item.serial is not None), default=0)
 
 
 def rollback(
     workspace: Workspace,
     wanted: str,
     *,
-    approve: Callable[[Earlier, Difference], bool],
+    approve: Callable[[Earlier, Difference | Damaged], bool],
     lock_timeout: float,
     emit: Callable[[Event], None],
 ) -> int | None:
     """Records what an earlier snapshot holds, under a new serial, which it returns; None where that was not
     approved. Raises ``Failure`` or ``LockHeld``.
     """
-    with locked_state(workspace, "state rollback", lock_timeout, emit) as state:
+    with locked_or_damaged(workspace, "state rollback", lock_timeout, emit) as state:
+        if isinstance(state, DamagedState):
+            return _heal(state, wanted, approve)
         chosen = _chosen(wanted, _kept(workspace))
         before = _read(workspace, chosen.name)
         if before.lineage != state.snapshot.lineage:
@@ -46,6 +65,42 @@ def rollback(
         serial = state.snapshot.serial + 1
         write_state(state, before, serial=serial)
     return serial
+
+
+def _heal(
+    state: DamagedState, wanted: str, approve: Callable[[Earlier, Difference | Damaged], bool]
+) -> int | None:
+    workspace = state.workspace
+    kept = kept_of_damaged(workspace)
+    chosen = _chosen(wanted, kept)
+    before = _read(workspace, chosen.name)
+    if not approve(chosen, state.problem):
+        return None
+    serial = serial_after(kept)
+    replace_damaged(state, replace(before, serial=serial))
+    return serial
+
+
+def kept_of_damaged(workspace: Workspace) -> tuple[Earlier, ...]:
+    """What can be recorded again where the state cannot be read: the snapshot in place, if only the journal
+    is damaged, and those before it. Raises ``Failure``.
+    """
+    with state_trouble(workspace.store):
+        return (*_in_place(workspace), *_kept(workspace))
+
+
+def _in_place(workspace: Workspace) -> Iterator[Earlier]:
+    with suppress(Damaged):
+        stored = workspace.store.read_snapshot()
+        if stored is not None:
+            there = decode_state(stored.content, WITHOUT_JOURNAL, str(workspace.root))
+            yield Earlier(
+                name=WITHOUT_JOURNAL,
+                written=None,
+                size=len(stored.content),
+                serial=there.serial,
+                resources=len(there.resources),
+            )
 
 
 def _kept(workspace: Workspace) -> tuple[Earlier, ...]:
@@ -91,6 +146,8 @@ def _unknown(wanted: str, kept: tuple[Earlier, ...]) -> Diagnostic:
 def _read(workspace: Workspace, name: str) -> Snapshot:
     try:
         with state_trouble(workspace.store):
+            if name == WITHOUT_JOURNAL and (stored := workspace.store.read_snapshot()) is not None:
+                return decode_state(stored.content, name, str(workspace.root))
             return decode_state(workspace.store.read_history(name), name, str(workspace.root))
     except KeyError as gone:
         why = f"{name} is no longer kept. flareiac state history shows what is. Nothing was changed."

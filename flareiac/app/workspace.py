@@ -38,7 +38,7 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
-from flareiac.sdk.state import Damaged, StateStore
+from flareiac.sdk.state import Damaged, StateStore, WrittenByNewer
 from flareiac.sdk.table_tasks import Performed
 from flareiac.state.cipher import Purpose
 from flareiac.state.read import Loaded
@@ -104,11 +104,27 @@ class Workspace:
         ``even_moved``: also one that was moved to another place, for commands that only show it.
         ``even_gone``: also where there is none any more, for a command that brings it back.
         """
+        with state_trouble(self.store):
+            return self._understood(even_moved=even_moved, even_gone=even_gone)
+
+    def load_or_damage(self, *, even_gone: bool = False) -> Loaded | Damaged:
+        """The same for a command that heals, or what is wrong with the state. One that a later release wrote
+        is not damaged. Raises ``Failure``.
+        """
+        with state_trouble(self.store):
+            try:
+                return self._understood(even_moved=False, even_gone=even_gone)
+            except WrittenByNewer:
+                raise
+            except Damaged as problem:
+                return problem
+
+    def _understood(self, *, even_moved: bool, even_gone: bool) -> Loaded:
+        """Raises ``Damaged``, ``OSError``, ``Failure``."""
         place, store = self.place, self.store
-        with state_trouble(store):
-            loaded = load_state(store, str(self.root))
-            if not (even_gone and not is_stored(loaded)):
-                check_seen(place, self.workspace, loaded, even_moved=even_moved)
+        loaded = load_state(store, str(self.root))
+        if not (even_gone and not is_stored(loaded)):
+            check_seen(place, self.workspace, loaded, even_moved=even_moved)
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
 
@@ -314,8 +330,8 @@ def _reachable(where: Callable[[], str]) -> Iterator[None]:
 
 def _way_out(problem: Damaged) -> str:
     return problem.way_out or (
-        "Put back an earlier snapshot from the history directory beside it (the newest intact one), or "
-        "restore the file from a backup."
+        "Record an earlier state again (flareiac state history, flareiac state rollback), or restore it from "
+        "a backup."
     )
 
 

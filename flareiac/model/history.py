@@ -7,12 +7,12 @@ from flareiac.model.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """A kept snapshot; ``written`` in UTC seconds, ``size`` in bytes. ``serial`` and ``resources`` (their
-    number) are None where it cannot be read.
+    """A kept snapshot; ``written`` in UTC seconds, None where that is not known, ``size`` in bytes.
+    ``serial`` and ``resources`` (their number) are None where it cannot be read.
     """
 
     name: str
-    written: float
+    written: float | None
     size: int
     serial: int | None
     resources: int | None

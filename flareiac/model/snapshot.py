@@ -16,16 +16,15 @@ from flareiac.model.desired import OutputValue
 from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
-from flareiac.sdk.state import Damaged
+from flareiac.sdk.state import Damaged, WrittenByNewer
 
 FORMAT_VERSION = 1
 KNOWN_FEATURES: frozenset[str] = frozenset()
 KEPT_DROPPED = 100
 _EDITED = (
-    "Put back the newest intact snapshot from the history directory beside it, or restore the file from a "
+    "Record an earlier state again (flareiac state history, flareiac state rollback), or restore it from a "
     'backup. If it was edited on purpose, remove "digest" from it, and review the next plan with care.'
 )
-NEWER = "A newer FlareIaC wrote it: use that version, or a later one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,15 +221,13 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
         document = read_json(content)
         version = document["format_version"]
         if version != FORMAT_VERSION:
-            raise Damaged(
-                where,
-                f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}",
-                NEWER,
+            raise WrittenByNewer(
+                where, f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}"
             )
         unknown = sorted(set(document["features"]) - KNOWN_FEATURES)
         if unknown:
-            raise Damaged(
-                where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}", NEWER
+            raise WrittenByNewer(
+                where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}"
             )
         sealed = "digest" in document  # early versions wrote none
         if sealed and document.pop("digest") != digest(document):

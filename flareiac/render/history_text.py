@@ -7,6 +7,7 @@ from flareiac.kernel.data import Json
 from flareiac.model.history import Difference, Earlier
 from flareiac.model.snapshot import Snapshot
 from flareiac.render.table_text import table_lines
+from flareiac.sdk.state import Damaged
 from flareiac.sdk.text_table import Column, TextTable
 
 FORMAT_VERSION = "1.0"
@@ -19,9 +20,13 @@ _COLUMNS = (
 )
 
 
-def history_text(current: Snapshot, earlier: Sequence[Earlier]) -> str:
+def history_text(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> str:
     """A line for each earlier state, newest first."""
-    now = f"The state has the serial {current.serial} and {len(current.resources)} resources."
+    match current:
+        case Snapshot(serial=serial, resources=resources):
+            now = f"The state has the serial {serial} and {len(resources)} resources."
+        case Damaged() as problem:
+            now = f"The state cannot be read ({problem})."
     if not earlier:
         return f"{now} No earlier state is kept.\n"
     rows = tuple(_row(item) for item in earlier)
@@ -29,17 +34,19 @@ def history_text(current: Snapshot, earlier: Sequence[Earlier]) -> str:
     return "\n".join([f"{now} Kept before it:", "", *lines]) + "\n"
 
 
-def history_json(current: Snapshot, earlier: Sequence[Earlier]) -> Json:
-    """The same for programs."""
+def history_json(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> Json:
+    """The same for programs. Of a state that cannot be read, ``damage`` says why, and the rest is null."""
+    there = current if isinstance(current, Snapshot) else None
     return {
         "format_version": FORMAT_VERSION,
-        "lineage": current.lineage,
-        "serial": current.serial,
-        "resources": len(current.resources),
+        "lineage": there.lineage if there else None,
+        "serial": there.serial if there else None,
+        "resources": len(there.resources) if there else None,
+        "damage": None if there else str(current),
         "history": [
             {
                 "name": item.name,
-                "written": utc_time(item.written),
+                "written": None if item.written is None else utc_time(item.written),
                 "serial": item.serial,
                 "resources": item.resources,
                 "size": item.size,
@@ -49,8 +56,17 @@ def history_json(current: Snapshot, earlier: Sequence[Earlier]) -> Json:
     }
 
 
-def difference_text(found: Difference, serial: int | None) -> str:
+def difference_text(found: Difference | Damaged, serial: int | None) -> str:
     """What going back changes in the state, and what it does not do."""
+    if isinstance(found, Damaged):
+        return "\n".join(
+            [
+                f"The state cannot be read ({found}). The one with the serial {serial} takes its place.",
+                "",
+                "Which changes were recorded after that is not known. The resources stay as they are; the",
+                "next plan shows how they differ from it, and blocks what exists and is not recorded.",
+            ]
+        )
     lines = [f"Going back to the state with the serial {serial} changes what is recorded:", ""]
     lines += [f"  + {address} is recorded again" for address in found.added]
     lines += [f"  - {address} is no longer recorded" for address in found.removed]
@@ -77,7 +93,7 @@ def _row(item: Earlier) -> tuple[str, ...]:
 
     return (
         number(item.serial),
-        utc_time(item.written),
+        "?" if item.written is None else utc_time(item.written),
         number(item.resources),
         str(item.size),
         item.name,

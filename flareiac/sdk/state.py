@@ -99,7 +99,8 @@ class StateUnreachable(OSError):
 
 WITHOUT_JOURNAL: Final = (
     "The journal holds what the last apply did after the snapshot beside it. Restore it from a backup; or "
-    "move it away: plan then names what exists and is not recorded, and import blocks adopt it."
+    "record the snapshot again without it (flareiac state history, flareiac state rollback): plan then names "
+    "what exists and is not recorded, and import blocks adopt it."
 )
 """The way out where a snapshot is whole and the journal after it is not."""
 
@@ -112,6 +113,13 @@ class Damaged(Exception):
     def __init__(self, where: str, why: str, way_out: str = "") -> None:
         super().__init__(f"{where}: {why}")
         self.where, self.why, self.way_out = where, why, way_out
+
+
+class WrittenByNewer(Damaged):
+    """What is stored is whole, but a later release wrote it in a form that this one does not know."""
+
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(where, why, "A newer FlareIaC wrote it: use that version, or a later one.")
 
 
 class Lease(Protocol):
@@ -145,6 +153,13 @@ class StateStore(Protocol):
     def write_snapshot(self, content: bytes, *, expect: str | None, lease: Lease) -> str:
         """Replaces the snapshot atomically and empties the journal; returns the new revision. Raises
         ``Conflict`` or ``LockLost``.
+        """
+        ...
+
+    def replace_damaged(self, content: bytes, lease: Lease) -> None:
+        """Puts a snapshot in place of a state that cannot be read, and takes its journal away; what is there
+        may be damaged in any part but its lock. After a crash the state is the new one, or it still cannot be
+        read. Raises ``LockLost`` or ``OSError``.
         """
         ...
 

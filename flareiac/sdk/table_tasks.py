@@ -25,6 +25,11 @@ OPERATION: Final = "flareiac.operation"
 known, and one that was not recorded.
 """
 
+MANAGED_BY: Final = "flareiac.managed-by"
+"""Key in a table's properties: the lineage of the state that adopted it or took it over. No other state's work
+is done on it.
+"""
+
 
 class TaskRefusal(Exception):
     """A performer does not do the work. ``error_class`` is a stable word, the message says why."""

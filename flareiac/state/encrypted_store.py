@@ -51,6 +51,10 @@ class EncryptedStore:
         sealed = self._cipher.seal(content, Purpose.SNAPSHOT)
         return self._store.write_snapshot(sealed, expect=expect, lease=lease)
 
+    def replace_damaged(self, content: bytes, lease: Lease) -> None:
+        self._end = None
+        self._store.replace_damaged(self._cipher.seal(content, Purpose.SNAPSHOT), lease)
+
     def read_journal(self) -> Journal:
         return self.read().journal
 

@@ -25,6 +25,7 @@ from flareiac.kernel.durable_files import (
     sync_directory,
     write_beside,
 )
+from flareiac.kernel.kill_points import reach
 from flareiac.sdk.state import (
     WITHOUT_JOURNAL,
     BackendSetting,
@@ -190,6 +191,20 @@ class LocalStore:
                 raise Conflict(f"{self._snapshot} was written by someone else since it was read")
             self._put(content, current, held)
         return _revision(content)
+
+    def replace_damaged(self, content: bytes, lease: Lease) -> None:
+        held = _own(lease)
+        with held.fenced():
+            temporary = write_beside(self._snapshot, content)
+            current = self.read_snapshot()
+            if current is not None:
+                self._keep(current)
+            self._end = None
+            # A journal that a crash leaves does not come after this snapshot, so that readers refuse both.
+            move_into_place(temporary, self._snapshot)
+            reach("state.replaced-damaged")
+            with suppress(FileNotFoundError):
+                move_into_place(self._journal, self._directory / "journal.damaged")
 
     def read_journal(self) -> Journal:
         with self._undisturbed():

@@ -113,6 +113,11 @@ class LogLease:
             current = self._header.snapshot
             if expect not in (current.revision if current else None, self._replaced):
                 raise Conflict("the state was written by someone else since it was read")
+            return self.put_any_snapshot(content)
+
+    def put_any_snapshot(self, content: bytes) -> Header:
+        """The same in place of whatever is there. Raises ``LockLost``."""
+        with self._writing:
             return self._append(RecordKind.SNAPSHOT, content, lambda header: header.with_snapshot(content))
 
     def put_deletion(self) -> None:

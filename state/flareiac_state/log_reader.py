@@ -5,7 +5,7 @@ consistent moment. Touches the log, by reading only.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flareiac.sdk.state import Damaged, Journal, Moment, Stored
+from flareiac.sdk.state import Damaged, Journal, Moment, Stored, WrittenByNewer
 from flareiac_state.log_record import (
     RESTORE,
     Header,
@@ -47,7 +47,7 @@ class LogReader:
         for _ in range(_ATTEMPTS):
             if newest is None:
                 return None
-            record = self._known(newest) or self.record(newest.number)
+            record = self._known(newest) or self._newest_record(newest.number)
             if record is not None:
                 self._last = Tip(record=record, written=newest.written, now=newest.now)
                 return self._last
@@ -56,6 +56,19 @@ class LogReader:
 
     def record(self, number: int) -> Record | None:
         return self._records([number])[0]
+
+    def _newest_record(self, number: int) -> Record | None:
+        try:
+            return self.record(number)
+        except WrittenByNewer:
+            raise
+        except Damaged as problem:
+            raise Damaged(
+                problem.where,
+                f"{problem.why}, and the newest record says who holds the lock",
+                f"Restore it from a backup; or, when no command is running, delete {self._log.name(number)} "
+                "and nothing else: the record before it is then the newest, and plan shows what differs.",
+            ) from problem
 
     def moment(self, *, journal: bool = True, snapshot: bool = True) -> Moment:
         """Snapshot and journal, or one of them alone. Raises ``Damaged``."""

@@ -14,9 +14,10 @@ from typing import Final
 
 from flareiac.kernel.data import read_json
 from flareiac.kernel.records import decode, encode
-from flareiac.sdk.state import Damaged, LockInfo
+from flareiac.sdk.state import Damaged, LockInfo, WrittenByNewer
 
 HISTORY_KEPT: Final = 20
+_ANY_VERSION: Final = b"flareiac-log "
 _MAGIC: Final = b"flareiac-log 1 "
 _FIRST_LINE: Final = len(_MAGIC) + 64 + 1
 RESTORE: Final = (
@@ -122,6 +123,10 @@ def encode_record(record: Record) -> bytes:
 
 def decode_record(content: bytes, *, workspace: str, number: int, where: str) -> Record:
     """The record of this number. Raises ``Damaged`` for anything but what was written there."""
+    if content.startswith(_ANY_VERSION) and not content.startswith(_MAGIC) and len(content) >= len(_MAGIC):
+        raise WrittenByNewer(
+            where, f"record {number} has a version that this release of FlareIaC does not read"
+        )
     if content[: len(_MAGIC)] != _MAGIC:
         raise Damaged(where, f"record {number} is not one that this release of FlareIaC wrote", RESTORE)
     rest = content[_FIRST_LINE:]

@@ -62,12 +62,12 @@ class LogStore:
     def write_snapshot(self, content: bytes, *, expect: str | None, lease: Lease) -> str:
         header = _own(lease).put_snapshot(content, expect)
         assert header.snapshot is not None, "it was just put in place"
-        reach("state.before-collect")
-        # What stays costs room only; the next snapshot collects it.
-        with suppress(OSError):
-            kept = {mark.number for mark in header.earlier}
-            self._log.collect(before=header.number, keep=kept, age=KEPT_FOR)
+        self._collect(header)
         return header.snapshot.revision
+
+    def replace_damaged(self, content: bytes, lease: Lease) -> None:
+        """A snapshot builds on the newest record alone, which the lease has read."""
+        self._collect(_own(lease).put_any_snapshot(content))
 
     def append_journal(self, records: Sequence[bytes], lease: Lease) -> None:
         _own(lease).append_entries(records)
@@ -142,6 +142,14 @@ class LogStore:
         # The workspace is gone already; what stays is collected when it is made and deleted again.
         with suppress(OSError):
             self._log.collect(before=first - 1 if is_fence else first, keep=(), age=0.0)
+
+    def _collect(self, header: Header) -> None:
+        """Deletes what a new snapshot makes superfluous."""
+        reach("state.before-collect")
+        # What stays costs room only; the next snapshot collects it.
+        with suppress(OSError):
+            kept = {mark.number for mark in header.earlier}
+            self._log.collect(before=header.number, keep=kept, age=KEPT_FOR)
 
     def _earlier(self) -> tuple[SnapshotMark, ...]:
         tip = self._reader.tip()
@@ -238,11 +246,7 @@ class LogStore:
         try:
             yield
         except Damaged as problem:
-            detail = (
-                f"{problem.where}: {problem.why}. The newest record says who holds the lock. Nothing was "
-                "changed. Restore it from a backup; or, when no other command is running, delete this one "
-                "record: the one before it is then the newest."
-            )
+            detail = f"{problem.where}: {problem.why}. Nothing was changed. {problem.way_out}"
             raise Failure(error(codes.STATE_LOCK_UNREADABLE, detail)) from problem
 
 

@@ -31,6 +31,10 @@ class NumberedLog(Protocol):
 
     def newest(self) -> Newest | None: ...
 
+    def name(self, number: int) -> str:
+        """How the place calls a record, for people who have to find it there."""
+        ...
+
     def read(self, numbers: Sequence[int]) -> Mapping[int, bytes]:
         """The records that there are."""
         ...

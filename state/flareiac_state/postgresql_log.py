@@ -184,6 +184,9 @@ class PostgresqlLog:
         )
         return {number: bytes(content) for number, content in rows}
 
+    def name(self, number: int) -> str:
+        return f"the row of state_log with the number {number} and the workspace {self._workspace!r}"
+
     def collect(self, *, before: int, keep: Collection[int], age: float) -> None:
         self._database.run(
             "DELETE FROM {log} WHERE workspace = %s AND number < %s AND NOT number = ANY(%s::bigint[]) "

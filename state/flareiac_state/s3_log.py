@@ -81,6 +81,9 @@ class S3Log:
     def forget_beat(self, epoch: int) -> None:
         self._bucket.delete([f"{self._beat}{epoch}"])
 
+    def name(self, number: int) -> str:
+        return f"the object {self._key(number)}"
+
     def _key(self, number: int) -> str:
         return f"{self._log}{_HIGHEST - number:012d}"
 

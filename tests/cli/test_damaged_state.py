@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import digest
+from flareiac_state.journal_frames import Frame, FrameKind, encode_frame
+from tests.state.remote_places import BUCKET, s3_block, s3_server
 from tests.support.command_line import flareiac
+from tests.support.moto_server import s3_client
 
 LAKE = """
 catalog "x" {
@@ -99,3 +102,105 @@ def test_a_part_of_a_definition(sealed: bool, tmp_path: Path) -> None:
     said = _said(tmp_path)
     assert "holds of checkpoint.c has the wrong shape" in said
     assert "attributes.location is 7, expected a value of type str" in said
+
+
+ONE = 'thing "a" { value = "1" }\n'
+TWO = 'thing "a" { value = "2" }\n'
+
+
+def _write(root: Path, text: str) -> None:
+    (root / "main.flare.hcl").write_text(text, encoding="utf-8")
+
+
+def _run(root: Path, words: str, code: int = 0, **variables: str) -> str:
+    done = flareiac(root, *words.split(), **variables)
+    assert done.code == code, f"{words}: {done.text}"
+    return " ".join(done.text.replace("│", " ").split())
+
+
+def _two_serials(root: Path, block: str = "") -> str:
+    """A state with the serials 1 and 2; the text of the second."""
+    for text in (ONE, TWO):
+        _write(root, block + text)
+        _run(root, "apply -auto-approve")
+    return flareiac(root, "state", "pull").out
+
+
+def _is_healed(root: Path, serial: int) -> None:
+    listed = json.loads(flareiac(root, "state", "history", "-json").out)
+    assert (listed["serial"], listed["damage"]) == (serial, None)
+    _run(root, "apply -auto-approve")
+
+
+def test_an_earlier_state_takes_the_place_of_one_that_cannot_be_read(tmp_path: Path) -> None:
+    _two_serials(tmp_path)
+    content = (tmp_path / STATE).read_bytes()
+    (tmp_path / STATE).write_bytes(content[:200])
+    assert "flareiac state rollback" in _run(tmp_path, "plan", 1)
+    listed = json.loads(flareiac(tmp_path, "state", "history", "-json").out)
+    assert [item["serial"] for item in listed["history"]] == [1]
+    assert (listed["serial"], listed["lineage"]) == (None, None)
+    assert "stops being JSON" in listed["damage"]
+    assert "The state cannot be read" in _run(tmp_path, "state rollback 1", 8)
+    assert (tmp_path / STATE).read_bytes() == content[:200]
+    _run(tmp_path, "state rollback -auto-approve 1")
+    _is_healed(tmp_path, 3)
+
+
+def test_a_pulled_state_takes_the_place_of_one_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "pulled.json").write_text(_two_serials(tmp_path), encoding="utf-8")
+    (tmp_path / STATE).write_bytes(b"")
+    assert "-force" in _run(tmp_path, "state push pulled.json", 1)
+    _run(tmp_path, "state push -force pulled.json")
+    _is_healed(tmp_path, 3)
+
+
+def test_a_state_without_its_damaged_journal(tmp_path: Path) -> None:
+    _two_serials(tmp_path)
+    journal = (tmp_path / STATE).with_name("journal.jsonl")
+    frames = [Frame(kind=FrameKind.BASE, payload=b"another snapshot", epoch=9)] * 2
+    journal.write_bytes(b"".join(map(encode_frame, frames)))
+    assert "state rollback" in _run(tmp_path, "plan", 1)
+    listed = json.loads(flareiac(tmp_path, "state", "history", "-json").out)
+    assert [(item["name"], item["serial"]) for item in listed["history"][:1]] == [("snapshot", 2)]
+    _run(tmp_path, "state rollback -auto-approve snapshot", -9, FLAREIAC_KILL_AT="state.replaced-damaged")
+    _run(tmp_path, "plan", 1)  # the new snapshot is there, and the journal still is
+    _run(tmp_path, "state rollback -auto-approve snapshot")
+    assert journal.with_name("journal.damaged").exists()
+    _is_healed(tmp_path, 6)
+
+
+def test_a_state_of_a_later_release_is_not_replaced(tmp_path: Path) -> None:
+    _two_serials(tmp_path)
+    document = {**json.loads((tmp_path / STATE).read_bytes()), "format_version": 2}
+    (tmp_path / STATE).write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / "pulled.json").write_bytes(next((tmp_path / STATE).parent.glob("history/*")).read_bytes())
+    for words in ("state rollback -auto-approve 1", "state push -force pulled.json"):
+        assert "A newer FlareIaC wrote it" in _run(tmp_path, words, 1)
+    assert json.loads((tmp_path / STATE).read_bytes()) == document
+
+
+@pytest.mark.parametrize("workspace", ["default", "dev"])
+def test_objects_that_were_cut_off_or_deleted(tmp_path: Path, workspace: str) -> None:
+    with s3_server() as endpoint:
+        block = f"flareiac {{\n  {s3_block(endpoint, f'damaged-{workspace}')}\n}}\n"
+        if workspace != "default":
+            _write(tmp_path, block)
+            _run(tmp_path, f"workspace new {workspace}")
+        _two_serials(tmp_path, block)
+        bucket = s3_client(endpoint)
+        folder = f"damaged-{workspace}/{workspace}/log/"
+        listed = bucket.list_objects_v2(Bucket=BUCKET, Prefix=folder)["Contents"]
+        snapshot = max(listed[:4], key=lambda item: item["Size"])["Key"]  # the newest come first
+        whole = bucket.get_object(Bucket=BUCKET, Key=snapshot)["Body"].read()
+        bucket.put_object(Bucket=BUCKET, Key=snapshot, Body=whole[:300])
+        assert "was cut off or edited" in _run(tmp_path, "plan", 1)
+        assert "The state cannot be read" in _run(tmp_path, "state history")
+        _run(tmp_path, "state rollback -auto-approve 1")
+        _is_healed(tmp_path, 3)
+        newest = bucket.list_objects_v2(Bucket=BUCKET, Prefix=folder)["Contents"][0]["Key"]
+        bucket.put_object(Bucket=BUCKET, Key=newest, Body=b"")
+        for words in ("plan", "apply -auto-approve"):
+            assert f"delete the object {newest} and nothing else" in _run(tmp_path, words, 1)
+        bucket.delete_object(Bucket=BUCKET, Key=newest)
+        _run(tmp_path, "plan")

@@ -140,6 +140,21 @@ class StateStoreConformance(ABC):
         assert store.read_journal().records == (b"one",)
         lease.release()
 
+    def test_replaces_whatever_is_there(self, store: StateStore) -> None:
+        lease = store.lock("state rollback", timeout=0, on_wait=ignore_wait)
+        store.replace_damaged(b"1", lease)
+        store.append_journal([b"one"], lease)
+        store.replace_damaged(b"2", lease)
+        moment = self.reopened(store).read()
+        assert moment.snapshot is not None
+        assert (moment.snapshot.content, moment.journal.records) == (b"2", ())
+        assert [store.read_history(item.name) for item in store.history()] == [b"1"]
+        store.append_journal([b"two"], lease)
+        assert store.read_journal().records == (b"two",)
+        lease.release()
+        with pytest.raises(LockLost):
+            store.replace_damaged(b"3", lease)
+
     def test_keeps_earlier_snapshots_newest_first(self, store: StateStore) -> None:
         lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
         revision: str | None = None

@@ -62,6 +62,9 @@ class FakeLog:
                 number: self.place.records[number][0] for number in numbers if number in self.place.records
             }
 
+    def name(self, number: int) -> str:
+        return f"the record {number}"
+
     def collect(self, *, before: int, keep: Collection[int], age: float) -> None:
         self._ask("collect", before)
         with self.place.using:

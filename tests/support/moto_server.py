@@ -76,10 +76,15 @@ def aws_keys() -> Iterator[None]:
 
 def make_bucket(endpoint: str, name: str) -> None:
     """A bucket on the server."""
-    boto3.client(
+    s3_client(endpoint).create_bucket(Bucket=name)
+
+
+def s3_client(endpoint: str) -> Any:
+    """A client with all permissions."""
+    return boto3.client(
         "s3",
         endpoint_url=endpoint,
         region_name="us-east-1",
         aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
-    ).create_bucket(Bucket=name)
+    )

@@ -19,12 +19,11 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.model.desired import OutputValue
-from flareiac.model.snapshot import NEWER
 from flareiac.sdk.actions import Delete
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Members, Observation, Outcome, Present, Unreadable
-from flareiac.sdk.state import Damaged, StateBackend
+from flareiac.sdk.state import Damaged, StateBackend, WrittenByNewer
 from flareiac.state.encrypted_store import EncryptedStore
 from flareiac.state.read import Loaded, understood
 
@@ -104,7 +103,11 @@ def _load(state: OtherState, project: Project) -> tuple[str, Loaded]:
         if not is_stored(loaded):
             raise Failure(error(codes.NO_OTHER_STATE, _nothing_there(state, where)))
     except Damaged as problem:
-        fix = problem.way_out if problem.way_out == NEWER else "Restore it where that project is applied."
+        fix = (
+            problem.way_out
+            if isinstance(problem, WrittenByNewer)
+            else "Restore it where that project is applied."
+        )
         why = f"{problem.where}: {problem.why}. {fix}"
         raise Failure(error(codes.OTHER_STATE_UNREADABLE, why)) from problem
     except Failure as failure:

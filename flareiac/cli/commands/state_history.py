@@ -14,6 +14,7 @@ from flareiac.cli.project import opened
 from flareiac.model.history import Difference, Earlier
 from flareiac.render.history_text import difference_text, history_json, history_text
 from flareiac.sdk.command_options import AutoApprove, Json
+from flareiac.sdk.state import Damaged
 
 Wanted = Annotated[
     str,
@@ -38,7 +39,7 @@ def rollback(invocation: Invocation, wanted: Wanted, auto_approve: AutoApprove =
     """Records an earlier state again."""
     terminal = invocation.terminal
 
-    def approve(chosen: Earlier, found: Difference) -> bool:
+    def approve(chosen: Earlier, found: Difference | Damaged) -> bool:
         terminal.out(difference_text(found, chosen.serial))
         return auto_approve or terminal.ask("\nDo you want to record this?", way_out="Use -auto-approve.")
 

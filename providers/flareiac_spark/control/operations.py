@@ -61,12 +61,15 @@ class Finish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maintain:
-    """Does one piece of work on a table's files or snapshots, once for each ``key``."""
+    """Does one piece of work on a table's files or snapshots, once for each ``key``. ``lineage``: that of the
+    state that asks; empty where it is not known.
+    """
 
     key: str
     identifier: tuple[str, ...]
     uuid: str
     task: StoredWork
+    lineage: str = ""
     kind: Literal["maintain"] = "maintain"
 
 

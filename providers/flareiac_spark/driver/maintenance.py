@@ -13,7 +13,7 @@ from logging import Logger
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from flareiac.kernel import kill_points
-from flareiac.sdk.table_tasks import Performed, Performer, TaskRefusal, Work, performer_of
+from flareiac.sdk.table_tasks import MANAGED_BY, Performed, Performer, TaskRefusal, Work, performer_of
 from flareiac_spark.control import Maintain
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.refusal import Refusal
@@ -80,6 +80,7 @@ def _until_committed(
     task = performer.task_of(work.task)
     for seconds in (*_PAUSES, None):
         loaded = tables.load(session, work.identifier, work.uuid)
+        refuse_taken_over(work, loaded.properties().get(MANAGED_BY))
         table = MaintainedTable(session=session, identifier=work.identifier, table=loaded, key=work.key)
         try:
             return performer.perform(table, task)
@@ -102,6 +103,17 @@ def _until_committed(
             )
             pause(seconds)
     raise AssertionError("the last attempt returns or raises")
+
+
+def refuse_taken_over(work: Maintain, manager: str | None) -> None:
+    """Raises ``Refusal`` where another state has taken the table over since the work was planned."""
+    if manager and work.lineage and manager != work.lineage:
+        why = (
+            f"The state {manager} has taken over the table {'.'.join(work.identifier)}, which was planned by the "
+            f"state {work.lineage}. Nothing was changed. Leave its maintenance to that state: flareiac state rm "
+            "ADDRESS, and delete the block."
+        )
+        raise Refusal("TABLE_TAKEN_OVER", why)
 
 
 def _is_conflict(failure: BaseException) -> bool:

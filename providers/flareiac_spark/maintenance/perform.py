@@ -33,7 +33,7 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
     if performer_of(request.work.kind) is None:
         raise Failure(errors.no_performer(request))
     control = applications.control(EngineDefinition.of(request.performer.attributes))
-    operation = _operation(request)
+    operation = _operation(request, applications.lineage)
     try:
         control.forget_results(MAINTENANCE, time.time() - _KEPT)
         known = control.read_result(operation.id)
@@ -55,7 +55,7 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
     Raises ``Failure`` where it is cancelled.
     """
     control = applications.control(EngineDefinition.of(request.performer.attributes))
-    operation = _operation(request)
+    operation = _operation(request, applications.lineage)
     try:
         result = control.read_result(operation.id)
         if (
@@ -167,9 +167,9 @@ def _was_stopped(control: ControlDirectory) -> bool:
     )
 
 
-def _operation(request: PerformRequest) -> Operation:
+def _operation(request: PerformRequest, lineage: str) -> Operation:
     identifier, uuid = _table(request)
-    work = Maintain(key=request.key, identifier=identifier, uuid=uuid, task=request.work)
+    work = Maintain(key=request.key, identifier=identifier, uuid=uuid, task=request.work, lineage=lineage)
     return Operation(id=f"{MAINTENANCE}{digest([request.key, uuid, request.work.kind])[:40]}", work=work)
 
 
