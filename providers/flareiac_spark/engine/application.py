@@ -121,6 +121,9 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
         memory=engine.driver.memory,
         supervised=engine.type == EXTERNAL,
         jars=_locked(project, packages) if engine.type == EXTERNAL else {},
+        listen=engine.listen,
+        liveness_file=engine.liveness_file,
+        log_format="json" if engine.log_format == "json" else "",
     )
 
 
