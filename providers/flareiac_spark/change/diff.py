@@ -40,7 +40,14 @@ _NOTED: Final = {
     "run": "run takes effect with the next run",
     "accept_result_change": "accept_result_change is used up by the change that it is given for",
 }
-_LIVE_APPLICATION: Final = ("log_level", "idle_shutdown_ms", "graceful_stop_ms")
+_LIVE_APPLICATION: Final = (
+    "log_level",
+    "log_format",
+    "listen",
+    "liveness_file",
+    "idle_shutdown_ms",
+    "graceful_stop_ms",
+)
 _SERVERS: Final = "bootstrap.servers"
 _RECORD_PARTS: Final[Mapping[tuple[str, ...], str]] = {
     ("key",): "key",

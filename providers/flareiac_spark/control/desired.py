@@ -43,6 +43,12 @@ class ApplicationSettings:
     cores: int | None = field(default=None, metadata=SPARSE)
     supervised: bool = field(default=False, metadata=SPARSE)
     jars: Mapping[str, str] = field(default_factory=dict, metadata=SPARSE)
+    listen: str = field(default="", metadata=SPARSE)
+    """Where the driver serves metrics and health (``HOST:PORT``), empty for nowhere."""
+    liveness_file: str = field(default="", metadata=SPARSE)
+    """The absolute path of a file that is touched while the driver makes progress, empty for none."""
+    log_format: Literal["", "json"] = field(default="", metadata=SPARSE)
+    """The lines of its logs; empty for plain text."""
 
     @property
     def packages(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.host import Host
-from flareiac.kernel.records import SPARSE, named
+from flareiac.kernel.records import SPARSE, UNSTORED, named
 from flareiac_spark.control.rhythm import LOCAL
 
 ASKED_TO_STOP: Final = "asked to stop"
@@ -38,6 +38,8 @@ class ApplicationStatus:
     reason: str = ""
     trouble: str | None = None
     """Why what should run cannot be read at the moment; what runs goes on meanwhile."""
+    monitoring_trouble: str = field(default="", metadata=SPARSE)
+    """Why it cannot be probed as its engine says; what runs goes on meanwhile."""
     place: Host | None = None
     """Where its processes can be looked for; early versions wrote only the ``host``'s name."""
     waiting: str = field(default="", metadata=SPARSE)
@@ -82,6 +84,8 @@ class QueryStatus:
     watermark: str | None = None
     state_rows: int | None = None
     rows_dropped_by_watermark: int | None = None
+    state_bytes: int | None = field(default=None, metadata=UNSTORED)
+    """For the driver's own metrics alone."""
     input_rows: int = 0
     """Rows read by this run so far."""
     bad_records: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)

@@ -37,13 +37,16 @@ from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.driver import logs, warm_start
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.cluster_watch import ClusterWatch, watch_of
+from flareiac_spark.driver.counters import Counters
 from flareiac_spark.driver.gateway import end_jvm
 from flareiac_spark.driver.job_runner import JobContext, JobRunner
 from flareiac_spark.driver.leadership import Leadership, take_lease
+from flareiac_spark.driver.log_lines import LogLines
 from flareiac_spark.driver.log_upload import LogUpload
 from flareiac_spark.driver.lookout import Lookout
 from flareiac_spark.driver.maintenance import TableLocks
 from flareiac_spark.driver.master_port import await_master
+from flareiac_spark.driver.monitoring import Monitoring
 from flareiac_spark.driver.open_control import Opened, open_control, started_without_jars
 from flareiac_spark.driver.operations import OperationContext, serve
 from flareiac_spark.driver.previous_jvm import wait_until_gone
@@ -69,6 +72,7 @@ _START_AGAIN = -1
 """Of ``run``: the same process is to start the driver once more."""
 _TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
+_JOIN_SECONDS = 1.0
 _NEW_SETTINGS = "its settings changed; whoever runs it starts it again"
 _REGISTERS_AGAIN = "its master was started again and does not know it, so that it starts again"
 _FENCED = (
@@ -85,7 +89,8 @@ class Application:
         self._opened, self._control = opened, opened.control
         self._lookout = Lookout(self._control)
         self._upload = LogUpload(self._control)
-        self._log = logs.logger("application", self._control.application_log)
+        self._lines = LogLines()
+        self._log = logs.logger("application", self._control.application_log, self._lines)
         self._upload.follow(self._log, "application")
         self._id = uuid.uuid4().hex
         self._desired: Desired | None = None
@@ -106,7 +111,9 @@ class Application:
         self._checkpoints = Checkpoints()
         self._busy_at = time.monotonic()
         self._about = self._describe()
+        self._counters = Counters()
         self._leadership: Leadership | None = None
+        self._monitoring: Monitoring | None = None
         self._watch = SourceWatch(lambda: tuple(self._runners.copy().values()), self._log)
         self._cluster: ClusterWatch | None = None
 
@@ -126,7 +133,8 @@ class Application:
         self._adopt(previous)
         self._leadership = Leadership(self._control, lease, self._status, self._log, self._upload.flush)
         self._leadership.start()
-        return self._lead(self._leadership)
+        self._monitoring = Monitoring(self._leadership, self._status, self._counters, self._log)
+        return self._lead(self._leadership, self._monitoring)
 
     def _previous(self) -> Status | None:
         try:
@@ -135,16 +143,16 @@ class Application:
             self._log.warning("the last status is left aside: %s", failure)
             return None
 
-    def _lead(self, leadership: Leadership) -> int:
+    def _lead(self, leadership: Leadership, monitoring: Monitoring) -> int:
         started, code, reason = None, EXIT_FAILED, ""
         try:
             self._leave_unanswered()
-            started = self._start()
+            started = self._start(monitoring)
             leadership.guard(started.jvm_pid)
             leadership.publish_soon()
             self._watch.start()
             self._cluster = watch_of(started.session, self._log, self._note, self._on_change)
-            reason = self._reconcile(started, leadership)
+            reason = self._reconcile(started, leadership, monitoring)
             code = EXIT_LEASE_LOST if leadership.lost.is_set() else EXIT_DONE
             if self._is_forgotten:
                 code = _START_AGAIN
@@ -153,29 +161,44 @@ class Application:
             reason = f"{cause.error_class}: {cause.message}"
             self._log.exception("the application failed")
         finally:
-            self._watch.end()
-            if self._cluster is not None:
-                self._cluster.end()
-            self._stop_all()
-            if started is not None:
-                stop_spark(started)
-            if self._ending.is_set() and code == _START_AGAIN:
-                code, reason = EXIT_DONE, ASKED_TO_STOP
-            phase: Literal["starting", "ended"] = "starting" if code == _START_AGAIN else "ended"
-            self._about = replace(self._about, phase=phase, reason=reason)
-            self._log.info("ended: %s", reason)
-            if code != _START_AGAIN:
-                sys.stderr.write(f"flareiac driver ended: {reason}\n")
-            # Before the JVM ends, through which object storage is written; who follows waits for that end.
-            leadership.end()
-            end_jvm(_JVM_END_SECONDS)
+            code = self._leave(started, leadership, monitoring, code, reason)
+        return code
+
+    def _leave(
+        self,
+        started: Started | None,
+        leadership: Leadership,
+        monitoring: Monitoring,
+        code: int,
+        reason: str,
+    ) -> int:
+        """In order; returns the exit code."""
+        monitoring.begin_end()
+        self._watch.end()
+        if self._cluster is not None:
+            self._cluster.end()
+        self._stop_all(monitoring)
+        if started is not None:
+            stop_spark(started)
+        monitoring.end()
+        if self._ending.is_set() and code == _START_AGAIN:
+            code, reason = EXIT_DONE, ASKED_TO_STOP
+        phase: Literal["starting", "ended"] = "starting" if code == _START_AGAIN else "ended"
+        self._about = replace(self._about, phase=phase, reason=reason)
+        self._log.info("ended: %s", reason)
+        if code != _START_AGAIN:
+            sys.stderr.write(f"flareiac driver ended: {reason}\n")
+        # Before the JVM ends, through which object storage is written; who follows waits for that end.
+        leadership.end()
+        end_jvm(_JVM_END_SECONDS)
         return code
 
     # Starting
 
-    def _start(self) -> Started:
+    def _start(self, monitoring: Monitoring) -> Started:
         desired = self._control.read_desired()
         self._settings = desired.application if desired is not None else ApplicationSettings()
+        self._adopt_settings(monitoring)
         self._about = replace(self._about, name=self._settings.name, digest=self._settings.digest)
         if LAUNCH_CONF not in os.environ:
             raise Refusal("JARS_UNKNOWN", started_without_jars(self._control.place))
@@ -231,22 +254,25 @@ class Application:
 
     # Running
 
-    def _reconcile(self, started: Started, leadership: Leadership) -> str:
+    def _reconcile(self, started: Started, leadership: Leadership, monitoring: Monitoring) -> str:
         """Until there is a reason to end; returns it."""
         around = JobContext(
             new_session=lambda: _new_session(started.session, self._settings.conf),
             checkpoints=self._checkpoints,
             graceful_seconds=self._graceful_seconds,
             changed=self._on_change,
+            counters=self._counters,
         )
         self._busy_at = time.monotonic()
         while True:
+            monitoring.turn()
             reason = self._reason_to_end(started, leadership)
             if reason is not None:
                 return reason
             seen = self._lookout.look()
             if seen is not None:
                 self._watch_desired(started, seen.desired)
+                self._adopt_settings(monitoring)
             if self._settings.supervised and self._settings.digest != self._about.digest:
                 return _NEW_SETTINGS
             self._settle()
@@ -304,6 +330,11 @@ class Application:
             self._desired, self._settings = desired, desired.application
             self._about = replace(self._about, trouble=None)
         self._on_change()
+
+    def _adopt_settings(self, monitoring: Monitoring) -> None:
+        """What is taken while it runs, and has an effect of its own."""
+        self._lines.as_json = self._settings.log_format == "json"
+        monitoring.adopt(self._settings)
 
     def _refuse_foreign(self, desired: Desired) -> None:
         self._control.refuse_copy(desired)
@@ -366,7 +397,7 @@ class Application:
             self._ahead[address] = begun
 
     def _log_of(self, address: str) -> Logger:
-        log = logs.logger(f"job.{address}", self._control.job_log(address))
+        log = logs.logger(f"job.{address}", self._control.job_log(address), self._lines)
         self._upload.follow(log, self._control.log_name(address))
         return log
 
@@ -430,7 +461,8 @@ class Application:
                 locks=self._table_locks,
                 pause=self._ending.wait,
             )
-            return serve(operation, workshop)
+            with self._counters.maintains(operation.work):
+                return serve(operation, workshop)
         except Exception as failure:  # noqa: BLE001 - an operation's failure is its result
             self._log.exception("the operation %s failed", name)
             if self._ending.is_set():
@@ -462,8 +494,9 @@ class Application:
         running = {address: runner.status for address, runner in tuple(self._runners.items())}
         now = moment()
         waiting = self._cluster.waiting if self._cluster is not None else ""
+        trouble = self._monitoring.trouble if self._monitoring is not None else None
         return Status(
-            application=replace(self._about, waiting=waiting),
+            application=replace(self._about, waiting=waiting, monitoring_trouble=trouble or ""),
             heartbeat=now.wall,
             uptime=now.uptime,
             beat=self._control.rhythm.beat,
@@ -482,12 +515,14 @@ class Application:
 
     # Ending
 
-    def _stop_all(self) -> None:
+    def _stop_all(self, monitoring: Monitoring) -> None:
         for runner in self._runners.values():
             runner.ask_to_stop()
         deadline = time.monotonic() + self._graceful_seconds() + _JVM_END_SECONDS
         for runner in tuple(self._runners.values()):
-            runner.join(max(0.0, deadline - time.monotonic()))
+            while runner.is_alive() and (left := deadline - time.monotonic()) > 0:
+                runner.join(min(left, _JOIN_SECONDS))
+                monitoring.turn()
         self._settle()
         for pool in (self._pool, self._maintenance):
             pool.shutdown(wait=False, cancel_futures=True)

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from logging import Logger
 from typing import Any
 
@@ -23,6 +23,8 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.counters import Counters
+from flareiac_spark.driver.log_lines import CAUSE
 from flareiac_spark.driver.refusal import Refusal, refusal_of
 from flareiac_spark.driver.restart_policy import RestartPolicy
 from flareiac_spark.driver.root_cause import root_cause_of, stack_of
@@ -45,6 +47,7 @@ class JobContext:
     checkpoints: Checkpoints
     graceful_seconds: Callable[[], float]
     changed: Callable[[], None]
+    counters: Counters = field(default_factory=Counters)
 
 
 class JobRunner(threading.Thread):
@@ -144,6 +147,7 @@ class JobRunner(threading.Thread):
         """One start and what follows; the pause before the next one, or None when the job has come to its
         end.
         """
+        self._around.counters.started(self.address)
         self._become("starting", queries=())
         self._log.info("starting %s (digest %s, nonce %s)", self.address, self.job.digest, self.job.nonce)
         try:
@@ -204,8 +208,10 @@ class JobRunner(threading.Thread):
         if stack is None:
             self._log.error("failed: %s: %s", cause.error_class, cause.message, exc_info=failure)
         else:
-            self._log.error("failed: %s: %s\n%s", cause.error_class, cause.message, stack)
+            self._log.error("failed: %s: %s", cause.error_class, cause.message, extra={CAUSE: stack})
         waits = isinstance(failure, Refusal) and failure.waits
+        if not waits:
+            self._around.counters.failed(self.address)
         pause = budget.while_unavailable() if waits else budget.after_failure(now)
         if self._stop_asked.is_set():
             self._become("stopped", last_error=cause)

@@ -66,6 +66,11 @@ class Leadership:
     ) -> None:
         self.lost = threading.Event()
         self.why_lost = ""
+        self.term = control.rhythm.term
+        self.renewed = fence.now()
+        """When the renewal of the lease began that succeeded last, by the clock of ``fence``."""
+        self.written: float | None = None
+        """When the status was written last, in UTC seconds."""
         self._control, self._lease, self._status, self._log = control, lease, status, log
         self._publish_logs = publish_logs
         self._changed, self._over = threading.Event(), threading.Event()
@@ -104,9 +109,12 @@ class Leadership:
                     self.why_lost = self._who_has_it()
                     self.lost.set()
                     return
+                self.renewed = begun
                 if self._fence is not None:
                     self._fence.renewed(begun)
-                self._control.write_status(self._status())
+                status = self._status()
+                self._control.write_status(status)
+                self.written = status.heartbeat
                 self._publish_logs()
             except ControlError as failure:
                 if str(failure) != self._last_failure:

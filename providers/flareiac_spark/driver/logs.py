@@ -4,15 +4,17 @@ import logging
 import logging.handlers
 from pathlib import Path
 
+from flareiac_spark.driver.log_lines import LogLines
+
 _BYTES, _KEPT = 5_000_000, 3
 
 
-def logger(name: str, path: Path) -> logging.Logger:
-    """A logger that writes to one rotated file alone; asked again, the same one."""
+def logger(name: str, path: Path, lines: LogLines) -> logging.Logger:
+    """A logger that writes such lines to one rotated file alone; asked again, the same one."""
     log = logging.getLogger(f"flareiac.{name}")
     if not log.handlers:
         handler = _handler(path)
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        handler.setFormatter(lines)
         log.addHandler(handler)
         log.setLevel(logging.INFO)
         log.propagate = False

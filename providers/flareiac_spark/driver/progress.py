@@ -53,6 +53,7 @@ class _Times(Foreign):
 class _State(Foreign):
     rows: int = field(default=0, metadata=named("numRowsTotal"))
     dropped: int = field(default=0, metadata=named("numRowsDroppedByWatermark"))
+    bytes: int | None = field(default=None, metadata=named("memoryUsedBytes"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +119,12 @@ class BatchReport(Foreign):
     def state_rows(self) -> int | None:
         """Rows that it keeps; None for a query without state."""
         return sum(item.rows for item in self.state) if self.state else None
+
+    @property
+    def state_bytes(self) -> int | None:
+        """Memory that its state takes; None for a query without state, and where a store does not tell."""
+        sizes = [item.bytes for item in self.state if item.bytes is not None]
+        return sum(sizes) if sizes and len(sizes) == len(self.state) else None
 
     @property
     def dropped_rows(self) -> int | None:

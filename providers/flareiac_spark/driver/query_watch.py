@@ -61,6 +61,7 @@ class QueryWatch:
             lag=report.lag,
             watermark=report.times.watermark,
             state_rows=report.state_rows,
+            state_bytes=report.state_bytes,
             rows_dropped_by_watermark=report.dropped_rows,
             input_rows=self.status.input_rows + sum(one.numInputRows() for one in fresh),
             bad_records=self._bad_records([BatchReport.of(one) for one in fresh] if judges else []),

@@ -127,6 +127,9 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
         cores=engine.driver.cores if engine.deploy_mode else None,
         supervised=engine.type == EXTERNAL or bool(engine.deploy_mode),
         jars=_locked(project, packages) if engine.type == EXTERNAL else {},
+        listen=engine.listen,
+        liveness_file=engine.liveness_file,
+        log_format="json" if engine.log_format == "json" else "",
     )
 
 

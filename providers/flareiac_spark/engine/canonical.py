@@ -69,6 +69,9 @@ def canonical(
         graceful_stop_ms=parse_duration(wanted.graceful_stop or "2m") or 0,
         deploy_mode="cluster" if wanted.deploy_mode == "cluster" else "",
         proxy_user=cluster.proxy_user_of(wanted.submit_options),
+        log_format="json" if wanted.log_format == "json" else "",
+        listen=wanted.listen or "",
+        liveness_file=wanted.liveness_file or "",
     )
     cluster.check(engine, diagnostics)
     _refuse_other_server(engine.runtime_location, engine.conf, diagnostics)

@@ -33,6 +33,9 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
             text=f"its application does not answer: {why_unknown(status)}",
             fix=fix,
         )
+    if trouble := status.application.trouble or status.application.monitoring_trouble:
+        text = f"its application runs ({about}), but {trouble}"
+        return Check(name=engine.address, verdict=Verdict.WARN, text=text, fix="Its jobs go on meanwhile.")
     failed = sorted(address for address, job in status.jobs.items() if job.phase == "failed")
     if failed:
         text = f"its application runs ({about}); failed: {', '.join(failed)}"

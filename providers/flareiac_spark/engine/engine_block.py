@@ -36,6 +36,9 @@ class EngineBlock(Foreign):
     executor: ExecutorBlock | None = None
     submit_options: Plain = field(default=None)
     log_level: Text | None = None
+    log_format: Text | None = None
+    listen: Text | None = None
+    liveness_file: Text | None = None
     runtime_location: Plain = None
     idle_shutdown: Text | None = None
     graceful_stop: Text | None = None

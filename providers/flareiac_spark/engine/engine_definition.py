@@ -28,7 +28,8 @@ class EngineDefinition:
     ``packages`` Maven coordinates, sorted. ``runtime_location`` is the folder where the application and the
     command line meet, relative to the root where it lies below it. ``idle_shutdown_ms`` and
     ``graceful_stop_ms`` are milliseconds; without idle_shutdown_ms the application never ends by itself.
-    ``proxy_user``: as whom spark-submit runs it, empty for who calls it.
+    ``proxy_user``: as whom spark-submit runs it, empty for who calls it. ``log_format``: empty for text.
+    ``listen`` and ``liveness_file``: where it can be probed, empty for nowhere.
     """
 
     type: Text
@@ -42,6 +43,9 @@ class EngineDefinition:
     graceful_stop_ms: Number
     deploy_mode: Text = field(default="", metadata=SPARSE)
     proxy_user: Text = field(default="", metadata=SPARSE)
+    log_format: Text = field(default="", metadata=SPARSE)
+    listen: Text = field(default="", metadata=SPARSE)
+    liveness_file: Text = field(default="", metadata=SPARSE)
 
     @classmethod
     def of(cls, attributes: Attributes) -> Self:

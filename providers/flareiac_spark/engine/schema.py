@@ -6,6 +6,7 @@ from flareiac.kernel.types import NUMBER, STRING, ListType, ObjectType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import SETTINGS
 from flareiac.sdk.validators import is_duration, one_of, whole_sizes
+from flareiac_spark.engine.monitoring_settings import is_absolute_path, is_listen_address
 
 _are_sizes: Final = whole_sizes(instances=None, cores=None, memory="g")
 
@@ -74,6 +75,27 @@ SCHEMA: Final = Block(
             description="Log level of the application: ALL, TRACE, DEBUG, INFO, WARN, ERROR, FATAL or OFF.",
             default="WARN",
             validators=(one_of("ALL", "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "OFF"),),
+            effect="live",
+        ),
+        "log_format": Attribute(
+            type=STRING,
+            description="Lines of the application's logs: text, or json (one object a line).",
+            default="text",
+            validators=(one_of("text", "json"),),
+            effect="live",
+        ),
+        "listen": Attribute(
+            type=STRING,
+            description='Where the driver serves /metrics, /healthz and /readyz: "127.0.0.1:9188". None by '
+            "default.",
+            validators=(is_listen_address,),
+            effect="live",
+        ),
+        "liveness_file": Attribute(
+            type=STRING,
+            description="Absolute path of a file that the driver touches while it makes progress, for probes "
+            "without HTTP. None by default.",
+            validators=(is_absolute_path,),
             effect="live",
         ),
         "runtime_location": Attribute(

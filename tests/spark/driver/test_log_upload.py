@@ -13,6 +13,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.control import ControlDirectory
 from flareiac_spark.control.log_chunks import CHUNK_BYTES, KEPT
 from flareiac_spark.driver import logs
+from flareiac_spark.driver.log_lines import LogLines
 from flareiac_spark.driver.log_upload import LogUpload
 from flareiac_spark.job.log_text import log_text
 from tests.support.object_storage import buckets
@@ -29,7 +30,7 @@ def control(empty_cache: Path) -> Iterator[ControlDirectory]:
 
 
 def _log(control: ControlDirectory, upload: LogUpload, tmp_path: Path) -> logging.Logger:
-    log = logs.logger(f"test.{tmp_path}", control.job_log(ADDRESS))
+    log = logs.logger(f"test.{tmp_path}", control.job_log(ADDRESS), LogLines())
     upload.follow(log, control.log_name(ADDRESS))
     upload.follow(log, control.log_name(ADDRESS))
     return log

@@ -20,6 +20,7 @@ from flareiac_spark.application.liveness import Liveness
 from flareiac_spark.control import ControlDirectory, Moment, Restart, Status, moment, this_process
 from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.driver import leadership, logs
+from flareiac_spark.driver.log_lines import LogLines
 from flareiac_spark.driver.restart_policy import RestartPolicy
 
 NOW = Moment(wall=1_700_000_000.0, uptime=5_000.0)
@@ -119,7 +120,10 @@ def test_a_silent_one_that_speaks_again_is_alive(tmp_path: Path) -> None:
 
 def take(control: ControlDirectory, owner: str) -> object:
     return leadership.take_lease(
-        control, owner, threading.Event(), logs.logger(f"test.{owner}", control.scratch / "logs" / "test.log")
+        control,
+        owner,
+        threading.Event(),
+        logs.logger(f"test.{owner}", control.scratch / "logs" / "test.log", LogLines()),
     )
 
 
