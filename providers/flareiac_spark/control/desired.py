@@ -18,6 +18,14 @@ PROXY_USER: Final = "spark.flareiac.proxyUser"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSettings:
+    """A scheduler pool of the application."""
+
+    weight: int = 1
+    min_share: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSettings:
     """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms``
     means: never by itself.
@@ -25,7 +33,7 @@ class ApplicationSettings:
     ``supervised``: its supervisor starts the driver again when it ends, so that it ends itself to take new
     settings. ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``:
     Spark's, for who starts the driver. ``jars``: SHA-256 by coordinate, for a driver on a host without the
-    project.
+    project. ``pools``: by name.
     """
 
     digest: str = ""
@@ -39,6 +47,7 @@ class ApplicationSettings:
     memory: str | None = None
     supervised: bool = field(default=False, metadata=SPARSE)
     jars: Mapping[str, str] = field(default_factory=dict, metadata=SPARSE)
+    pools: Mapping[str, PoolSettings] = field(default_factory=dict, metadata=SPARSE)
 
     @property
     def packages(self) -> tuple[str, ...]:
