@@ -101,6 +101,9 @@ class _Comparison:
                 yield Noted(path=(name,), text=text)
         if self._differs("restart"):
             yield Live(path=("restart",), text="the new restart budget counts from now on")
+        if self._differs("pool"):
+            why = "a query keeps the scheduler pool that it was started in"
+            yield Restarted(path=("pool",), text="the scheduler pool", why=why)
         if self._differs("restart_nonce"):
             yield Restarted(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
 

@@ -21,6 +21,14 @@ SUBMITTED: Final = "spark.flareiac.settings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSettings:
+    """A scheduler pool of the application."""
+
+    weight: int = 1
+    min_share: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSettings:
     """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms``
     means: never by itself.
@@ -28,7 +36,7 @@ class ApplicationSettings:
     ``supervised``: its supervisor starts the driver again when it ends, so that it ends itself to take new
     settings. ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``,
     ``cores``: Spark's, for who starts the driver. ``jars``: SHA-256 by coordinate, for a driver
-    on a host without the project.
+    on a host without the project. ``pools``: by name.
     """
 
     digest: str = ""
@@ -49,6 +57,7 @@ class ApplicationSettings:
     """The absolute path of a file that is touched while the driver makes progress, empty for none."""
     log_format: Literal["", "json"] = field(default="", metadata=SPARSE)
     """The lines of its logs; empty for plain text."""
+    pools: Mapping[str, PoolSettings] = field(default_factory=dict, metadata=SPARSE)
 
     @property
     def packages(self) -> tuple[str, ...]:

@@ -187,7 +187,7 @@ class JobSpec:
     """One job. ``run_id`` (batch) is carried by its commits, so that a run is never done twice.
 
     ``foreach_batch``: one query feeds all outputs, each micro-batch into all of them. ``code``: the directory
-    of its Python modules, named by their digest.
+    of its Python modules, named by their digest. ``pool``: the scheduler pool, empty for one of its own.
     """
 
     address: str
@@ -201,6 +201,7 @@ class JobSpec:
     restart: Restart = field(default_factory=Restart)
     foreach_batch: bool = False
     code: str | None = None
+    pool: str = field(default="", metadata=SPARSE)
 
     def stream(self, name: str) -> StreamInput:
         """The stream of an input, by its name."""

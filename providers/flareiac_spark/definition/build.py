@@ -68,6 +68,7 @@ def spec_of(
         run_id=None,
         foreach_batch=job.foreach_batch,
         code=None if code is None else str(code),
+        pool=job.pool or "",
     )
     if build.problems:
         raise Failure(*(item.at(address=address) for item in build.problems))

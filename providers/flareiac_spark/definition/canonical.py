@@ -97,6 +97,7 @@ def canonical(
         restart_nonce=wanted.get("restart_nonce") or 0,
         comment=wanted.get("comment"),
         tags=wanted.get("tags"),
+        pool=wanted.get("pool"),
     )
     validation.check_mode(mode, diagnostics)
     validation.check(job, diagnostics)

@@ -240,7 +240,8 @@ class JobDefinition:
 
     ``checkpoint_location`` and ``generation`` are those of ``checkpoint``,
     None for a batch. ``step_order`` names the steps as they are written. ``avro``: by output, what the schema
-    registry says of its schema; a plan adds it to what is declared.
+    registry says of its schema; a plan adds it to what is declared. ``pool``: the scheduler pool, None for
+    one of its own.
     """
 
     engine: Ref | None
@@ -267,6 +268,7 @@ class JobDefinition:
     comment: Text | None
     tags: Plain
     avro: Mapping[str, WrittenSchema] = field(default_factory=dict, metadata=SPARSE)
+    pool: Text | None = field(default=None, metadata=OPTIONAL)
 
     @classmethod
     def of(cls, attributes: Attributes) -> "JobDefinition":

@@ -268,6 +268,12 @@ SCHEMA: Final = Block(
         "conf": Attribute(
             type=SETTINGS, description="Spark settings of the session of this job.", effect="restart"
         ),
+        "pool": Attribute(
+            type=STRING,
+            description="The scheduler pool that the job's tasks run in, one of pools in its engine: its "
+            "priority. Default: a pool of its own, of weight 1.",
+            effect="restart",
+        ),
         "restart": Attribute(
             type=_RESTART,
             description=(

@@ -92,6 +92,19 @@ def _known_run(job: JobDefinition, diagnostics: Diagnostics) -> None:
         _refuse(diagnostics, codes.RUN_UNSUPPORTED, why, "run")
 
 
+def _known_pool(job: JobDefinition, diagnostics: Diagnostics) -> None:
+    pool: Data = job.pool
+    engine = job.application
+    if pool is None or pool is UNKNOWN or engine is None or pool in engine.pools:
+        return
+    known = f"It has {', '.join(engine.pools)}" if engine.pools else "It has none"
+    why = (
+        f"{job.engine} has no pool {pool!r}.{did_you_mean(pool, engine.pools)} {known}. Declare it there, as "
+        "in pools = { etl = { weight = 2 } }, or remove pool."
+    )
+    _refuse(diagnostics, codes.POOL_UNKNOWN, why, "pool")
+
+
 def _checkpoint_fits_mode(job: JobDefinition, diagnostics: Diagnostics) -> None:
     if job.mode == "stream" and job.checkpoint is None:
         why = (
@@ -425,6 +438,7 @@ def _refuse(diagnostics: Diagnostics, code: Code, why: str, attribute: str) -> N
 
 _RULES: Final[tuple[Callable[[JobDefinition, Diagnostics], None], ...]] = (
     _known_run,
+    _known_pool,
     _checkpoint_fits_mode,
     _inputs_fit_mode,
     _names_are_unique,

@@ -28,6 +28,7 @@ from flareiac_spark.driver.log_lines import CAUSE
 from flareiac_spark.driver.refusal import Refusal, refusal_of
 from flareiac_spark.driver.restart_policy import RestartPolicy
 from flareiac_spark.driver.root_cause import root_cause_of, stack_of
+from flareiac_spark.driver.scheduling import enter
 from flareiac_spark.driver.spark_session import activate, set_conf
 from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
@@ -172,10 +173,12 @@ class JobRunner(threading.Thread):
         """The result of a finite run, None if it was stopped."""
         if spec.mode == "batch":
             session = self._around.new_session()
+            enter(session, _pool_of(spec))
             set_conf(session, spec.conf)
             self._become("running")
             return run_batch(session, spec, self._log)
         ready = self._prepared() or make_ready(self._around.new_session(), spec, self._log)
+        enter(ready.session, _pool_of(spec))
         folders = {query: folder for folder, query in spec.query_names.items()}
 
         def report(phase: Any, queries: tuple[QueryStatus, ...]) -> None:
@@ -245,3 +248,8 @@ class JobRunner(threading.Thread):
     def _become(self, phase: Any, **changes: Any) -> None:
         self.status = replace(self.status, phase=phase, since=time.time(), **changes)
         self._around.changed()
+
+
+def _pool_of(spec: JobSpec) -> str:
+    """The scheduler pool that its tasks run in."""
+    return spec.pool or spec.address

@@ -19,6 +19,7 @@ from flareiac_spark.driver.gateway import end_jvm, start_jvm
 from flareiac_spark.driver.hadoop_store import HadoopStore
 from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.scheduling import MODE, pool_conf
 from flareiac_spark.storage import open_with
 from flareiac_spark.storage.hadoop_settings import hadoop_settings
 
@@ -37,6 +38,7 @@ _DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
+    **MODE,
     "spark.redaction.regex": "(?i)secret|password|token|credential|access[.]?key",
 }
 _ALONE = {
@@ -78,7 +80,7 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    conf = spark_conf(settings, machine_conf(), os.environ)
+    conf = spark_conf(settings, machine_conf(), os.environ) | pool_conf(settings.pools, scratch)
     if _PYTHON in conf:
         os.environ["PYSPARK_PYTHON"] = conf[_PYTHON]  # Spark reads the setting for spark-submit alone
     start_jvm(conf, scratch)

@@ -27,7 +27,7 @@ from flareiac_spark.application import (
 )
 from flareiac_spark.application.serve import launch_of
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
-from flareiac_spark.control.desired import PACKAGES, PROXY_USER
+from flareiac_spark.control.desired import PACKAGES, PROXY_USER, PoolSettings
 from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition
 from flareiac_spark.engine.submit_options import LOCAL_FILES
 from flareiac_spark.places import absolute_place
@@ -112,10 +112,11 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
         conf[PROXY_USER] = engine.proxy_user
     of_jvm = [dict(sorted(conf.items())), engine.master, encode(engine.driver)]
     elsewhere = [] if engine.type == LOCAL else [engine.type, engine.deploy_mode]
+    pools = [encode(engine.pools)] if engine.pools else []
     for name in LOCAL_FILES & conf.keys():
         conf[name] = _found_files(conf[name], project)
     return ApplicationSettings(
-        digest=digest([*of_jvm, *elsewhere]),
+        digest=digest([*of_jvm, *elsewhere, *pools]),
         name=f"flareiac {engine.runtime_location.rpartition('/')[2]} ({project.workspace})",
         conf=dict(sorted({**needs.conf, **conf}.items())),
         log_level=engine.log_level,
@@ -130,6 +131,10 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
         listen=engine.listen,
         liveness_file=engine.liveness_file,
         log_format="json" if engine.log_format == "json" else "",
+        pools={
+            name: PoolSettings(weight=pool.weight, min_share=pool.min_share)
+            for name, pool in engine.pools.items()
+        },
     )
 
 

@@ -19,6 +19,7 @@ from flareiac_spark.engine import cluster
 from flareiac_spark.engine.application import control_place
 from flareiac_spark.engine.engine_block import DriverBlock, EngineBlock
 from flareiac_spark.engine.engine_definition import EXTERNAL, DriverSize, EngineDefinition
+from flareiac_spark.engine.pools import pools_of
 from flareiac_spark.places import escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.settings import meant
@@ -36,6 +37,8 @@ RESERVED_CONF: Final = {
     "spark.jars": _PACKAGES,
     "spark.driver.extraClassPath": _PACKAGES,
     "spark.submit.deployMode": "write deploy_mode instead",
+    "spark.scheduler.allocation.file": "write pools in the engine instead",
+    "spark.scheduler.pool": "write pool in the job instead",
     "spark.sql.streaming.stopActiveRunOnRestart": "two runs of one query would silently stop each other",
     "spark.sql.streaming.stateStore.stateSchemaCheck": (
         "it would hide that a changed query does not fit its state"
@@ -72,6 +75,7 @@ def canonical(
         log_format="json" if wanted.log_format == "json" else "",
         listen=wanted.listen or "",
         liveness_file=wanted.liveness_file or "",
+        pools=pools_of(wanted.pools, conf, diagnostics),
     )
     cluster.check(engine, diagnostics)
     _refuse_other_server(engine.runtime_location, engine.conf, diagnostics)

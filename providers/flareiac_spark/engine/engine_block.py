@@ -1,5 +1,6 @@
 """An engine block as it was written, before defaults: the schema has checked its types. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flareiac.kernel.records import Foreign
@@ -24,6 +25,14 @@ class ExecutorBlock(Foreign):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PoolBlock(Foreign):
+    """A scheduler pool."""
+
+    weight: Number | None = None
+    min_share: Number | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EngineBlock(Foreign):
     """``conf`` and ``submit_options`` may hold references to secrets."""
 
@@ -34,6 +43,7 @@ class EngineBlock(Foreign):
     packages: tuple[Text, ...] | None = None
     driver: DriverBlock | None = None
     executor: ExecutorBlock | None = None
+    pools: Mapping[str, PoolBlock] | None = None
     submit_options: Plain = field(default=None)
     log_level: Text | None = None
     log_format: Text | None = None

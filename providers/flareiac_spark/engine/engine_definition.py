@@ -22,6 +22,14 @@ class DriverSize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PoolDefinition:
+    """A scheduler pool: its share of the cores beside others, and the cores that it is served first."""
+
+    weight: Number
+    min_share: Number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EngineDefinition:
     """``type`` is ``local``, ``spark_submit`` or ``external``; ``deploy_mode`` empty for a driver on this
     host. ``conf`` are Spark settings by name, those of executors and of spark-submit's options among them;
@@ -29,7 +37,7 @@ class EngineDefinition:
     command line meet, relative to the root where it lies below it. ``idle_shutdown_ms`` and
     ``graceful_stop_ms`` are milliseconds; without idle_shutdown_ms the application never ends by itself.
     ``proxy_user``: as whom spark-submit runs it, empty for who calls it. ``log_format``: empty for text.
-    ``listen`` and ``liveness_file``: where it can be probed, empty for nowhere.
+    ``listen`` and ``liveness_file``: where it can be probed, empty for nowhere. ``pools``: by name.
     """
 
     type: Text
@@ -46,6 +54,7 @@ class EngineDefinition:
     log_format: Text = field(default="", metadata=SPARSE)
     listen: Text = field(default="", metadata=SPARSE)
     liveness_file: Text = field(default="", metadata=SPARSE)
+    pools: Mapping[str, PoolDefinition] = field(default_factory=dict, metadata=SPARSE)
 
     @classmethod
     def of(cls, attributes: Attributes) -> Self:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flareiac.kernel.types import NUMBER, STRING, ListType, ObjectType
+from flareiac.kernel.types import NUMBER, STRING, ListType, MapType, ObjectType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import SETTINGS
 from flareiac.sdk.validators import is_duration, one_of, whole_sizes
@@ -62,6 +62,16 @@ SCHEMA: Final = Block(
             ),
             description='Executors on a cluster: { instances = 2, cores = 2, memory = "4g" }.',
             validators=(_are_sizes,),
+            effect="restarts the application",
+        ),
+        "pools": Attribute(
+            type=MapType(
+                ObjectType({"weight": NUMBER, "min_share": NUMBER}, frozenset({"weight", "min_share"}))
+            ),
+            description="Scheduler pools that jobs can name, with their priority: { etl = { weight = 2, "
+            "min_share = 1 } }. A pool of weight 2 gets twice the cores of one of weight 1 while both have "
+            "work; min_share cores are served first. Every job without a pool has one of its own, of weight "
+            "1.",
             effect="restarts the application",
         ),
         "submit_options": Attribute(

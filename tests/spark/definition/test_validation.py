@@ -56,6 +56,12 @@ ENGINES = (
     ('type = "spark_submit"\nmaster = "yarn"\nexecutor = { instances = 0 }', "FIL204"),
     ('type = "spark_submit"\nmaster = "yarn"\nexecutor = { memory = "lots" }', "FIL204"),
     ('driver = { memory = "2 gb" }', "FIL204"),
+    ("pools = { etl = { weight = 0 } }", "FIK440"),
+    ("pools = { etl = { weight = 1.5 } }", "FIK440"),
+    ("pools = { etl = { min_share = -1 } }", "FIK440"),
+    ('pools = { "job.x" = { weight = 2 } }', "FIK440"),
+    ('pools = { etl = {} }\nconf = { "spark.scheduler.mode" = "FIFO" }', "FIK440"),
+    ('conf = { "spark.scheduler.allocation.file" = "pools.xml" }', "FIK002"),
 )  # fmt: skip
 
 
@@ -100,6 +106,9 @@ ENGINES = (
         (STATELESS, ('checkpoint "x" {}', 'checkpoint "x" { location = "S3:bucket/x" }'), "FIK020"),
         (STATELESS, ('checkpoint "x" {}', ('checkpoint "x" { state_store = { provider = "rocks" } '
             '}')), "FIK021"),
+        (STATELESS, ('job "x" {', 'job "x" {\n  pool = "etl"'), "FIK441"),
+        (STATELESS, ('job "x" {', 'engine "e" { pools = { etl = {} } }\njob "x" {\n  pool = "elt"'), "FIK441"),
+        (STATELESS, ('job "x" {', 'job "x" {\n  conf = { "spark.scheduler.pool" = "etl" }'), "FIK002"),
         (STATELESS, ('job "x" {', 'engine "e" { type = "emr_serverless" }\njob "x" {'), "FIK001"),
         (STATELESS, ('job "x" {', 'engine "e" { master = "yarn" }\njob "x" {'), "FIK160"),
         *((STATELESS, ('job "x" {', f'engine "e" {{\n{lines}\n}}\njob "x" {{'), code) for lines, code in ENGINES),
