@@ -1,23 +1,38 @@
 """The use cases of ``status`` and ``logs``: what the recorded resources that run are doing. Reads only."""
 
+from collections.abc import Callable
+from functools import partial
+
 from flareiac.app.recorded import recorded
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
+from flareiac.planning.fan_out import Unanswered, answers, workers
+from flareiac.planning.observe import TIMEOUT
 from flareiac.sdk.capabilities import Inspecting
 from flareiac.sdk.run_status import LogText, RunStatus
 
 
 def status(workspace: Workspace, snapshot: Snapshot) -> dict[str, RunStatus]:
-    """Each recorded resource that runs, by address."""
-    found: dict[str, RunStatus] = {}
+    """Each recorded resource that runs, by address. One that cannot be asked hides no other."""
+    calls: dict[str, Callable[[], RunStatus]] = {}
     for address, record in sorted(snapshot.resources.items()):
         driver = workspace.driver(record.provider, record.type)
         if isinstance(driver, Inspecting):
-            found[address] = driver.inspect(address, record.recorded(), recorded_references(snapshot, record))
-    return found
+            references = recorded_references(snapshot, record)
+            calls[address] = partial(driver.inspect, address, record.recorded(), references)
+    with workers("status", workspace.parallelism) as pool:
+        found = answers(pool, calls, TIMEOUT)
+    return {
+        address: _unknown(answer) if isinstance(answer, Unanswered) else answer
+        for address, answer in found.items()
+    }
+
+
+def _unknown(answer: Unanswered) -> RunStatus:
+    return RunStatus(phase="unknown", health=tuple(item.line for item in answer.diagnostics))
 
 
 def log_of(workspace: Workspace, snapshot: Snapshot, address: str) -> LogText | None:

@@ -35,15 +35,15 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def record_job(project: Path, **identity: Any) -> None:
-    """Puts the declared job into the state, as an apply does that set it up stopped."""
+def record_job(project: Path, address: str = "job.r", **identity: Any) -> None:
+    """Puts a declared job into the state, as an apply does that set it up stopped."""
     bench = Workspace(root=project)
     loaded = bench.load_state()
     resources = bench.load_configuration(loaded.snapshot, Diagnostics()).desired.resources
-    found = resources["job.r"]
+    found = resources[address]
     needed = reached_by_declaration(found.dependencies, resources)
     record = ResourceRecord(
-        address="job.r",
+        address=address,
         type="job",
         provider=found.provider,
         attributes=found.attributes,
@@ -60,21 +60,21 @@ def record_job(project: Path, **identity: Any) -> None:
         bench.store, lease, loaded, "apply", clock=time.time, types=bench.installed.registry.types
     )
     recording.begin("digest")
-    recording.succeed("1", "job.r", record)
+    recording.succeed("1", address, record)
     recording.finish({})
     lease.release()
-    want(project, loaded.snapshot.lineage, state="stopped")
+    want(project, loaded.snapshot.lineage, address, state="stopped")
 
 
-def want(project: Path, lineage: str, state: Any) -> None:
+def want(project: Path, lineage: str, address: str = "job.r", *, state: Any) -> None:
     """The job among what should run."""
     applications = Applications(Project(root=project, lineage=lineage))
     control = applications.control(
-        JobDefinition.of(Workspace(root=project).load_state().snapshot.resources["job.r"].attributes).runs_in
+        JobDefinition.of(Workspace(root=project).load_state().snapshot.resources[address].attributes).runs_in
     )
     job = DesiredJob(digest="d", spec={}, state=state)
     control.update_desired(
-        lambda now: replace(now, jobs={"job.r": job}), lineage=lineage, workspace="default"
+        lambda now: replace(now, jobs={address: job}), lineage=lineage, workspace="default"
     )
 
 

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import arguments, environment
+from flareiac.app.workspace import Workspace
+from flareiac.sdk.project import Project
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.engine.application import Applications
+from tests.cli.stream_project import TABLES, apply_tables, declare
+from tests.cli.test_start_by_hand import STOPPED, record_job
+from tests.support.command_line import arguments, environment, flareiac
 from tests.support.pseudo_terminal import on_terminal
 
 
@@ -44,3 +50,37 @@ def test_without_a_terminal_a_watched_status_is_one_block_after_the_other(
         rest = process.stdout.read()
         assert process.wait(timeout=60) == 0
         assert "\x1b" not in rest
+
+
+def test_an_engine_that_cannot_be_asked_hides_no_other(tmp_path: Path) -> None:
+    other = STOPPED.replace('job "r" {', 'job "s" {\n  engine     = engine.other').replace(
+        "checkpoint.r", "checkpoint.s"
+    )
+    apply_tables(tmp_path)
+    both = 'engine "other" {}\ncheckpoint "s" {}\n'
+    here = STOPPED.replace('job "r" {', 'job "r" {\n  engine     = engine.local')
+    declare(tmp_path, TABLES + both + here + other)
+    for address in ("job.r", "job.s"):
+        record_job(tmp_path, address)
+    snapshot = Workspace(root=tmp_path).load_state().snapshot
+    engine = JobDefinition.of(snapshot.resources["job.s"].attributes).runs_in
+    control = Applications(Project(root=tmp_path, lineage=snapshot.lineage)).control(engine)
+    control.prepare()
+    (Path(str(control.place)) / "status.json").write_text("{")
+
+    seen = flareiac(tmp_path, "status", "-json")
+    assert seen.code == 0, seen.text
+    jobs = {job["address"]: job for job in json.loads(seen.out)["jobs"]}
+    assert {address: job["phase"] for address, job in jobs.items()} == {
+        "job.r": "stopped",
+        "job.s": "unknown",
+    }
+    assert "status.json" in jobs["job.s"]["health"][0]
+    with on_terminal(tmp_path, "status", "-watch") as screen:
+        screen.until(lambda: "job.s: unhealthy" in screen.text)
+        assert [line.split()[1] for line in screen.lines if line.startswith("job.") and ":" not in line] == [
+            "stopped",
+            "unknown",
+        ]
+        screen.type("\x03")
+        assert screen.end() == 0, screen.text

@@ -16,6 +16,7 @@ from flareiac.render.reference import functions_page, reference_page
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.schema import Block
 from flareiac_spark.documents import topics
+from flareiac_spark.driver.metrics import METRICS
 from tests.docs.pages import DOCS, ROOT, pages
 from tests.docs.picture import PICTURE, picture
 
@@ -56,7 +57,14 @@ def settings() -> str:
     return "\n".join(parts)
 
 
-GENERATED = {"rules": rules, "settings": settings, "exit codes": exit_codes}
+def metrics() -> str:
+    """What the driver tells Prometheus."""
+    return "| metric | type | meaning |\n|---|---|---|\n" + "".join(
+        f"| `{name}` | {metric.kind} | {metric.help} |\n" for name, metric in METRICS.items()
+    )
+
+
+GENERATED = {"rules": rules, "settings": settings, "exit codes": exit_codes, "metrics": metrics}
 
 
 def _by_subject(kind: str) -> Iterator[tuple[str, list[Topic]]]:

@@ -74,11 +74,13 @@ _AT_WORK: Final = ("running", "idle", "stopping")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readings:
-    """``now``: UTC seconds; the ages in ``vitals`` count from it. ``heartbeat``: when the status was last
-    written, in UTC seconds. ``release``: FlareIaC's, None where it is not installed as a package.
+    """``now``: UTC seconds; the ages in ``vitals`` count from it. ``begun``: when the driver took the lease,
+    in UTC seconds; a difference of two clocks would differ with each scrape. ``heartbeat``: when the status
+    was last written, in UTC seconds. ``release``: FlareIaC's, None where it is not installed as a package.
     """
 
     now: float
+    begun: float
     status: Status
     vitals: Vitals
     counts: Counts = field(default_factory=Counts)
@@ -121,7 +123,7 @@ def _application(readings: Readings) -> Iterator[_Value]:
     yield _Value("flareiac_application_info", 1, _releases(readings.status.application, readings.release))
     yield _Value("flareiac_application_alive", why_not_alive(vitals) is None)
     yield _Value("flareiac_application_ready", why_not_ready(vitals) is None)
-    yield _Value("flareiac_application_start_timestamp_seconds", now - vitals.begun)
+    yield _Value("flareiac_application_start_timestamp_seconds", readings.begun)
     yield _Value(
         "flareiac_application_desired_revision",
         readings.status.observed_revision if vitals.was_read else None,

@@ -38,7 +38,7 @@ class Monitoring:
             ALIVE_PATH: lambda: _answer(why_not_alive(self._vitals())),
             READY_PATH: lambda: _answer(why_not_ready(self._vitals())),
         }
-        self._begun = fence.now()
+        self._begun, self._begun_at = fence.now(), time.time()
         self._turned: float | None = None
         self._touched: float | None = None
         self._ending = False
@@ -100,6 +100,7 @@ class Monitoring:
     def _readings(self) -> Readings:
         return Readings(
             now=time.time(),
+            begun=self._begun_at,
             status=self._status(),
             vitals=self._vitals(),
             counts=self._counters.counts,

@@ -61,7 +61,7 @@ def readings(*queries: QueryStatus, address: str = "job.a", phase: Any = "runnin
     about = ApplicationStatus(id="1", name="flareiac local", host="h", pid=1, pid_started="", phase="running")
     job = JobStatus(phase=phase, digest="1", queries=queries, since=5.0)
     status = Status(application=about, heartbeat=1000.0, observed_revision=3, jobs={address: job})
-    return Readings(now=1000.0, status=status, vitals=WELL)
+    return Readings(now=1000.0, begun=1.0, status=status, vitals=WELL)
 
 
 def parsed(text: str) -> dict[str, dict[frozenset[tuple[str, str]], float]]:
@@ -154,7 +154,9 @@ def test_maintenance_is_counted_by_its_end() -> None:
         pass
     counts = counters.counts
     page = parsed(
-        exposition(families(Readings(now=1.0, status=readings().status, vitals=WELL, counts=counts)))
+        exposition(
+            families(Readings(now=1.0, begun=1.0, status=readings().status, vitals=WELL, counts=counts))
+        )
     )
     labels = {("table", "lake.demo.flights"), ("kind", "rewrite_data_files")}
     assert page["flareiac_maintenance_last_success"] == {frozenset(labels): 0.0}
