@@ -66,13 +66,13 @@ def record_job(project: Path, **identity: Any) -> None:
     want(project, loaded.snapshot.lineage, state="stopped")
 
 
-def want(project: Path, lineage: str, state: Any) -> None:
+def want(project: Path, lineage: str, state: Any, **spec: Any) -> None:
     """The job among what should run."""
     applications = Applications(Project(root=project, lineage=lineage))
     control = applications.control(
         JobDefinition.of(Workspace(root=project).load_state().snapshot.resources["job.r"].attributes).runs_in
     )
-    job = DesiredJob(digest="d", spec={}, state=state)
+    job = DesiredJob(digest="d", spec=spec, state=state)
     control.update_desired(
         lambda now: replace(now, jobs={"job.r": job}), lineage=lineage, workspace="default"
     )
