@@ -12,10 +12,11 @@ from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, parse_address
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.kill_points import reach
 from flareiac.model.events import Event
 from flareiac.model.renaming import renamed
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.capabilities import Detachable
+from flareiac.sdk.capabilities import Detachable, Renaming
 from flareiac.sdk.resource_type import ResourceType
 
 
@@ -34,9 +35,14 @@ def move(
             why = f"The state holds {new} already. Nothing was changed."
             raise Failure(error(codes.CANNOT_BE_MOVED, why))
         types = workspace.installed.registry.types
-        moved = renamed(snapshot, str(before), str(after), types)
-        _detach(workspace, [record])
-        write_state(state, moved)
+        driver = workspace.driver(record.provider, record.type)
+        if isinstance(driver, Renaming):
+            # Before the state is written: what runs is found by its old address, too, and never by none.
+            identity = driver.rename(record.recorded(), str(before), str(after))
+            there = {**snapshot.resources, record.address: replace(record, identity=identity)}
+            snapshot = replace(snapshot, resources=there)
+            reach("state-mv.renamed")
+        write_state(state, renamed(snapshot, str(before), str(after), types))
     return f"{old} is recorded as {new}. {_next_plan(new)}"
 
 
@@ -114,7 +120,7 @@ def _detach(workspace: Workspace, records: Sequence[ResourceRecord]) -> None:
     for record, driver in able:
         if (reason := driver.at_work(record.address, record.recorded())) is not None:
             why = (
-                f"{record.address} is known by its address to what runs it: {reason}. Nothing was changed. "
+                f"{record.address} cannot leave the state while it works: {reason}. Nothing was changed. "
                 f"Run flareiac stop {record.address} first, and then this command again."
             )
             raise Failure(error(codes.STILL_AT_WORK, why, address=record.address))

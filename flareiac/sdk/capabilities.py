@@ -97,8 +97,19 @@ class Undroppable(Protocol):
 
 
 @runtime_checkable
+class Renaming(Protocol):
+    """A driver whose resources may run while they get another address."""
+
+    def rename(self, recorded: Recorded, old: str, new: str) -> Attributes:
+        """What runs goes on; returns the identity under the new address. Safe to ask again, also after the
+        state was not written. Raises ``Failure``.
+        """
+        ...
+
+
+@runtime_checkable
 class Detachable(Protocol):
-    """A driver whose resources are known by their address to what runs them."""
+    """A driver whose resources are known by name to what runs them."""
 
     def at_work(self, address: str, recorded: Recorded) -> str | None:
         """What works under the address now, or would again, as part of a sentence; None where nothing does.
@@ -107,7 +118,7 @@ class Detachable(Protocol):
         ...
 
     def detach(self, address: str, recorded: Recorded) -> None:
-        """The address is forgotten; nothing else changes. Raises ``Failure``."""
+        """What runs it forgets it; nothing else changes. Raises ``Failure``."""
         ...
 
 

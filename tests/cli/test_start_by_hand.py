@@ -66,13 +66,13 @@ def record_job(project: Path, address: str = "job.r", **identity: Any) -> None:
     want(project, loaded.snapshot.lineage, address, state="stopped")
 
 
-def want(project: Path, lineage: str, address: str = "job.r", *, state: Any) -> None:
+def want(project: Path, lineage: str, address: str = "job.r", *, state: Any, **spec: Any) -> None:
     """The job among what should run."""
     applications = Applications(Project(root=project, lineage=lineage))
     control = applications.control(
         JobDefinition.of(Workspace(root=project).load_state().snapshot.resources[address].attributes).runs_in
     )
-    job = DesiredJob(digest="d", spec={}, state=state)
+    job = DesiredJob(digest="d", spec=spec, state=state)
     control.update_desired(
         lambda now: replace(now, jobs={address: job}), lineage=lineage, workspace="default"
     )

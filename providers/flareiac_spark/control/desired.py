@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, count, takewhile
 from typing import Any, Final, Literal, TypeVar
 
 from flareiac.kernel.records import SPARSE
@@ -88,8 +89,9 @@ class Desired:
     ``place`` is the control directory as its writer addressed it ("" in files of earlier releases): a copied
     folder still names the one it was copied from.
 
-    ``held``: jobs that are not started before a time (UTC seconds) although they should run, by address.
-    A command that asked for it and died need not take it back.
+    ``jobs`` by the name under which the application knows each, which stays when its address changes: its
+    first address (see ``name_of``). ``held``: jobs that are not started before a time (UTC seconds) although
+    they should run, by the same names. A command that asked for it and died need not take it back.
     """
 
     lineage: str
@@ -100,26 +102,47 @@ class Desired:
     jobs: Mapping[str, DesiredJob] = field(default_factory=dict)
     held: Mapping[str, float] = field(default_factory=dict, metadata=SPARSE)
 
-    def with_job(self, address: str, job: DesiredJob) -> "Desired":
-        """With this job as it should be from now on, no longer held."""
-        return replace(self, jobs={**self.jobs, address: job}, held=_without(self.held, address))
+    def name_of(self, address: str, known_as: str = "", digest: str | None = None) -> str:
+        """The name of a job here, whether it is here or not: the one that it was ``known_as`` before its
+        address changed, else its address, unless another job has that name.
 
-    def without_job(self, address: str) -> "Desired":
+        A job is recognised by the address in its spec, or by the digest that is recorded of it.
+        """
+        numbered = (f"{address}~{number}" for number in count(2))
+        taken = list(takewhile(self.jobs.__contains__, numbered))
+        names = (*filter(None, (known_as,)), address, *taken, f"{address}~{len(taken) + 2}")
+        own = (name for name in names if self._is_of(name, address, digest))
+        return next(chain(own, (name for name in names if name not in self.jobs)))
+
+    def address_of(self, name: str) -> str:
+        """The address of a job, by its name here."""
+        job = self.jobs.get(name)
+        return str(job.spec.get("address", name)) if job is not None else name
+
+    def _is_of(self, name: str, address: str, digest: str | None) -> bool:
+        job = self.jobs.get(name)
+        return job is not None and (job.digest == digest or self.address_of(name) == address)
+
+    def with_job(self, name: str, job: DesiredJob) -> "Desired":
+        """With this job as it should be from now on, no longer held."""
+        return replace(self, jobs={**self.jobs, name: job}, held=_without(self.held, name))
+
+    def without_job(self, name: str) -> "Desired":
         """Without this job."""
-        return replace(self, jobs=_without(self.jobs, address), held=_without(self.held, address))
+        return replace(self, jobs=_without(self.jobs, name), held=_without(self.held, name))
 
     def held_at(self, now: float) -> frozenset[str]:
         """The jobs that are not to be started at a time."""
-        return frozenset(address for address, until in self.held.items() if now < until)
+        return frozenset(name for name, until in self.held.items() if now < until)
 
-    def with_held(self, address: str, until: float) -> "Desired":
+    def with_held(self, name: str, until: float) -> "Desired":
         """With this job held until a time."""
-        return replace(self, held={**self.held, address: until})
+        return replace(self, held={**self.held, name: until})
 
-    def without_held(self, address: str) -> "Desired":
+    def without_held(self, name: str) -> "Desired":
         """With this job free to start."""
-        return replace(self, held=_without(self.held, address))
+        return replace(self, held=_without(self.held, name))
 
 
-def _without(known: Mapping[str, T], address: str) -> dict[str, T]:
-    return {other: item for other, item in known.items() if other != address}
+def _without(known: Mapping[str, T], name: str) -> dict[str, T]:
+    return {other: item for other, item in known.items() if other != name}

@@ -7,6 +7,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import SPARSE, decode, encode
 from flareiac.sdk.results import Recorded
+from flareiac_spark.control import Desired, DesiredJob
 
 _MOMENTARY: Final = frozenset({"observed"})
 """What release 0.1.0 recorded of a single observation."""
@@ -47,7 +48,8 @@ class EmptiedTable:
 class JobIdentity:
     """``digest`` is that of the definition that runs; ``queries`` by output; ``former_queries`` are the ids
     of those of earlier generations; ``rebuilds`` by output. ``unproven``: the definition had not committed
-    its first batch when it was recorded.
+    its first batch when it was recorded. ``known_as``: the name under which its application knows it where
+    that is not its address (it had another one when it was started).
     """
 
     digest: str | None = None
@@ -56,6 +58,7 @@ class JobIdentity:
     rebuilds: Mapping[str, EmptiedTable] = field(default_factory=dict, metadata=SPARSE)
     result: RunResult | None = None
     unproven: bool = field(default=False, metadata=SPARSE)
+    known_as: str = field(default="", metadata=SPARSE)
 
     @classmethod
     def of(cls, data: Attributes) -> "JobIdentity":
@@ -67,6 +70,31 @@ class JobIdentity:
 def recorded_identity(recorded: Recorded | None) -> JobIdentity:
     """The identity of a recorded job; an empty one where none is recorded."""
     return JobIdentity.of(recorded.identity) if recorded is not None else JobIdentity()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownJob:
+    """By what a job is found in the control directory of an engine."""
+
+    address: str
+    known_as: str = ""
+    digest: str | None = None
+
+    @classmethod
+    def of(cls, address: str, recorded: Recorded | None) -> "KnownJob":
+        """The job of an address, as it is recorded."""
+        identity = recorded_identity(recorded)
+        return cls(address=address, known_as=identity.known_as, digest=identity.digest)
+
+    def name_in(self, desired: Desired | None) -> str:
+        """Its name among what should run there, and in what its application says of it."""
+        if desired is None:
+            return self.known_as or self.address
+        return desired.name_of(self.address, self.known_as, self.digest)
+
+    def entry_in(self, desired: Desired | None) -> DesiredJob | None:
+        """What should run of it."""
+        return desired.jobs.get(self.name_in(desired)) if desired is not None else None
 
 
 def identity_renamed(data: Attributes, old: str, new: str) -> Attributes:

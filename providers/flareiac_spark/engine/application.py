@@ -214,10 +214,6 @@ class Applications:
         if read_desired(control) is not None:
             self._update(control, change)
 
-    def drop(self, engine: EngineDefinition, address: str) -> None:
-        """A job is no longer wanted. Raises ``Failure``."""
-        self.revise(engine, lambda current: current.without_job(address))
-
     def bring_up(
         self, engine: EngineDefinition, cancel: threading.Event, progress: Callable[[str], None]
     ) -> Status | None:

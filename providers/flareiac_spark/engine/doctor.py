@@ -4,7 +4,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
 from flareiac_spark.application import Liveness, liveness, why_unknown
-from flareiac_spark.engine.application import Applications, read_status
+from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 
 
@@ -12,8 +12,9 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
     """One verdict for one declared engine. An application that does not run is no trouble: an apply starts
     it.
     """
+    control = applications.control(EngineDefinition.of(engine.attributes))
     try:
-        status = read_status(applications.control(EngineDefinition.of(engine.attributes)))
+        status, desired = read_status(control), read_desired(control)
     except Failure as failure:
         found = failure.diagnostics[0]
         return Check(name=engine.address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
@@ -36,7 +37,11 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
     if trouble := status.application.trouble or status.application.monitoring_trouble:
         text = f"its application runs ({about}), but {trouble}"
         return Check(name=engine.address, verdict=Verdict.WARN, text=text, fix="Its jobs go on meanwhile.")
-    failed = sorted(address for address, job in status.jobs.items() if job.phase == "failed")
+    failed = sorted(
+        desired.address_of(name) if desired is not None else name
+        for name, job in status.jobs.items()
+        if job.phase == "failed"
+    )
     if failed:
         text = f"its application runs ({about}); failed: {', '.join(failed)}"
         return Check(

@@ -62,10 +62,10 @@ def _ended(
             )
         )
     desired = read_desired(control)
-    jobs = sorted(
-        address
-        for address, job in (desired.jobs if desired is not None else {}).items()
-        if job.state == "running"
+    jobs = (
+        sorted(desired.address_of(name) for name, job in desired.jobs.items() if job.state == "running")
+        if desired is not None
+        else []
     )
     resume = (
         f" {', '.join(jobs)}: started again by the next apply, or by flareiac start {address}."

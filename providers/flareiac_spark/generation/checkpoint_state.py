@@ -79,7 +79,7 @@ def emptied_for(spec: JobSpec) -> dict[str, EmptiedTable]:
 
 def _is_in_use(switch: GenerationSwitch, applications: Applications) -> bool:
     desired = read_desired(applications.control(switch.after.runs_in))
-    entry = desired.jobs.get(switch.address) if desired is not None else None
+    entry = switch.job.entry_in(desired)
     outputs = entry.spec.get("outputs") if entry is not None else None
     given = (
         {item.get("checkpoint") for item in outputs if isinstance(item, dict)}

@@ -9,6 +9,7 @@ from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.control import ControlError, JobSpec, TableOutput, job_spec_from_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import KnownJob
 from flareiac_spark.definition.written_schemas import with_registered_ids
 from flareiac_spark.engine.application import Applications, read_desired
 from flareiac_spark.generation.generation_plan import begins, is_emptied, on_same_checkpoint, start_of
@@ -21,7 +22,7 @@ class GenerationSwitch:
     new on its checkpoint. ``by``: for whom folders are prepared.
     """
 
-    address: str
+    job: KnownJob
     checkpoint: str
     by: str
     number: int
@@ -30,6 +31,10 @@ class GenerationSwitch:
     after: JobDefinition
     old: JobSpec | None
     new: JobSpec
+
+    @property
+    def address(self) -> str:
+        return self.job.address
 
     @property
     def number_before(self) -> int | None:
@@ -63,7 +68,7 @@ def switch_of(request: ChangeRequest, applications: Applications, *, early: bool
     assert after.generation is not None, "only what has a checkpoint has generations"
     checkpoint = request.references[after.checkpoint.address]
     return GenerationSwitch(
-        address=request.address,
+        job=KnownJob.of(request.address, request.action.recorded),
         checkpoint=checkpoint.address,
         by=f"{project.lineage}/{checkpoint.address}",
         number=after.generation,
@@ -84,7 +89,7 @@ def old_spec(request: ChangeRequest, applications: Applications) -> JobSpec | No
         return None
     attributes = recorded.attributes
     desired = read_desired(applications.control(JobDefinition.of(attributes).runs_in))
-    entry = desired.jobs.get(request.address) if desired is not None else None
+    entry = KnownJob.of(request.address, recorded).entry_in(desired)
     if entry is not None:
         try:
             return job_spec_from_json(dict(entry.spec))

@@ -13,13 +13,13 @@ from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac_spark.application import is_alive
 from flareiac_spark.control import DesiredJob
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.job_identity import EmptiedTable
+from flareiac_spark.definition.job_identity import EmptiedTable, recorded_identity
 from flareiac_spark.engine.application import read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import emptied_for
 from flareiac_spark.generation.switch import begins_generation
 from flareiac_spark.job.identity import first_batch, identity_after, reached
-from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.running import RunningJobs, changed_job
 from flareiac_spark.job.target import Target
 from flareiac_spark.job.wait import Wanted, computes_its_first_batch, not_stable, settled, wait_until_settled
 
@@ -29,11 +29,13 @@ def confirm(request: ChangeRequest, target: Target, running: RunningJobs) -> Out
     stop does not.
     """
     if not target.running:
-        running.await_stop(request.address, target.engine, request.cancel)
-        return _stopped(request, target)
+        running.await_stop(changed_job(request), target.engine, request.cancel)
+        return _stopped(request, target, running)
     rebuilds = _rebuilds(request, target)
     outcome = await_settled(request, target.planned, target.job(), running, rebuilds)
-    return known(request, target, outcome.diagnostics) if isinstance(outcome, NotApplied) else outcome
+    return (
+        known(request, target, outcome.diagnostics, running) if isinstance(outcome, NotApplied) else outcome
+    )
 
 
 def await_settled(
@@ -55,27 +57,40 @@ def await_settled(
 
 def settled_already(request: ChangeRequest, target: Target, running: RunningJobs) -> Outcome | None:
     """How a change ended whose result was lost, by reading. None: it left nothing that must be recorded."""
-    if not target.is_wanted(running.entry(target.engine, request.address)):
+    if not target.is_wanted(running.entry(target.engine, changed_job(request))):
         return None
     if not target.running:
-        return None if running.may_run(target.engine, request.address) else _stopped(request, target)
+        return (
+            None
+            if running.may_run(target.engine, changed_job(request))
+            else _stopped(request, target, running)
+        )
     status = read_status(running.applications.control(target.engine))
     finite = target.definition.is_finite
-    job = _wanted(request, target.job(), finite).of(status) if status else None
+    name = running.name(target.engine, changed_job(request))
+    job = _wanted(name, target.job(), finite).of(status) if status else None
     if (
         job is None
         or job.phase == "failed"
         or not settled(job, finite=finite)
         or not (finite or is_alive(status))
     ):
-        unsettled = known(request, target, (not_stable(request.address, job, 0, True, ""),))
+        unsettled = known(request, target, (not_stable(request.address, job, 0, True, ""),), running)
         return unsettled if unsettled.attributes is not None else None
-    running.note_queries(request.address, target.engine, target.digest, job)
-    identity = identity_after(request, target.digest, job, _rebuilds(request, target))
+    running.note_queries(changed_job(request), target.engine, target.digest, job)
+    identity = identity_after(
+        request,
+        target.digest,
+        job,
+        _rebuilds(request, target),
+        known_as=_known_as(request, target.engine, running),
+    )
     return Applied(attributes=target.planned, identity=identity)
 
 
-def known(request: ChangeRequest, target: Target, diagnostics: tuple[Diagnostic, ...]) -> NotApplied:
+def known(
+    request: ChangeRequest, target: Target, diagnostics: tuple[Diagnostic, ...], running: RunningJobs
+) -> NotApplied:
     """A new job is among what should run, so it must be known, whatever became of it: removing its block
     stops it.
 
@@ -90,24 +105,33 @@ def known(request: ChangeRequest, target: Target, diagnostics: tuple[Diagnostic,
             "application": encode(target.engine),
             "engine": target.definition.engine,
         }
-        return NotApplied(diagnostics=diagnostics, attributes=there, identity=recorded.identity)
+        before = replace(recorded_identity(recorded), known_as=_known_as(request, target.engine, running))
+        return NotApplied(diagnostics=diagnostics, attributes=there, identity=encode(before))
     if recorded is not None or target.definition.is_finite:
         return NotApplied(diagnostics=diagnostics)
-    identity = identity_after(request, target.digest, None, {})
+    known_as = _known_as(request, target.engine, running)
+    identity = identity_after(request, target.digest, None, {}, known_as=known_as)
     return NotApplied(diagnostics=diagnostics, attributes=planned, identity=identity)
 
 
-def _stopped(request: ChangeRequest, target: Target) -> Applied:
-    identity = identity_after(request, target.digest, None, _rebuilds(request, target))
+def _stopped(request: ChangeRequest, target: Target, running: RunningJobs) -> Applied:
+    known_as = _known_as(request, target.engine, running)
+    identity = identity_after(request, target.digest, None, _rebuilds(request, target), known_as=known_as)
     return Applied(attributes=target.planned, identity=identity)
+
+
+def _known_as(request: ChangeRequest, engine: EngineDefinition, running: RunningJobs) -> str:
+    """See ``JobIdentity.known_as``."""
+    name = running.name(engine, changed_job(request))
+    return "" if name == request.address else name
 
 
 def _rebuilds(request: ChangeRequest, target: Target) -> Mapping[str, EmptiedTable]:
     return emptied_for(target.spec) if begins_generation(request) else {}
 
 
-def _wanted(request: ChangeRequest, job: DesiredJob, finite: bool) -> Wanted:
-    return Wanted(address=request.address, digest=job.digest, nonce=job.nonce, finite=finite)
+def _wanted(name: str, job: DesiredJob, finite: bool) -> Wanted:
+    return Wanted(name=name, digest=job.digest, nonce=job.nonce, finite=finite)
 
 
 def _awaited(
@@ -121,7 +145,8 @@ def _awaited(
     engine = definition.runs_in
     control = running.applications.control(engine)
     finite, within = definition.is_finite, definition.stability.within_ms
-    what = _wanted(request, wanted, finite)
+    name = running.name(engine, changed_job(request))
+    what = _wanted(name, wanted, finite)
     job = wait_until_settled(control, what, within, request.cancel, request.progress)
     unproven = False
     if job is None or job.phase == "failed":
@@ -135,22 +160,29 @@ def _awaited(
         )
         job = seen if unproven else job
     if job is None or job.phase == "failed":
-        log = str(control.log_place(request.address))
+        log = str(control.log_place(name))
         waiting = status.application.waiting if status else ""
         why = not_stable(request.address, seen, within, request.cancel.is_set(), log, waiting=waiting)
         return NotApplied(diagnostics=(why,))
-    running.note_queries(request.address, engine, wanted.digest, job)
+    running.note_queries(changed_job(request), engine, wanted.digest, job)
     if finite:
         _rest(request, engine, running)
     return Applied(
         attributes=attributes,
-        identity=identity_after(request, wanted.digest, job, rebuilds, unproven=unproven),
+        identity=identity_after(
+            request,
+            wanted.digest,
+            job,
+            rebuilds,
+            known_as="" if name == request.address else name,
+            unproven=unproven,
+        ),
         messages=(first_batch(within) if unproven else reached(job, finite),),
     )
 
 
 def _rest(request: ChangeRequest, engine: EngineDefinition, running: RunningJobs) -> None:
     """A completed run is not wanted any more: another start of the application must not do it again."""
-    entry = running.entry(engine, request.address)
+    entry = running.entry(engine, changed_job(request))
     if entry is not None:
         running.want(request, engine, replace(entry, state="stopped"))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.records import encode
 from flareiac.sdk.actions import (
     Adopt,
     Control,
@@ -26,6 +27,7 @@ from flareiac.sdk.run_status import LogText, RunStatus
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import KnownJob, recorded_identity
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.generation import rollback
 from flareiac_spark.generation.perform import not_planned
@@ -39,7 +41,7 @@ from flareiac_spark.job.preflight import preflight
 from flareiac_spark.job.put_back import put_back
 from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.read import Readers, read_job
-from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.running import RunningJobs, changed_job
 from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.job.target import Target, target_of
 from flareiac_spark.job.written_schemas import SubjectReader
@@ -88,12 +90,12 @@ class JobDriver:
 
     def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         recorded = request.action.recorded
-        job = JobDefinition.of(recorded.attributes)
-        engine = job.runs_in
+        definition, job = JobDefinition.of(recorded.attributes), KnownJob.of(request.address, recorded)
+        engine = definition.runs_in
         self._running.end_silent_application(request, recorded)
-        self._applications.drop(engine, request.address)
-        self._running.await_stop(request.address, engine, request.cancel)
-        return _as_recorded(recorded, left_behind(job, request.action.going))
+        name = self._running.drop(job, engine)
+        self._running.await_stop(job, engine, request.cancel, name=name)
+        return _as_recorded(recorded, left_behind(definition, request.action.going))
 
     def quiesce(self, request: ApplyRequest[Quiesce]) -> Outcome:
         self._running.end_silent_application(request, request.action.recorded)
@@ -106,14 +108,15 @@ class JobDriver:
             return self._stopped(request, recorded)
         again = request.with_action(Update(planned=recorded.attributes, recorded=recorded))
         engine = JobDefinition.of(recorded.attributes).runs_in
-        entry = self._running.entry(engine, request.address)
+        known = KnownJob.of(request.address, recorded)
+        entry = self._running.entry(engine, known)
         if entry is None:
             perform(again, stages.START, self._running)
             return self.apply(again)
-        job = self._running.status(engine, request.address)
+        job = self._running.status(engine, known)
         failed = job is not None and job.phase == "failed"
         wanted = replace(entry, state="running", nonce=entry.nonce + (verb is RunCommand.RESTART or failed))
-        self._running.want(request, engine, wanted)
+        self._running.want(again, engine, wanted)
         return await_settled(again, recorded.attributes, wanted, self._running, {})
 
     def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
@@ -127,8 +130,9 @@ class JobDriver:
     def at_work(self, address: str, recorded: Recorded) -> str | None:
         """See ``flareiac.sdk.capabilities.Detachable``."""
         engine = JobDefinition.of(recorded.attributes).runs_in
-        entry, job = self._running.entry(engine, address), self._running.status(engine, address)
-        if self._running.may_run(engine, address):
+        known = KnownJob.of(address, recorded)
+        entry, job = self._running.entry(engine, known), self._running.status(engine, known)
+        if self._running.may_run(engine, known):
             phase = job.phase if job is not None else "running"
             return f"its Spark application says that it is {phase}"
         ended = job is not None and job.phase == "completed"
@@ -138,9 +142,18 @@ class JobDriver:
 
     def detach(self, address: str, recorded: Recorded) -> None:
         """See ``flareiac.sdk.capabilities.Detachable``."""
+        engine, known = JobDefinition.of(recorded.attributes).runs_in, KnownJob.of(address, recorded)
+        if self._running.entry(engine, known) is not None:
+            self._running.drop(known, engine)
+
+    def rename(self, recorded: Recorded, old: str, new: str) -> Attributes:
+        """See ``flareiac.sdk.capabilities.Renaming``: its application goes on to know it by its name."""
         engine = JobDefinition.of(recorded.attributes).runs_in
-        if self._running.entry(engine, address) is not None:
-            self._applications.drop(engine, address)
+        name = self._running.rename(KnownJob.of(old, recorded), engine, new)
+        identity: Attributes = encode(
+            replace(recorded_identity(recorded), known_as="" if name == new else name)
+        )
+        return identity
 
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         match request.action:
@@ -148,8 +161,9 @@ class JobDriver:
                 return self._settled(request.with_action(change))
             case Delete(recorded=recorded):
                 engine = JobDefinition.of(recorded.attributes).runs_in
-                entry = self._running.entry(engine, request.address)
-                gone = entry is None and not self._running.may_run(engine, request.address)
+                known = KnownJob.of(request.address, recorded)
+                entry = self._running.entry(engine, known)
+                gone = entry is None and not self._running.may_run(engine, known)
                 return _as_recorded(recorded) if gone else None
             case _:
                 return None
@@ -160,8 +174,9 @@ class JobDriver:
 
     def log(self, address: str, recorded: Recorded) -> LogText | None:
         """See ``flareiac.sdk.capabilities.Inspecting``."""
-        definition = JobDefinition.of(recorded.attributes)
-        return log_text(self._applications.control(definition.runs_in), address)
+        engine = JobDefinition.of(recorded.attributes).runs_in
+        name = self._running.name(engine, KnownJob.of(address, recorded))
+        return log_text(self._applications.control(engine), name)
 
     def reach(self, recorded: Recorded, references: References) -> Mapping[str, Mapping[str, InputReach]]:
         """See ``flareiac_spark.observation.job.KnowsReach``."""
@@ -172,7 +187,7 @@ class JobDriver:
 
     def _settled(self, request: ChangeRequest) -> Outcome | None:
         engine = JobDefinition.of(request.action.planned).runs_in
-        if self._running.entry(engine, request.address) is None:
+        if self._running.entry(engine, changed_job(request)) is None:
             return None
         try:
             target = target_of(request, self._running)
@@ -188,7 +203,7 @@ class JobDriver:
         """Raises ``Failure`` where another definition is what should run. A run that has ended rests, and
         finds its result when it is wanted again.
         """
-        entry = self._running.entry(target.engine, request.address)
+        entry = self._running.entry(target.engine, changed_job(request))
         if entry is None or not target.is_wanted(replace(entry, state=target.job().state)):
             raise Failure(not_planned(request.address, "another definition is what should run"))
         if not target.is_wanted(entry):

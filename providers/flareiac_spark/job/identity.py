@@ -25,9 +25,12 @@ def identity_after(
     job: JobStatus | None,
     rebuilds: Mapping[str, EmptiedTable],
     *,
+    known_as: str,
     unproven: bool = False,
 ) -> Attributes:
-    """Which definition runs, as which queries, or what its run gave; and what was emptied for it."""
+    """Which definition runs, as which queries, or what its run gave; and what was emptied for it.
+    ``known_as``: see ``JobIdentity``.
+    """
     before = recorded_identity(request.action.recorded)
     queries, former = before.queries, before.former_queries
     if _is_another_generation(request):
@@ -45,6 +48,7 @@ def identity_after(
             rebuilds={**before.rebuilds, **rebuilds},
             result=_result(digest, job),
             unproven=unproven,
+            known_as=known_as,
         )
     )
     return identity

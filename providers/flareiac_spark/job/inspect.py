@@ -15,7 +15,7 @@ from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkp
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark.definition.job_identity import KnownJob, recorded_identity
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import bad_records, complaints
 from flareiac_spark.job.query_folders import query_folders
@@ -33,8 +33,9 @@ def inspect_job(
     definition, project = JobDefinition.of(recorded.attributes), applications.project
     control = applications.control(definition.runs_in)
     status, desired = read_status(control), read_desired(control)
-    job = status.jobs.get(address) if status else None
-    wanted = desired.jobs.get(address) if desired else None
+    known = KnownJob.of(address, recorded)
+    name, wanted = known.name_in(desired), known.entry_in(desired)
+    job = status.jobs.get(name) if status else None
     lives = liveness(status)
     reports = job.queries if job else ()
     state = wanted.state if wanted else None
@@ -52,7 +53,7 @@ def inspect_job(
         health=complaints(definition, job, silent=silent, waiting=status.application.waiting)
         if status is not None and lives is not Liveness.GONE
         else (),
-        log=str(control.log_place(address)),
+        log=str(control.log_place(name)),
     )
     return _measured(found, reports) if reports else found
 

@@ -24,7 +24,7 @@ from flareiac_spark.generation.switch import GenerationSwitch, begins_generation
 from flareiac_spark.generation.targets import redirected
 from flareiac_spark.job import stages, written_schemas
 from flareiac_spark.job.put_back import rollback_point
-from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.running import RunningJobs, changed_job
 from flareiac_spark.job.target import target_of
 
 
@@ -141,7 +141,7 @@ def _put(request: ChangeRequest, stage: str, running: RunningJobs) -> StageDone:
     running.leave(request, target.engine)
     running.want(request, target.engine, target.job())
     if not target.running:
-        running.await_stop(request.address, target.engine, request.cancel)
+        running.await_stop(changed_job(request), target.engine, request.cancel)
     return StageDone()
 
 
@@ -150,7 +150,7 @@ def _refuse_running(request: ChangeRequest, running: RunningJobs) -> None:
     recorded = request.action.recorded
     if recorded is None:
         return
-    if not running.is_stopped(JobDefinition.of(recorded.attributes).runs_in, request.address):
+    if not running.is_stopped(JobDefinition.of(recorded.attributes).runs_in, changed_job(request)):
         why = "it was started since the plan was made"
         raise Failure(generation_stages.not_planned(request.address, why))
 

@@ -9,6 +9,7 @@ from flareiac.kernel.kill_points import reach
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import KnownJob
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import read_state
@@ -17,7 +18,7 @@ from flareiac_spark.generation.switch import begins_generation, switch_of
 from flareiac_spark.job import written_schemas
 from flareiac_spark.job.analyse import TIMEOUT, analyse
 from flareiac_spark.job.payload import JobPayload
-from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.running import RunningJobs, changed_job
 
 _HELD_SECONDS: Final = 2 * TIMEOUT
 """For as long as an application may take to start and to answer."""
@@ -53,8 +54,8 @@ def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[
     the apply, and by themselves where this process dies.
     """
     held, until = _of_ended_applications(requests, running), time.time() + _HELD_SECONDS
-    for engine, address in held:
-        running.hold(address, engine, until)
+    for engine, job in held:
+        running.hold(job, engine, until)
     reach("analysis.held")
     goes_on = False
     try:
@@ -63,8 +64,8 @@ def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[
         goes_on = not refused and not any(request.cancel.is_set() for request in requests)
     finally:
         if not goes_on:
-            for engine, address in held:
-                running.let_go(address, engine)
+            for engine, job in held:
+                running.let_go(job, engine)
     reach("analysis.done")
     return found
 
@@ -75,19 +76,19 @@ def _engine(request: ChangeRequest) -> EngineDefinition:
 
 def _of_ended_applications(
     requests: Sequence[ChangeRequest], running: RunningJobs
-) -> list[tuple[EngineDefinition, str]]:
+) -> list[tuple[EngineDefinition, KnownJob]]:
     """The jobs that are about to change and would be resumed with their application."""
     if not any(JobPayload.of(request.action.payload).analyse for request in requests):
         return []
     found = []
     for request in requests:
         engine, payload = _engine(request), JobPayload.of(request.action.payload)
-        entry = running.entry(engine, request.address)
+        entry = running.entry(engine, changed_job(request))
         if (
             entry is not None
             and entry.state == "running"
             and (payload.analyse or payload.nonce not in (None, entry.nonce))
             and liveness(read_status(running.applications.control(engine))) is Liveness.GONE
         ):
-            found.append((engine, request.address))
+            found.append((engine, changed_job(request)))
     return found

@@ -22,7 +22,7 @@ from flareiac_spark.generation.perform import marked
 from flareiac_spark.generation.rollback import Fallback, WrittenBatch
 from flareiac_spark.generation.targets import folders
 from flareiac_spark.job.confirm import await_settled
-from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.running import RunningJobs, changed_job
 from flareiac_spark.job.target import Target
 
 
@@ -44,7 +44,7 @@ def rollback_point(request: ChangeRequest, target: Target, running: RunningJobs)
     """
     if _is_unproven(request, running):
         return _Note(why="it had not committed its first batch, so that it is not known to be stable").data
-    entry = running.entry(target.engine, request.address)
+    entry = running.entry(target.engine, changed_job(request))
     found = rollback.fallback(request, entry, target.digest, running.applications.project)
     if isinstance(found, str):
         return _Note(why=found).data
@@ -69,7 +69,7 @@ def put_back(
     try:
         request.progress("putting the definition before back")
         running.want(request, target.engine, replace(target.job(), state="stopped"))
-        running.await_stop(request.address, target.engine, request.cancel)
+        running.await_stop(changed_job(request), target.engine, request.cancel)
         if why := _contradiction(request, target, point, running):
             running.want(request, target.engine, target.job())
             return _left(outcome, request, why)
@@ -128,7 +128,7 @@ def _is_unproven(request: ChangeRequest, running: RunningJobs) -> bool:
     identity = recorded_identity(recorded)
     if recorded is None or not identity.unproven:
         return False
-    job = running.status(JobDefinition.of(recorded.attributes).runs_in, request.address)
+    job = running.status(JobDefinition.of(recorded.attributes).runs_in, changed_job(request))
     runs_it = job is not None and job.digest == identity.digest and bool(job.queries)
     return not (runs_it and job is not None and all(query.batch is not None for query in job.queries))
 

@@ -38,6 +38,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import KnownJob
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.brokers import of_each
 from flareiac_spark.job.health import complaints
@@ -141,13 +142,14 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
     if request.recorded is not None:
         _refuse_lost_logs(job, facts.checkpoints)
     unread = [text for _name, kind in kinds() for text in kind.offsets.unread(tuple(folders.values()))]
-    if desired is not None and (wanted := desired.jobs.get(request.address)) is not None:
+    known = KnownJob.of(request.address, request.recorded)
+    if (wanted := known.entry_in(desired)) is not None:
         facts = _with_entry(facts, wanted)
         if declared is not None and _is_given(declared, facts.spec, request.references, project):
             facts = replace(facts, given_generation=declared.generation)
     if status is None:
         return _Seen(facts=facts, status=None, unread=tuple(unread))
-    said = status.jobs.get(request.address)
+    said = status.jobs.get(known.name_in(desired))
     return _Seen(
         facts=_with_status(facts, status, said),
         status=said,

@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.kill_points import reach
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.control import Desired, DesiredJob, JobStatus, job_spec_from_json
 from flareiac_spark.definition.build import by_folder
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import KnownJob
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark.generation.await_jvm import await_jvm
 from flareiac_spark.job.wait import runs_no_more, still_running, wait_until_stopped
 
 
@@ -24,29 +27,54 @@ class RunningJobs:
     def __init__(self, applications: Applications) -> None:
         self.applications = applications
 
-    def entry(self, engine: EngineDefinition, address: str) -> DesiredJob | None:
-        """What should run under an address."""
-        desired = read_desired(self.applications.control(engine))
-        return desired.jobs.get(address) if desired else None
+    def name(self, engine: EngineDefinition, job: KnownJob) -> str:
+        """Under which the application of an engine knows a job, or would."""
+        return job.name_in(read_desired(self.applications.control(engine)))
 
-    def status(self, engine: EngineDefinition, address: str) -> JobStatus | None:
+    def entry(self, engine: EngineDefinition, job: KnownJob) -> DesiredJob | None:
+        """What should run of a job."""
+        return job.entry_in(read_desired(self.applications.control(engine)))
+
+    def status(self, engine: EngineDefinition, job: KnownJob) -> JobStatus | None:
         """What the application said of a job last."""
         status = read_status(self.applications.control(engine))
-        return status.jobs.get(address) if status else None
+        return status.jobs.get(self.name(engine, job)) if status else None
 
-    def want(self, request: ApplyRequest[object], engine: EngineDefinition, job: DesiredJob) -> None:
+    def want(self, request: ChangeRequest, engine: EngineDefinition, wanted: DesiredJob) -> None:
         """Puts a job among what should run, with the settings of its application."""
-        self.applications.want(engine, request.references, _with(request.address, job))
+        self.applications.want(engine, request.references, _with(changed_job(request), wanted))
 
-    def hold(self, address: str, engine: EngineDefinition, until: float) -> None:
+    def hold(self, job: KnownJob, engine: EngineDefinition, until: float) -> None:
         """A job is not started before a time (UTC seconds), unless it is put among what should run again.
         Raises ``Failure``.
         """
-        self.applications.revise(engine, lambda current: current.with_held(address, until))
+        self.applications.revise(engine, lambda current: current.with_held(job.name_in(current), until))
 
-    def let_go(self, address: str, engine: EngineDefinition) -> None:
+    def let_go(self, job: KnownJob, engine: EngineDefinition) -> None:
         """A job that was held may start. Raises ``Failure``."""
-        self.applications.revise(engine, lambda current: current.without_held(address))
+        self.applications.revise(engine, lambda current: current.without_held(job.name_in(current)))
+
+    def drop(self, job: KnownJob, engine: EngineDefinition) -> str:
+        """A job is no longer wanted; returns the name that it had there. Raises ``Failure``."""
+        name = self.name(engine, job)
+        self.applications.revise(engine, lambda current: current.without_job(job.name_in(current)))
+        return name
+
+    def rename(self, job: KnownJob, engine: EngineDefinition, address: str) -> str:
+        """A job gets another address, and keeps its name, which is returned: what runs goes on. Raises
+        ``Failure``.
+        """
+
+        def changed(current: Desired) -> Desired:
+            name, entry = job.name_in(current), job.entry_in(current)
+            if entry is None or "address" not in entry.spec:
+                return current
+            there = replace(entry, spec={**entry.spec, "address": address})
+            return replace(current, jobs={**current.jobs, name: there})
+
+        name = self.name(engine, job)
+        self.applications.revise(engine, changed)
+        return name
 
     def end_silent_application(self, request: ApplyRequest[object], recorded: Recorded | None) -> None:
         """An application that is silent on another host counts as ended where its lease proves that it is
@@ -64,72 +92,85 @@ class RunningJobs:
 
     def stop(self, address: str, recorded: Recorded, cancel: threading.Event) -> None:
         """Returns when the recorded job certainly runs no more; it stays declared. Raises ``Failure``."""
-        engine = JobDefinition.of(recorded.attributes).runs_in
-        entry = self.entry(engine, address)
+        engine, job = JobDefinition.of(recorded.attributes).runs_in, KnownJob.of(address, recorded)
+        entry = self.entry(engine, job)
         if entry is not None and entry.state == "running":
-            self.applications.revise(engine, _with(address, replace(entry, state="stopped")))
-        self.await_stop(address, engine, cancel)
+            self.applications.revise(engine, _with(job, replace(entry, state="stopped")))
+        self.await_stop(job, engine, cancel)
 
-    def await_stop(self, address: str, engine: EngineDefinition, cancel: threading.Event) -> None:
+    def await_stop(
+        self, job: KnownJob, engine: EngineDefinition, cancel: threading.Event, *, name: str = ""
+    ) -> None:
         """Returns when the job certainly runs no more. Raises ``Failure`` if it may: nothing is said to have
-        stopped by assumption.
+        stopped by assumption. ``name``: the one that it had, where it is no longer wanted there.
         """
         control, patience = self.applications.control(engine), engine.graceful_stop_ms / 1000 + 60
         if liveness(read_status(control)) is Liveness.GONE:
             return
         try:
-            stopped = wait_until_stopped(control, address, patience, cancel)
+            stopped = wait_until_stopped(control, name or self.name(engine, job), patience, cancel)
         except Failure:
             if liveness(read_status(control)) is not Liveness.GONE:
                 raise
             return
         if not stopped:
-            raise Failure(still_running(address, patience, cancel.is_set()))
+            raise Failure(still_running(job.address, patience, cancel.is_set()))
 
-    def may_run(self, engine: EngineDefinition, address: str) -> bool:
+    def may_run(self, engine: EngineDefinition, job: KnownJob) -> bool:
         """Whether a query of the job may be at work."""
         status = read_status(self.applications.control(engine))
         return (
-            status is not None and liveness(status) is not Liveness.GONE and not runs_no_more(status, address)
+            status is not None
+            and liveness(status) is not Liveness.GONE
+            and not runs_no_more(status, self.name(engine, job))
         )
 
-    def is_stopped(self, engine: EngineDefinition, address: str) -> bool:
+    def is_stopped(self, engine: EngineDefinition, job: KnownJob) -> bool:
         """Whether nothing of a job runs, nor would if its application were started."""
-        entry = self.entry(engine, address)
-        return (entry is None or entry.state == "stopped") and not self.may_run(engine, address)
+        entry = self.entry(engine, job)
+        return (entry is None or entry.state == "stopped") and not self.may_run(engine, job)
 
     def leave(self, request: ChangeRequest, engine: EngineDefinition) -> None:
-        """A job that moves to another application is taken out of the old one, once it has stopped there.
-        Raises ``Failure``.
+        """A job that moves to another application is taken out of the old one, once it has stopped there and
+        no JVM is left that could commit. Raises ``Failure``.
         """
         if (recorded := request.action.recorded) is None:
             return
         old = JobDefinition.of(recorded.attributes).runs_in
         if old.runtime_location != engine.runtime_location:
-            self.applications.drop(old, request.address)
-            self.await_stop(request.address, old, request.cancel)
+            job = changed_job(request)
+            self.stop(request.address, recorded, request.cancel)
+            await_jvm(request, self.applications)
+            reach("move.stopped")
+            self.drop(job, old)
+            reach("move.left")
 
-    def note_queries(self, address: str, engine: EngineDefinition, digest: str, job: JobStatus) -> None:
+    def note_queries(self, job: KnownJob, engine: EngineDefinition, digest: str, said: JobStatus) -> None:
         """The driver proves by them, also one that comes after it, that a checkpoint is still the one that
         the job ran on.
         """
         self.applications.revise(
-            engine, _knowing(address, digest, {query.output: query.id for query in job.queries})
+            engine, _knowing(job, digest, {query.output: query.id for query in said.queries})
         )
 
 
-def _knowing(address: str, digest: str, queries: Mapping[str, str | None]) -> Callable[[Desired], Desired]:
+def changed_job(request: ChangeRequest) -> KnownJob:
+    """The job that a request is about."""
+    return KnownJob.of(request.address, request.action.recorded)
+
+
+def _knowing(job: KnownJob, digest: str, queries: Mapping[str, str | None]) -> Callable[[Desired], Desired]:
     """What should run, with the queries that a definition has started."""
 
     def changed(current: Desired) -> Desired:
-        entry = current.jobs.get(address)
+        entry = job.entry_in(current)
         if entry is None or entry.digest != digest:
             return current
         known = by_folder(job_spec_from_json(dict(entry.spec)), queries)
-        return _with(address, replace(entry, queries={**entry.queries, **known}))(current)
+        return _with(job, replace(entry, queries={**entry.queries, **known}))(current)
 
     return changed
 
 
-def _with(address: str, job: DesiredJob) -> Callable[[Desired], Desired]:
-    return lambda current: current.with_job(address, job)
+def _with(job: KnownJob, wanted: DesiredJob) -> Callable[[Desired], Desired]:
+    return lambda current: current.with_job(job.name_in(current), wanted)

@@ -12,7 +12,7 @@ from flareiac_spark.definition.job_identity import JobIdentity, recorded_identit
 from flareiac_spark.definition.written_schemas import with_registered_ids
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.job.payload import JobPayload
-from flareiac_spark.job.running import RunningJobs
+from flareiac_spark.job.running import RunningJobs, changed_job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def target_of(request: ChangeRequest, running: RunningJobs) -> Target:
     digest = digest_of(spec, planned)
     payload = JobPayload.of(request.action.payload)
     if payload.live:
-        entry = running.entry(definition.runs_in, request.address)
+        entry = running.entry(definition.runs_in, changed_job(request))
         spec, digest = _as_it_runs(entry, recorded_identity(request.action.recorded), spec) or (spec, digest)
     spec = replace(spec, run_id=digest if spec.mode == "batch" else None)
     return Target(

@@ -18,16 +18,16 @@ WHILE_A_RUN_TAKES: Final = 30 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The definition that must be the one that runs."""
+    """The definition that must be the one that runs. ``name``: its job's in the application."""
 
-    address: str
+    name: str
     digest: str
     nonce: int
     finite: bool
 
     def of(self, status: Status) -> JobStatus | None:
         """Its status, or None while the application still tells of another definition."""
-        job = status.jobs.get(self.address)
+        job = status.jobs.get(self.name)
         return job if job is not None and (job.digest, job.nonce) == (self.digest, self.nonce) else None
 
 
@@ -76,21 +76,19 @@ def wait_until_settled(
     return wait_for(control, look, timeout=timeout, cancel=cancel)
 
 
-def runs_no_more(status: Status, address: str) -> bool:
+def runs_no_more(status: Status, name: str) -> bool:
     """Whether the application says that a job has come to its end, or does not know it."""
-    job = status.jobs.get(address)
+    job = status.jobs.get(name)
     return job is None or job.phase in ENDED
 
 
-def wait_until_stopped(
-    control: ControlDirectory, address: str, timeout: float, cancel: threading.Event
-) -> bool:
+def wait_until_stopped(control: ControlDirectory, name: str, timeout: float, cancel: threading.Event) -> bool:
     """Whether the job runs no more. Raises ``Failure`` if the application dies (then it runs no more
     either).
     """
 
     def look(status: Status) -> bool:
-        return runs_no_more(status, address)
+        return runs_no_more(status, name)
 
     return bool(wait_for(control, look, timeout=timeout, cancel=cancel))
 
