@@ -40,6 +40,8 @@ class ApplicationStatus:
     """Why what should run cannot be read at the moment; what runs goes on meanwhile."""
     place: Host | None = None
     """Where its processes can be looked for; early versions wrote only the ``host``'s name."""
+    release: str = field(default="", metadata=SPARSE)
+    """The driver's own, such as ``0.1.0``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

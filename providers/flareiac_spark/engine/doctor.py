@@ -1,9 +1,10 @@
 """Whether the application of an engine runs. Reads only."""
 
+from flareiac import __version__
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
-from flareiac_spark.application import Liveness, liveness, why_unknown
+from flareiac_spark.application import Liveness, liveness, other_release, why_unknown
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 
@@ -32,6 +33,14 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
             verdict=Verdict.WARN,
             text=f"its application does not answer: {why_unknown(status)}",
             fix=fix,
+        )
+    if other := other_release(status):
+        return Check(
+            name=engine.address,
+            verdict=Verdict.WARN,
+            text=f"{other}, this is {__version__}",
+            fix=f"flareiac restart {engine.address} takes this release; an external driver is started again "
+            "with it.",
         )
     failed = sorted(address for address, job in status.jobs.items() if job.phase == "failed")
     if failed:
