@@ -60,7 +60,7 @@ def by_kind(find: Callable[[str], type | None]) -> Form:
     """The form of records that are distinguished by their ``kind``, where the kinds are not a closed union:
     ``find`` names the record of a kind, None for one that is not known.
     """
-    return Form(encode, partial(_decode_member, find, False))
+    return Form(encode, partial(_decode_member, find, _Rules(complete=False, lenient=False)))
 
 
 class Mismatch(ValueError):
@@ -92,21 +92,40 @@ def encode(value: object) -> Any:
 
 
 @overload
-def decode(kind: type[R], data: object, where: str | None = ..., *, complete: bool = ...) -> R: ...
+def decode(
+    kind: type[R], data: object, where: str | None = ..., *, complete: bool = ..., lenient: bool = ...
+) -> R: ...
 @overload
-def decode(kind: types.UnionType, data: object, where: str | None = ..., *, complete: bool = ...) -> Any: ...
-def decode(kind: Any, data: object, where: str | None = None, *, complete: bool = False) -> Any:
+def decode(
+    kind: types.UnionType,
+    data: object,
+    where: str | None = ...,
+    *,
+    complete: bool = ...,
+    lenient: bool = ...,
+) -> Any: ...
+def decode(
+    kind: Any, data: object, where: str | None = None, *, complete: bool = False, lenient: bool = False
+) -> Any:
     """The record (or member of a union of records) that JSON data spells. Raises ``Mismatch``, and what a
     ``Form`` raises.
 
     ``where`` begins the path that a mismatch tells; by default it is the record's name. A ``Form`` passes
     what leads to its part. ``complete``: a field may be missing only where it is sparse; otherwise wherever
-    it has a default, as in what an older version wrote.
+    it has a default, as in what an older version wrote. ``lenient``: unknown fields are passed over, as in
+    what a newer version wrote.
     """
     try:
-        return _decoder(kind, complete)(data)
+        return _decoder(kind, _Rules(complete=complete, lenient=lenient))(data)
     except Mismatch as mismatch:
         raise mismatch.within(getattr(kind, "__name__", "") if where is None else where) from None
+
+
+class _Rules(NamedTuple):
+    """How data is read: which fields may be missing, and whether there may be others."""
+
+    complete: bool
+    lenient: bool
 
 
 class _Field(NamedTuple):
@@ -198,7 +217,7 @@ def _encode_plain(value: object) -> Any:
 
 
 @cache
-def _decoder(kind: Any, complete: bool) -> Callable[[Any], Any]:
+def _decoder(kind: Any, rules: _Rules) -> Callable[[Any], Any]:
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         form: Form = parts[1]
@@ -206,15 +225,15 @@ def _decoder(kind: Any, complete: bool) -> Callable[[Any], Any]:
     if kind is Any:
         return _as_it_is
     if origin in (Union, types.UnionType):
-        return _union_decoder(parts, complete)
+        return _union_decoder(parts, rules)
     if origin is Literal:
         return partial(_decode_literal, parts)
     if origin is tuple:
-        return partial(_decode_items, _decoder(parts[0], complete))
+        return partial(_decode_items, _decoder(parts[0], rules))
     if _is_map(kind):
-        return partial(_decode_values, _decoder(parts[1], complete))
+        return partial(_decode_values, _decoder(parts[1], rules))
     if dataclasses.is_dataclass(kind):
-        return partial(_decode_record, kind, complete)
+        return partial(_decode_record, kind, rules)
     return partial(_decode_enum, kind) if issubclass(kind, Enum) else _leaf_decoder((kind,))
 
 
@@ -227,30 +246,30 @@ def _as_it_is(data: object) -> Any:
     return data
 
 
-def _union_decoder(parts: tuple[Any, ...], complete: bool) -> Callable[[Any], Any]:
+def _union_decoder(parts: tuple[Any, ...], rules: _Rules) -> Callable[[Any], Any]:
     rest = tuple(part for part in parts if part is not types.NoneType)
     if len(rest) == 1:
-        inner: Callable[[Any], Any] = _decoder(rest[0], complete)
+        inner: Callable[[Any], Any] = _decoder(rest[0], rules)
     elif dataclasses.is_dataclass(rest[0]):
         kinds = {name: member for member in rest for name in get_args(_fields(member)["kind"].kind)}
         implied = next((name for name, member in kinds.items() if _fields(member)["kind"].implied), None)
-        inner = partial(_decode_member, kinds.get, complete, implied=implied)
+        inner = partial(_decode_member, kinds.get, rules, implied=implied)
     elif maps := [member for member in rest if _is_map(member)]:
         leaves = tuple(member for member in rest if not _is_map(member))
-        inner = partial(_decode_map_or_leaf, _decoder(maps[0], complete), _leaf_decoder(leaves))
+        inner = partial(_decode_map_or_leaf, _decoder(maps[0], rules), _leaf_decoder(leaves))
     else:
         inner = _leaf_decoder(rest)
     return inner if len(rest) == len(parts) else partial(_encode_optional, inner)
 
 
 def _decode_member(
-    find: Callable[[str], type | None], complete: bool, data: object, *, implied: str | None = None
+    find: Callable[[str], type | None], rules: _Rules, data: object, *, implied: str | None = None
 ) -> Any:
     kind = _object(data).get("kind", implied)
     member = find(kind) if isinstance(kind, str) else None
     if member is None:
         raise Mismatch(".kind", f"is {kind!r}, which is not known")
-    return _decoder(member, complete)(data)
+    return _decoder(member, rules)(data)
 
 
 def _decode_literal(allowed: tuple[Any, ...], data: object) -> Any:
@@ -281,11 +300,11 @@ def _decode_values(inner: Callable[[Any], Any], data: object) -> dict[str, Any]:
     return found
 
 
-def _decode_record(record: Any, complete: bool, data: object) -> Any:
-    decoders, values = _field_decoders(record, complete), dict[str, Any]()
+def _decode_record(record: Any, rules: _Rules, data: object) -> Any:
+    decoders, values = _field_decoders(record, rules), dict[str, Any]()
     for name, item in (given := _object(data)).items():
         if name not in decoders:
-            if issubclass(record, Foreign):
+            if rules.lenient or issubclass(record, Foreign):
                 continue
             raise Mismatch(f".{name}", "is not known")
         field_name, decoder = decoders[name]
@@ -294,22 +313,22 @@ def _decode_record(record: Any, complete: bool, data: object) -> Any:
         except Mismatch as mismatch:
             raise mismatch.within(f".{name}") from None
     if len(values) < len(decoders):
-        _expect_required(record, complete, given)
+        _expect_required(record, rules, given)
     return record(**values)
 
 
-def _expect_required(record: Any, complete: bool, data: Mapping[str, Any]) -> None:
+def _expect_required(record: Any, rules: _Rules, data: Mapping[str, Any]) -> None:
     for field in _fields(record).values():
         if field.json_name not in data and (
-            field.required or (complete and not (field.sparse or field.optional or field.implied))
+            field.required or (rules.complete and not (field.sparse or field.optional or field.implied))
         ):
             raise MissingField(f".{field.json_name}", "is missing")
 
 
 @cache
-def _field_decoders(record: Any, complete: bool) -> Mapping[str, tuple[str, Callable[[Any], Any]]]:
+def _field_decoders(record: Any, rules: _Rules) -> Mapping[str, tuple[str, Callable[[Any], Any]]]:
     """The names of fields and the decoders of their values, by their JSON names."""
-    return {name: (field.name, _decoder(field.kind, complete)) for name, field in _fields(record).items()}
+    return {name: (field.name, _decoder(field.kind, rules)) for name, field in _fields(record).items()}
 
 
 def _decode_enum(kind: type[Enum], data: object) -> Enum:

@@ -8,7 +8,14 @@ command line stops nothing that was started here.
 from flareiac_spark.application.errors import control_trouble
 from flareiac_spark.application.external import await_external
 from flareiac_spark.application.launch import Launch, ensure_running
-from flareiac_spark.application.liveness import Liveness, is_alive, liveness, silence, why_unknown
+from flareiac_spark.application.liveness import (
+    Liveness,
+    is_alive,
+    liveness,
+    other_release,
+    silence,
+    why_unknown,
+)
 from flareiac_spark.application.operation_client import (
     await_end,
     end_application,
@@ -32,6 +39,7 @@ __all__ = [
     "is_alive",
     "is_elsewhere_and_silent",
     "liveness",
+    "other_release",
     "run_operation",
     "silence",
     "stop_application",

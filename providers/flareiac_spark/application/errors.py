@@ -124,6 +124,14 @@ def not_submitted(cause: str, code: int, output: Place) -> Diagnostic:
     return error(codes.APPLICATION_NOT_STARTED, detail)
 
 
+def not_locked(packages: Sequence[str]) -> Diagnostic:
+    detail = (
+        f"The project that was applied has no lock of {', '.join(packages)}, so that this host cannot fetch "
+        'it safely. Run "flareiac init" in the project, and apply again.'
+    )
+    return error(codes.JAR_NOT_LOCKED, detail)
+
+
 def not_ours(pid: int) -> Diagnostic:
     detail = (
         f"The process {pid} belongs to another user. Ask them to end it, or run the command as that user."

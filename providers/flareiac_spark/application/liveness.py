@@ -2,10 +2,12 @@
 
 from enum import StrEnum
 
+from flareiac import __version__
 from flareiac.kernel.host import Host, Sight, sight, this_host
 from flareiac_spark.control import Moment, ProcessIdentity, Status, is_running, moment
 from flareiac_spark.control.rhythm import fresh_seconds
 
+_FIRST = "0.1.0"
 _AHEAD_SECONDS = 5.0
 """By which the clocks of two hosts may differ."""
 
@@ -62,6 +64,16 @@ def why_unknown(status: Status, *, now: Moment | None = None) -> str:
 def silence(status: Status | None) -> str:
     """Why an application is neither called alive nor gone; empty where it is one of them."""
     return why_unknown(status) if status is not None and liveness(status) is Liveness.UNKNOWN else ""
+
+
+def other_release(status: Status | None) -> str:
+    """Which driver runs and is not of this release, in words; empty where none does. An application of a
+    release that does not say it is of 0.1.0.
+    """
+    about = status.application if status is not None else None
+    if about is None or about.phase == "ended" or (about.release or _FIRST) == __version__:
+        return ""
+    return f"the driver (process {about.pid} on {about.host}) is FlareIaC {about.release or _FIRST}"
 
 
 def is_here(status: Status) -> bool:

@@ -23,9 +23,9 @@ _LOOK_SECONDS: Final = 5.0
 def serve(location: str, root: Path, *, wait: bool = False) -> int:
     """Runs the driver of a control directory in this process; returns its exit code. Raises ``Failure``.
 
-    ``wait``: until a first apply has written what should run. ``root``: where the command runs, whose lock
-    file counts if it has one; else the project's that wrote what should run, or what that one says of its
-    lock file.
+    ``wait``: until a first apply has written what should run. ``root``: where the command runs. The jars of
+    an external driver are those that the project locked when it was applied; of any other, those of the lock
+    file here, or of the project that wrote what should run.
     """
     control = ControlDirectory(location)
     try:
@@ -49,7 +49,11 @@ def launch_of(settings: ApplicationSettings, root: Path) -> Launch:
     from flareiac_spark.runtime.launch import prepare
 
     project = root if (root / LOCK_FILE).is_file() or not settings.root else Path(settings.root)
-    if settings.jars and not (project / LOCK_FILE).is_file():
+    if settings.jars:
+        # What the project that is applied locks, whatever lies in the folder where this one is started.
+        missing = [package for package in settings.packages if package not in settings.jars]
+        if missing:
+            raise Failure(errors.not_locked(missing))
         runtime = prepare(project, settings.packages, locked=settings.jars)
     else:
         runtime = prepare(project, settings.packages)

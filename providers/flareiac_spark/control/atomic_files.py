@@ -8,12 +8,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from flareiac import __version__
 from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.storage import Place, replace_whole
 
+RELEASE: Final = "release"
+"""The key of the release that wrote a file."""
 VERSION = 1
+"""Of the files' format. A field that an older release may pass over keeps it; one that it must not pass over,
+because it would do something else then, raises it.
+"""
 
 
 def to_json(content: dict[str, Any]) -> bytes:
@@ -31,11 +37,9 @@ def from_json(text: bytes, place: str) -> dict[str, Any]:
         raise ControlError(Trouble.DAMAGED, place, "it is no JSON object with a version")
     version = content.pop("version")
     if version > VERSION:
-        raise ControlError(
-            Trouble.FUTURE_VERSION,
-            place,
-            f"it has version {version}; this release reads version {VERSION}",
-        )
+        by = f" and was written by FlareIaC {content[RELEASE]}" if RELEASE in content else ""
+        why = f"it has version {version}{by}; this release ({__version__}) reads version {VERSION}"
+        raise ControlError(Trouble.FUTURE_VERSION, place, why)
     if version < 1:
         raise ControlError(Trouble.DAMAGED, place, f"its version is {version}")
     return content

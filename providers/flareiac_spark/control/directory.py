@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
+from flareiac import __version__
 from flareiac.kernel.host import this_host
 from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac.kernel.user_cache import cache_directory
-from flareiac_spark.control.atomic_files import from_json, to_json
+from flareiac_spark.control.atomic_files import RELEASE, from_json, to_json
 from flareiac_spark.control.control_files import ControlFiles, Found, Glance
 from flareiac_spark.control.desired import Desired
 from flareiac_spark.control.errors import ControlError, Trouble
@@ -381,16 +382,24 @@ class ControlDirectory:
         if found is None:
             return None
         content = from_json(found.content, self._where(name))
+        release = content.pop(RELEASE, __version__)
         try:
-            return decode(record, content, name.rpartition("/")[2].removesuffix(".json"))
+            # What is to be done is understood whole or refused; the rest may tell more than is known here.
+            return decode(
+                record,
+                content,
+                name.rpartition("/")[2].removesuffix(".json"),
+                lenient=release != __version__ and not name.startswith("operations/"),
+            )
         except Mismatch as mismatch:
-            raise ControlError(Trouble.DAMAGED, self._where(name), str(mismatch)) from None
+            by = f" (FlareIaC {release} wrote it, this is {__version__})" if release != __version__ else ""
+            raise ControlError(Trouble.DAMAGED, self._where(name), f"{mismatch}{by}") from None
 
     def _write(self, name: str, record: Any) -> None:
-        self._files.write(name, to_json(encode(record)))
+        self._files.write(name, _text(record))
 
     def _swapped(self, name: str, record: Any, over: Found | None) -> str | None:
-        return self._files.swap(name, to_json(encode(record)), over.revision if over is not None else None)
+        return self._files.swap(name, _text(record), over.revision if over is not None else None)
 
     def _tries(self, name: str) -> Iterator[None]:
         """One turn for each attempt to replace a file; a pause between two that grows. Raises
@@ -409,6 +418,10 @@ class ControlDirectory:
 def scratch_of(uri: str) -> Path:
     """The local folder of a control directory in object storage."""
     return cache_directory() / "runtime" / sha256(object_uri(uri).encode()).hexdigest()[:16]
+
+
+def _text(record: Any) -> bytes:
+    return to_json({RELEASE: __version__, **encode(record)})
 
 
 def _chunks(name: str) -> str:

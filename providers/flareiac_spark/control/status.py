@@ -44,6 +44,8 @@ class ApplicationStatus:
     """Where its processes can be looked for; early versions wrote only the ``host``'s name."""
     waiting: str = field(default="", metadata=SPARSE)
     """Why it has no executors, so that its jobs wait; empty while it has."""
+    release: str = field(default="", metadata=SPARSE)
+    """The driver's own, such as ``0.1.0``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from logging import Logger
 from typing import TYPE_CHECKING, Any, Literal
 
+from flareiac import __version__
 from flareiac.kernel import kill_points
 from flareiac.kernel.host import this_host
 from flareiac.kernel.signals import SignalRelay
@@ -242,6 +243,7 @@ class Application:
             name="",
             host=here.name,
             place=here,
+            release=__version__,
             pid=me.pid,
             pid_started=me.started,
             phase="starting",

@@ -1,9 +1,10 @@
 """Whether the application of an engine runs. Reads only."""
 
+from flareiac import __version__
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
-from flareiac_spark.application import Liveness, liveness, why_unknown
+from flareiac_spark.application import Liveness, liveness, other_release, why_unknown
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 
@@ -37,6 +38,14 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
     if trouble := status.application.trouble or status.application.monitoring_trouble:
         text = f"its application runs ({about}), but {trouble}"
         return Check(name=engine.address, verdict=Verdict.WARN, text=text, fix="Its jobs go on meanwhile.")
+    if other := other_release(status):
+        return Check(
+            name=engine.address,
+            verdict=Verdict.WARN,
+            text=f"{other}, this is {__version__}",
+            fix=f"flareiac restart {engine.address} takes this release; an external driver is started again "
+            "with it.",
+        )
     failed = sorted(
         desired.address_of(name) if desired is not None else name
         for name, job in status.jobs.items()

@@ -7,12 +7,14 @@ day.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from flareiac import __version__
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
 from flareiac_spark import codes
 from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import Health, JobDefinition
+from flareiac_spark.observation.job import observed_facts
 
 
 def complaints(
@@ -60,6 +62,24 @@ def warnings(request: PlanRequest, *, besides: Sequence[str] = ()) -> tuple[Diag
     """
     if not isinstance(request.observed, Present):
         return ()
+    facts = observed_facts(request.observed)
+    return (
+        *_of_release(request, facts.other_release if facts is not None else ""),
+        *_unhealthy(request, besides),
+    )
+
+
+def _of_release(request: PlanRequest, other: str) -> Iterator[Diagnostic]:
+    if other:
+        detail = (
+            f"{other[:1].upper()}{other[1:]}, this is {__version__}. Restart its engine to run this release; "
+            "releases next to each other understand each other meanwhile."
+        )
+        yield warning(codes.RELEASES_DIFFER, detail, address=request.address)
+
+
+def _unhealthy(request: PlanRequest, besides: Sequence[str]) -> tuple[Diagnostic, ...]:
+    assert isinstance(request.observed, Present)
     return tuple(
         warning(
             codes.JOB_UNHEALTHY,

@@ -6,14 +6,15 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from flareiac import __version__
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.run_status import QueryRun, RunStatus
-from flareiac_spark.application import Liveness, liveness, silence
+from flareiac_spark.application import Liveness, liveness, other_release, silence
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
 from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import JobStatus, QueryStatus
+from flareiac_spark.control import JobStatus, QueryStatus, Status
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob, recorded_identity
 from flareiac_spark.engine.application import Applications, read_desired, read_status
@@ -50,12 +51,22 @@ def inspect_job(
         watermark=kept.watermark,
         failures=job.failures if job else 0,
         last_error=last_error(job),
-        health=complaints(definition, job, silent=silent, waiting=status.application.waiting)
-        if status is not None and lives is not Liveness.GONE
-        else (),
+        health=_health(definition, job, status, silent) if lives is not Liveness.GONE else (),
         log=str(control.log_place(name)),
     )
     return _measured(found, reports) if reports else found
+
+
+def _health(
+    definition: JobDefinition, job: JobStatus | None, status: Status | None, silent: str
+) -> tuple[str, ...]:
+    """A driver of another release is worth a line here, and no drift."""
+    other = other_release(status)
+    waiting = status.application.waiting if status is not None else ""
+    return (
+        *complaints(definition, job, silent=silent, waiting=waiting),
+        *((f"{other}, this is {__version__}",) if other else ()),
+    )
 
 
 def _measured(found: RunStatus, reports: Sequence[QueryStatus]) -> RunStatus:

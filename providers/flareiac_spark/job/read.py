@@ -18,6 +18,7 @@ from flareiac_spark.application import (
     control_trouble,
     is_elsewhere_and_silent,
     liveness,
+    other_release,
     silence,
 )
 from flareiac_spark.change.diff import read_in_order
@@ -228,6 +229,7 @@ def _with_status(facts: JobFacts, status: Status, job: JobStatus | None) -> JobF
         silent=silence(status),
         elsewhere=f"process {about.pid} on {about.host}" if is_elsewhere_and_silent(status) else "",
         heard_ms=int(status.heartbeat * 1000),
+        other_release=other_release(status),
     )
     if job is None:
         return facts

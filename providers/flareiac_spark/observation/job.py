@@ -65,6 +65,8 @@ class JobFacts:
     heard_ms: int | None = None
     failures: int = 0
     absent: tuple[str, ...] = ()
+    other_release: str = ""
+    """That of a driver that runs and is not of this release, with its process; empty for one that is."""
     given_generation: int | None = None
     reach: Mapping[str, Mapping[str, InputReach]] = field(default_factory=dict)
     schemas: Mapping[str, tuple[SchemaFinding, ...]] = field(default_factory=dict)

@@ -69,11 +69,15 @@ def test_a_host_without_the_project_takes_the_jars_that_travel(
         return SimpleNamespace(java=SimpleNamespace(home=Path("/java")), jars=(), java_options=())
 
     monkeypatch.setattr(runtime, "prepare", prepare)
-    travelling = replace(SETTINGS, jars={"g:a:1": "a" * 64}, root=str(tmp_path / "nowhere"))
+    locked = {"g:a:1": "a" * 64, "g:b:2": "b" * 64}
+    travelling = replace(SETTINGS, jars=locked, root=str(tmp_path / "nowhere"))
     launch_of(travelling, tmp_path)
     (tmp_path / ".flareiac.lock.hcl").touch()
     launch_of(travelling, tmp_path)
-    assert asked == [{"g:a:1": "a" * 64}, None]
+    assert asked == [travelling.jars] * 2  # not those of another lock file that lies there
+    with pytest.raises(Failure) as failure:
+        launch_of(replace(travelling, jars={"g:a:1": "a" * 64}), tmp_path)
+    assert "has no lock of g:b:2" in failure.value.diagnostics[0].detail
 
 
 def test_an_external_driver_that_does_not_come_is_named(tmp_path: Path) -> None:

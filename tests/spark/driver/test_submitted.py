@@ -139,3 +139,26 @@ def test_a_host_that_cannot_run_the_driver_is_told(
     assert said.code == "FIK807"
     assert told in said.detail
     assert not list(control.scratch.glob(".submit-*"))
+
+
+@pytest.mark.jvm
+@pytest.mark.slow
+def test_a_cluster_that_cannot_be_reached_is_told_with_the_cause(own_lake: Lake) -> None:
+    with buckets("lake"):
+        control = ControlDirectory("s3://lake/control")
+        settings = ApplicationSettings(
+            master="k8s://https://127.0.0.1:9", conf={"spark.kubernetes.container.image": "spark"}
+        )
+        launch = replace(own_lake.launch, jars=s3_jars())
+        with pytest.raises(Failure) as failure:
+            ensure_submitted(
+                control,
+                settings,
+                launch,
+                cancel=threading.Event(),
+                progress=lambda _text: None,
+                timeout=DEADLINE,
+            )
+    (said,) = failure.value.diagnostics
+    assert said.code == "FIK807"
+    assert "Connection refused" in said.detail

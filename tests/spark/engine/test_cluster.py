@@ -1,9 +1,13 @@
 """What an engine block says about a cluster becomes Spark's own settings."""
 
+import re
+import subprocess
 from pathlib import Path
 
+import pyspark
 import pytest
 
+from flareiac_spark.engine import submit_options
 from flareiac_spark.engine.application import Needs, settings
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from tests.spark.declared import loaded
@@ -66,3 +70,19 @@ def test_only_what_a_jvm_takes_restarts_an_application(tmp_path: Path) -> None:
         engine = EngineDefinition.of(found.resources["engine.e"].attributes)
         digests.append(settings(found.project, engine, Needs()).digest)
     assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.jvm
+def test_each_option_of_spark_submit_has_its_place(java_home: Path) -> None:
+    home = Path(pyspark.__file__).parent
+    said = subprocess.run(
+        [home / "bin" / "spark-submit", "--help"],
+        env={"PATH": "/usr/bin:/bin", "SPARK_HOME": str(home), "JAVA_HOME": str(java_home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    options = set(re.findall(r"^ +--([a-z-]+)", said.stderr, re.MULTILINE))
+    assert {"master", "queue", "py-files"} <= options
+    places = {*submit_options.SETTINGS, *submit_options.INSTEAD, submit_options.PROXY_USER}
+    assert options - {"help", "version"} == places
