@@ -2,6 +2,7 @@
 
 python flights.py land ARCHIVE LANDING COUNT PACE     lands so many flights, 2,000 every PACE seconds
 python flights.py driver                              prints the process id of the driver that runs them
+python flights.py host                                prints the name of its host
 python flights.py verify ARCHIVE COUNT SECONDS [max]  waits until every flight is there, each exactly once;
                                                       distances of a carrier are added, or the greatest counts
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable
 from itertools import count as numbers
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import boto3
 
@@ -35,11 +37,12 @@ def landed(archive: Path, landing: Path, count: int, pace: float) -> None:
         time.sleep(pace)
 
 
-def driver() -> int:
-    """The process that holds the control directory."""
+def driver() -> dict[str, Any]:
+    """Who holds the control directory: ``pid``, ``host``."""
     client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"])
     status = client.get_object(Bucket="company-flareiac", Key="runtime/default/status.json")["Body"].read()
-    return int(json.loads(status)["application"]["pid"])
+    found: dict[str, Any] = json.loads(status)["application"]
+    return found
 
 
 def verify(archive: Path, count: int, seconds: float, distance: Callable[[Iterable[int]], int] = sum) -> str:
@@ -82,7 +85,9 @@ def main() -> None:
         case ["land", archive, landing, count, pace]:
             landed(Path(archive), Path(landing), int(count), float(pace))
         case ["driver"]:
-            print(driver())
+            print(driver()["pid"])
+        case ["host"]:
+            print(driver()["host"])
         case ["verify", archive, count, seconds]:
             print(verify(Path(archive), int(count), float(seconds)))
         case ["verify", archive, count, seconds, "max"]:

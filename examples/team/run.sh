@@ -88,7 +88,8 @@ begin_kafka
 begin_flights
 export AWS_REGION=eu-central-1 FLAREIAC_VAR_catalog_uri=$LAKE_CATALOG_URI FLAREIAC_VAR_master
 rm -rf "$work"/{A,B,C,D,caches,hosts,cluster} && mkdir -p "$work/cluster"
-env "${writer[@]}" python "$example/cluster.py" "$work/cluster" >"$work/cluster.log" 2>&1 &
+# Workers have keys; where S3 is, the driver tells them.
+env -u AWS_ENDPOINT_URL -u AWS_REGION "${writer[@]}" python "$example/cluster.py" "$work/cluster" >"$work/cluster.log" 2>&1 &
 wait_until 240 "the cluster (see $work/cluster.log)" test -s "$work/cluster/master"
 FLAREIAC_VAR_master=$(cat "$work/cluster/master")
 if [ ${#apart[@]} = 0 ]; then
@@ -120,13 +121,13 @@ kill -9 "$(process_of_driver host-1)" "$(cat "$work/cluster/worker-0.pid")"
 verify $((2 * portion))
 
 step "5. The host of the driver is lost: another one takes over when the lease was not renewed for a minute"
+host host-2
 lose_host host-1
 arrive $((2 * portion + 1))
-host host-2
 verify $((3 * portion))
+as_writer run python "$repository/examples/ci/flights.py" host
 at C
 as_reader run flareiac drift
-grep -h "watching the lease" -r "$work/caches/host-2" "$work/hosts" || true
 
 step "6. A change: the greatest distance of each carrier instead of the sum. A new generation reads all flights again"
 sed -i 's/sum(CAST/max(CAST/; s|^  location = .*carriers"|&\n  generation = 2\n  start_from = "earliest"|' "$project/flights.flare.hcl"

@@ -1,4 +1,4 @@
-"""The example of a team on a cluster: every process that works is lost once, and each flight is there once."""
+"""The example of a team on a cluster: whatever works is lost once, and each flight is in the table once."""
 
 from pathlib import Path
 

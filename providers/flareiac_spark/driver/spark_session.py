@@ -21,7 +21,7 @@ from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.scheduling import MODE, pool_conf
 from flareiac_spark.storage import open_with
-from flareiac_spark.storage.hadoop_settings import hadoop_settings
+from flareiac_spark.storage.hadoop_settings import executor_environment, hadoop_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,6 +47,7 @@ _ALONE = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 _PYTHON = "spark.pyspark.python"
+_EXECUTOR = "spark.executorEnv"
 _HADOOP_S3 = "org.apache.hadoop:hadoop-aws:"
 _REDACTION = "spark.redaction.regex"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -128,8 +129,11 @@ def spark_conf(
         if key in hidden or not is_reference(value)
     }
     redacted = "|".join([_DEFAULTS[_REDACTION], *(f"^{re.escape(key)}$" for key in hidden)])
-    alone = _ALONE if is_local(machine.get(_MASTER, _DEFAULTS[_MASTER])) else {}
-    own = {**_DEFAULTS, **alone, "spark.app.name": settings.name, _REDACTION: redacted}
+    if is_local(machine.get(_MASTER, _DEFAULTS[_MASTER])):
+        about = _ALONE
+    else:
+        about = {f"{_EXECUTOR}.{name}": value for name, value in executor_environment(environment).items()}
+    own = {**_DEFAULTS, **about, "spark.app.name": settings.name, _REDACTION: redacted}
     if any(package.startswith(_HADOOP_S3) for package in settings.packages):
         own |= {f"spark.hadoop.{name}": value for name, value in hadoop_settings(environment).items()}
     conf = {**own, **shared, **machine, **_FIXED}

@@ -13,6 +13,8 @@ PACKAGES: Final = (
     "software.amazon.awssdk:s3-transfer-manager:2.44.4",
 )
 """Coordinates of the jars with which Hadoop reaches S3; Iceberg's bundle has the rest of the SDK."""
+_ADDRESSES: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+_REGIONS: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _FILES: Final = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 _CREDENTIALS: Final = (
     "org.apache.hadoop.fs.s3a.TemporaryAWSCredentialsProvider",
@@ -31,7 +33,7 @@ def hadoop_settings(environment: Mapping[str, str]) -> dict[str, str]:
     }
     if endpoint := endpoint_of(environment):
         found |= {ENDPOINT: endpoint, "fs.s3a.path.style.access": "true"}
-    if region := _first(environment, "AWS_REGION", "AWS_DEFAULT_REGION"):
+    if region := _first(environment, *_REGIONS):
         found[REGION] = region
     elif endpoint:
         found[REGION] = "us-east-1"  # servers of others know no regions, and the client insists on one
@@ -40,7 +42,14 @@ def hadoop_settings(environment: Mapping[str, str]) -> dict[str, str]:
 
 def endpoint_of(environment: Mapping[str, str]) -> str:
     """The address of the S3 server; empty for the one of AWS."""
-    return _first(environment, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    return _first(environment, *_ADDRESSES)
+
+
+def executor_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables for executors on other hosts: address and region of S3, which Iceberg's clients there find
+    nowhere else. Keys are not among them, because Spark shows what it passes on.
+    """
+    return {name: environment[name] for name in (*_ADDRESSES, *_REGIONS) if environment.get(name)}
 
 
 def _first(environment: Mapping[str, str], *names: str) -> str:

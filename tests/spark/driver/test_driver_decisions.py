@@ -394,6 +394,22 @@ def test_an_application_with_hadoops_jars_reaches_s3_as_its_environment_says() -
     assert not any("s3" in name for name in spark_conf(ApplicationSettings(), {}, environment))
 
 
+def test_executors_on_other_hosts_are_told_where_s3_is_and_not_given_keys() -> None:
+    environment = {
+        "AWS_ENDPOINT_URL": "http://10.0.0.1:9000",
+        "AWS_REGION": "eu-central-1",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+    }
+    found = spark_conf(ApplicationSettings(), {"spark.master": "spark://host:7077"}, environment)
+    told = {name: value for name, value in found.items() if name.startswith("spark.executorEnv.")}
+    assert told == {
+        "spark.executorEnv.AWS_ENDPOINT_URL": "http://10.0.0.1:9000",
+        "spark.executorEnv.AWS_REGION": "eu-central-1",
+    }
+    here = spark_conf(ApplicationSettings(), {"spark.master": "local[2]"}, environment)
+    assert not any(name.startswith("spark.executorEnv.") for name in here)
+
+
 @pytest.mark.parametrize(
     ("master", "cores"),
     [("local", 1), ("local[3]", 3), ("local[4, 2]", 4), ("local[*]", 8), ("spark://host:7077", None)],
