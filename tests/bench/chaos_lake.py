@@ -121,7 +121,7 @@ class Lake:
         """
         pid = self.driver_pid()
         assert pid is not None, "there is a driver"
-        kept = inherited(pid)
+        kept = {**inherited(pid), "SPARK_LOCAL_IP": "127.0.0.1"}  # no one resolves the other name
         os.kill(pid, signal.SIGTERM)
         if not wait_until(lambda: not is_driver(pid), PATIENCE):
             return None

@@ -5,9 +5,9 @@ own that can be killed and started again.
         cluster.master  # spark://127.0.0.1:15432
 """
 
-import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -91,9 +91,11 @@ class SparkCluster:
 
     def kill_application(self, application: str) -> None:
         """As the button of the master's web page does."""
-        form = urllib.parse.urlencode({"id": application, "terminate": "true"}).encode()
-        with contextlib.suppress(urllib.error.HTTPError):  # it answers with another page
-            urllib.request.urlopen(f"http://127.0.0.1:{self._ui}/app/kill/", form, timeout=30).close()
+        page = f"http://127.0.0.1:{self._ui}/"
+        with urllib.request.urlopen(page, timeout=30) as answer:
+            (token,) = set(re.findall(r'name="csrfToken" value="(\w+)"', answer.read().decode()))
+        form = {"id": application, "terminate": "true", "csrfToken": token}
+        urllib.request.urlopen(f"{page}app/kill/", urllib.parse.urlencode(form).encode(), timeout=30).close()
 
     def stop(self) -> None:
         """Ends every process in order."""
