@@ -104,7 +104,7 @@ def test_queries_run_in_the_pools_of_their_jobs(project: Project, other: Other) 
 
 @pytest.mark.parametrize("point", ["start.before:1", "move.stopped:1", "move.left:1", "start.after:1"])
 def test_jobs_change_their_engines_both_ways_in_one_apply(project: Project, other: Other, point: str) -> None:
-    """Killed between the stop and the start, each job runs in one application, and loses and repeats no row."""
+    """Killed between stop and start, each job runs in one application, and loses and repeats no row."""
     swapped = "job.a" in wanted(project)
     engines = ("other", "local") if swapped else ("local", "other")
     project.land(10)

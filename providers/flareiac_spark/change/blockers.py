@@ -233,6 +233,29 @@ def moved_back(request: PlanRequest, desired: JobDefinition, facts: JobFacts) ->
     return None
 
 
+def may_run_elsewhere(
+    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
+) -> Blocker | None:
+    """A job that moves must have ended in its old application. Of one on another host the lease tells, which
+    only an apply can watch.
+    """
+    if not recorded.moves_to(desired) or not looked_at(request) or facts.elsewhere:
+        return None
+    has_run = bool(recorded_identity(request.recorded).queries)
+    if facts.silent:
+        why, way = facts.silent, "let it continue, or end its process if it hangs; then plan again"
+    elif has_run and facts.heard_ms is None:
+        why = f"its control directory {recorded.runs_in.runtime_location} says nothing of an application"
+        way = f"apply once with the old engine ({recorded.engine}) and move the job then"
+    else:
+        return None
+    return blocker(
+        codes.MOVE_UNCERTAIN,
+        why=f"It moves to another application, and whether the old one still runs it is not known: {why}.",
+        ways_out=(way,),
+    )
+
+
 def misfit(desired: JobDefinition, facts: JobFacts, request: PlanRequest) -> Blocker | None:
     """A new job on a checkpoint that has been used must read the same sources."""
     for name, on_disk in sorted(facts.checkpoints.items()):

@@ -206,17 +206,23 @@ def _blockers(
     starts: bool,
 ) -> list[Blocker]:
     if is_fresh(recorded, desired):
+        elsewhere = blocking.may_run_elsewhere(request, desired, recorded, facts)
         start = generation_plan.start_of(desired, request.references)
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
         reads = [] if lost else _unreadable_by_generation(request, desired, facts)
         again = readable.start_again(desired, request.references)[0]
         return [
+            *([elsewhere] if elsewhere else []),
             *lost,
             *carry_over_blockers.blockers(request, desired, facts, start, again),
             *generation_plan.blockers(request, desired, facts),
             *reads,
         ]
-    there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
+    there = [
+        blocking.may_run_elsewhere(request, desired, recorded, facts),
+        blocking.lost_checkpoint(request, desired, facts),
+        blocking.moved_back(request, desired, facts),
+    ]
     # Another folder was declared: that is refused by itself
     if not any(isinstance(change, Refused) for change in found):
         there.append(blocking.other_folder(request, desired, facts))
