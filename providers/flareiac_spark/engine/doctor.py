@@ -33,13 +33,15 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
             text=f"its application does not answer: {why_unknown(status)}",
             fix=fix,
         )
-    if trouble := status.application.trouble or status.application.monitoring_trouble:
-        text = f"its application runs ({about}), but {trouble}"
-        return Check(name=engine.address, verdict=Verdict.WARN, text=text, fix="Its jobs go on meanwhile.")
     failed = sorted(address for address, job in status.jobs.items() if job.phase == "failed")
-    if failed:
-        text = f"its application runs ({about}); failed: {', '.join(failed)}"
+    problems = [f"failed: {', '.join(failed)}"] if failed else []
+    if trouble := status.application.trouble or status.application.monitoring_trouble:
+        problems.append(trouble)
+    if problems:
         return Check(
-            name=engine.address, verdict=Verdict.WARN, text=text, fix="flareiac logs ADDRESS tells why."
+            name=engine.address,
+            verdict=Verdict.WARN,
+            text=f"its application runs ({about}); {'; '.join(problems)}",
+            fix="flareiac logs ADDRESS tells why." if failed else "Its jobs go on meanwhile.",
         )
     return Check(name=engine.address, verdict=Verdict.OK, text=f"its application runs ({about})")
