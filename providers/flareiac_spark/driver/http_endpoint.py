@@ -76,8 +76,8 @@ class HttpEndpoint:
                 if address is None:
                     raise OSError("it is not of the form HOST:PORT")
                 server = _Server(address, self._page)
-            except OSError as failure:
-                why = f"cannot listen on {text}: {failure.strerror or failure}"
+            except (OSError, UnicodeError) as failure:  # the second where a host cannot be a name
+                why = f"cannot listen on {text}: {getattr(failure, 'strerror', None) or failure}"
         self.trouble = why
         if server is not None:
             threading.Thread(target=server.serve_forever, name="http", daemon=True).start()

@@ -35,9 +35,21 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
             text=f"its application does not answer: {why_unknown(status)}",
             fix=fix,
         )
+    failed = sorted(
+        desired.address_of(name) if desired is not None else name
+        for name, job in status.jobs.items()
+        if job.phase == "failed"
+    )
+    problems = [f"failed: {', '.join(failed)}"] if failed else []
     if trouble := status.application.trouble or status.application.monitoring_trouble:
-        text = f"its application runs ({about}), but {trouble}"
-        return Check(name=engine.address, verdict=Verdict.WARN, text=text, fix="Its jobs go on meanwhile.")
+        problems.append(trouble)
+    if problems:
+        return Check(
+            name=engine.address,
+            verdict=Verdict.WARN,
+            text=f"its application runs ({about}); {'; '.join(problems)}",
+            fix="flareiac logs ADDRESS tells why." if failed else "Its jobs go on meanwhile.",
+        )
     if other := other_release(status):
         return Check(
             name=engine.address,
@@ -45,15 +57,5 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
             text=f"{other}, this is {__version__}",
             fix=f"flareiac restart {engine.address} takes this release; an external driver is started again "
             "with it.",
-        )
-    failed = sorted(
-        desired.address_of(name) if desired is not None else name
-        for name, job in status.jobs.items()
-        if job.phase == "failed"
-    )
-    if failed:
-        text = f"its application runs ({about}); failed: {', '.join(failed)}"
-        return Check(
-            name=engine.address, verdict=Verdict.WARN, text=text, fix="flareiac logs ADDRESS tells why."
         )
     return Check(name=engine.address, verdict=Verdict.OK, text=f"its application runs ({about})")
