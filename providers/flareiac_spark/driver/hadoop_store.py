@@ -19,12 +19,12 @@ _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"
 _PATIENCE: Final = {
     "fs.s3a.attempts.maximum": "3",
     "fs.s3a.retry.limit": "3",
-    "fs.s3a.connection.establish.timeout": "10s",
+    "fs.s3a.connection.establish.timeout": "15s",
     "fs.s3a.connection.timeout": "20s",
     "fs.s3a.create.performance": "true",
 }
-"""A heartbeat that waits for minutes comes too late; the next one tries again. No write looks whether a
-folder has its name.
+"""A heartbeat that waits for minutes comes too late; the next one tries again. 15 s is the least that Hadoop
+takes. No write looks whether a folder has its name.
 """
 _HADOOP: Final = "spark.hadoop."
 _NONE: Final[Mapping[str, str]] = {}
