@@ -26,8 +26,8 @@ known, and one that was not recorded.
 """
 
 MANAGED_BY: Final = "flareiac.managed-by"
-"""Key in a table's properties: the lineage of the state that adopted it or took it over. No other state's work
-is done on it.
+"""Key in a table's properties: the lineage of the state that adopted it or took it over. Work that another
+state asks for is not done on it.
 """
 
 

@@ -27,6 +27,7 @@ from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.spec import TableDefinition
 from flareiac_iceberg.format.transforms import FUNCTIONS
 from flareiac_iceberg.table.canonical import canonical
+from flareiac_iceberg.table.managed_by import another_state
 from flareiac_iceberg.table.observed import observed_table
 from flareiac_iceberg.table.plan import TablePlanner
 from flareiac_iceberg.table.schema import SCHEMA
@@ -145,6 +146,7 @@ class Search:
         body, notes = _sayable(observed, place, references, self.project)
         if body is None:
             return LeftOut(id=place.id, why=" ".join(notes))
+        notes = [*notes, *_manager(observed, self.project.lineage)]
         label = label_of(place.name)
         embedded = place.catalog.address.rpartition(".")[2] == _EMBEDDED
         block = written(
@@ -157,6 +159,17 @@ class Search:
             real_name=place.name,
             named_after="namespace",
             qualifier=label_of(place.namespace),
+        )
+
+
+def _manager(observed: Present, own: str) -> Iterator[str]:
+    """A note where another state manages the table."""
+    manager = observed_table(observed).facts.manager
+    other = another_state(manager, own, recorded=False) if manager is not None else ""
+    if other:
+        yield (
+            f"The state {other} manages this table. Its import block needs takeover = true, where nothing is "
+            "applied from that state any more."
         )
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Final, TypeAlias, TypeVar
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.records import Foreign, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Plain, Ref, definition_of
+from flareiac.sdk.table_tasks import MANAGED_BY
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg.format.types import ColumnType, Field, build, head, parts
 

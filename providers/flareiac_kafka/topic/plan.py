@@ -39,6 +39,10 @@ _DELETING = Step(
     why="Kafka cannot bring a topic back.",
 )
 _GONE = "the topic was deleted outside of FlareIaC"
+_MARKLESS = (
+    "whether another state manages the topic is not known: Kafka has no place for a mark. Two states would "
+    "undo each other's changes"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +255,10 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         planned=planned,
         changes=changes,
         steps=steps,
-        reasons=tuple(_users(request)) if more is not None else (),
+        reasons=(
+            *((_MARKLESS,) if recorded is None else ()),
+            *(_users(request) if more is not None else ()),
+        ),
         blockers=blockers,
         disturbs=_disturbed(more),
         drift=tuple(map(_drift, drifted)),

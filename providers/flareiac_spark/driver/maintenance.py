@@ -109,8 +109,8 @@ def refuse_taken_over(work: Maintain, manager: str | None) -> None:
     """Raises ``Refusal`` where another state has taken the table over since the work was planned."""
     if manager and work.lineage and manager != work.lineage:
         why = (
-            f"The state {manager} has taken over the table {'.'.join(work.identifier)}, which was planned by the "
-            f"state {work.lineage}. Nothing was changed. Leave its maintenance to that state: flareiac state rm "
+            f"The state {manager} has taken over the table {'.'.join(work.identifier)} since the state "
+            f"{work.lineage} planned this. Nothing was changed. Leave it to that state: flareiac state rm "
             "ADDRESS, and delete the block."
         )
         raise Refusal("TABLE_TAKEN_OVER", why)

@@ -33,7 +33,7 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
     if performer_of(request.work.kind) is None:
         raise Failure(errors.no_performer(request))
     control = applications.control(EngineDefinition.of(request.performer.attributes))
-    operation = _operation(request, applications.lineage)
+    operation = _operation(request, applications.project.lineage)
     try:
         control.forget_results(MAINTENANCE, time.time() - _KEPT)
         known = control.read_result(operation.id)
@@ -55,7 +55,7 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
     Raises ``Failure`` where it is cancelled.
     """
     control = applications.control(EngineDefinition.of(request.performer.attributes))
-    operation = _operation(request, applications.lineage)
+    operation = _operation(request, applications.project.lineage)
     try:
         result = control.read_result(operation.id)
         if (

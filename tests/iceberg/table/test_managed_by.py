@@ -1,5 +1,6 @@
 """Two states and one table: only one of them changes it, and the other says so."""
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -169,3 +170,11 @@ def test_a_table_that_another_state_has_taken_over_is_not_rolled_back(
     back = prod.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve")
     assert back.code == 1
     assert "has taken over" in back.text
+
+
+def test_an_import_of_a_whole_catalog_says_whose_tables_are(prod: Team, dev: Team) -> None:
+    lineage = json.loads(prod.run("state", "pull").out)["lineage"]
+    ended = dev.run("import", "-from-catalog", "lake.*.*")
+    assert ended.code == 0, ended.text
+    assert f"# The state {lineage} manages this table." in ended.out
+    assert "takeover = true" in ended.out

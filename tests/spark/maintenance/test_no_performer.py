@@ -1,8 +1,10 @@
-"""Work that no installed package carries out: the command does not ask, and an application refuses."""
+"""Work that is not carried out: no installed package can, or another state has taken the table over."""
 
 import logging
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
-from flareiac.sdk.table_tasks import Work
+from flareiac.sdk.table_tasks import Performed, Work
 from flareiac_spark.control import Maintain
 from flareiac_spark.driver.maintenance import TableLocks, maintain
 from flareiac_spark.driver.refusal import Refusal
@@ -57,3 +59,32 @@ def test_an_application_without_it_refuses_before_it_opens_a_session(request_: P
     diagnostic = not_done(request_, f"{failed.value.error_class}: {failed.value}")
     assert diagnostic.code == "FIK193"
     assert "Install the package" in diagnostic.detail
+
+
+@pytest.mark.parametrize(
+    ("manager", "lineage", "is_done"),
+    [("other", "own", False), ("own", "own", True), (None, "own", True), ("other", "", True)],
+)
+def test_a_table_that_another_state_took_over_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, manager: str | None, lineage: str, is_done: bool
+) -> None:
+    done: list[Any] = []
+
+    def perform_task(table: Any, _task: object) -> Performed:
+        done.append(table)
+        return Performed(result={}, found=False)
+
+    performer = SimpleNamespace(task_of=lambda work: work, perform=perform_task, commits=True)
+    properties = {} if manager is None else {"flareiac.managed-by": manager}
+    loaded = SimpleNamespace(properties=lambda: properties)
+    monkeypatch.setattr("flareiac_spark.driver.maintenance._performer", lambda _work: performer)
+    monkeypatch.setattr("flareiac_spark.driver.tables.load", lambda *_names: loaded)
+    asked = Maintain(key="k1", identifier=("c", "n", "t"), uuid="u", task=WORK, lineage=lineage)
+    arguments = (lambda: None, asked, TableLocks(), lambda _seconds: None, logging.getLogger("tests"))
+    if is_done:
+        maintain(*arguments)
+    else:
+        with pytest.raises(Refusal, match="The state other has taken over the table") as refused:
+            maintain(*arguments)
+        assert refused.value.error_class == "TABLE_TAKEN_OVER"
+    assert len(done) == int(is_done)
