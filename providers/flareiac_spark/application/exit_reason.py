@@ -30,7 +30,7 @@ _CODES = {
     "the archive of --py-files did not arrive.",
 }
 """What the exit code of a driver tells whose output is on another host."""
-_EXITED = re.compile(r"(?:exit code: |[Uu]ser application exited with (?:status )?|exitCode: )(?P<code>\d+)")
+_EXITED = re.compile(r"(?:exit code: |[Uu]ser application exited with (?:status )?|exitCode: )(\d+)")
 _USELESS = ("JAVA_GATEWAY_EXITED", "Java gateway process exited")
 
 
@@ -38,7 +38,7 @@ def exit_reason(output: str) -> str:
     """One or a few lines that tell best why the process ended."""
     output = output.replace("initialization of VM\n", "initialization of VM: ")
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    told = {_CODES.get(int(match["code"]), "") for match in _EXITED.finditer(output)} - {""}
+    told = {_CODES.get(int(match[1]), "") for match in _EXITED.finditer(output)} - {""}
     if told:
         return "\n".join(sorted(told))
     causes = [

@@ -32,6 +32,7 @@ from flareiac_spark.storage import Place, replace_whole
 
 _SECONDS: Final = 600.0
 """A cluster may have to start a machine and to fetch an image first."""
+_CLASS_PATH: Final = "SPARK_DIST_CLASSPATH"
 _PYTHONS: Final = ("PYSPARK_DRIVER_PYTHON",)
 """YARN's client hands it on, and this host's Python is not there."""
 
@@ -141,14 +142,9 @@ def _environment(launch: Launch, home: Path) -> dict[str, str]:
     """``SPARK_DIST_CLASSPATH``: with these jars, spark-submit itself reads what is in S3."""
     dropped = {*dropped_variables(), *_PYTHONS}
     found = {key: value for key, value in os.environ.items() if key not in dropped}
-    more = [os.environ["SPARK_DIST_CLASSPATH"]] if os.environ.get("SPARK_DIST_CLASSPATH") else []
-    found |= {
-        "SPARK_HOME": str(home),
-        "SPARK_DIST_CLASSPATH": os.pathsep.join([*map(str, launch.jars), *more]),
-    }
-    if launch.java_home is not None:
-        found["JAVA_HOME"] = str(launch.java_home)
-    return found
+    jars = os.pathsep.join(filter(None, [*map(str, launch.jars), found.get(_CLASS_PATH)]))
+    java = {"JAVA_HOME": str(launch.java_home)} if launch.java_home is not None else {}
+    return {**found, "SPARK_HOME": str(home), _CLASS_PATH: jars, **java}
 
 
 def _await(
