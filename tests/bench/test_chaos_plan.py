@@ -64,7 +64,7 @@ def test_brokers_and_drivers_die_alone_together_and_around_each_kind_of_edit(see
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_process_of_a_cluster_dies_between_commands_and_amid_them(seed: int) -> None:
     chaos = Chaos(seed, CLUSTER_SCENARIOS, cards=CLUSTER_CARDS)
-    blows = [blow for item in islice(chaos.rounds(), 3) for blow in item.blows]
+    blows = [blow for item in islice(chaos.rounds(), 4) for blow in item.blows]
     killed = (Strike.WORKER, Strike.MASTER, Strike.DRIVER, Strike.JVM)
     assert {(blow.strike, blow.amid) for blow in blows} >= {
         (strike, amid) for strike in killed for amid in (None, Command.APPLY)

@@ -58,7 +58,7 @@ from flareiac_spark.driver.source_watch import SourceWatch
 from flareiac_spark.driver.spark_session import (
     LAUNCH_CONF,
     Started,
-    machine_conf,
+    machine_master,
     new_session,
     set_catalogs,
     start_spark,
@@ -204,7 +204,7 @@ class Application:
         if LAUNCH_CONF not in os.environ:
             raise Refusal("JARS_UNKNOWN", started_without_jars(self._control.place))
         self._opened.refuse_others(self._settings)
-        await_master(machine_conf().get("spark.master", ""), self._ending.wait)
+        await_master(machine_master(), self._ending.wait)
         self._log.info("starting Spark for %s", self._settings.name)
         started = start_spark(self._settings, self._control.scratch)
         self._about = replace(

@@ -144,7 +144,7 @@ class SparkCluster:
         conf = self._context.sc().conf()
         return Need(
             master=self._master,
-            cores=int(conf.get("spark.executor.cores", "1")),
+            cores=int(conf.getInt("spark.executor.cores", 1)),
             memory=int(self._context.sc().executorMemory()),
         )
 

@@ -67,14 +67,14 @@ def found_in(chain: Sequence[_Link], failed_tasks: FailedTasks) -> tuple[str, st
     """
     text = next((link.message for link in chain if _TASK.search(link.message)), None)
     task = _TASK.search(text or "")
-    if text is None or task is None or task["executor"] == _HERE:
+    if text is None or task is None or task.group("executor") == _HERE:
         return None
-    where = f"on the executor {task['executor']} at {task['host']}"
+    where = f"on the executor {task.group('executor')} at {task.group('host')}"
     if found := _VERSIONS.search(text):
-        driver = found["driver"]
-        return OTHER_PYTHON, f"Python is {found['worker']} {where}, and {driver} in the driver."
+        driver = found.group("driver")
+        return OTHER_PYTHON, f"Python is {found.group('worker')} {where}, and {driver} in the driver."
     if found := _CANNOT_RUN.search(text):
-        return NO_PYTHON, f"{found['program']} cannot be run {where}: {found['why']}."
+        return NO_PYTHON, f"{found.group('program')} cannot be run {where}: {found.group('why')}."
     if found := _OUT_OF_MEMORY.search(text):
         return MEMORY, f"A task ran out of memory {where}: {found[0].rstrip('. ')}."
     return _ended(text, task, where, failed_tasks)
@@ -84,10 +84,10 @@ def _ended(text: str, task: re.Match[str], where: str, failed_tasks: FailedTasks
     ended = _ENDED.search(text)
     if not ended and not _ENDING.search(text):
         return None
-    for error in failed_tasks(int(task["stage"]), int(task["attempt"])):
+    for error in failed_tasks(int(task.group("stage")), int(task.group("attempt"))):
         if found := _OUT_OF_MEMORY.search(error):
             return MEMORY, f"A task ran out of memory on an executor: {found[0].rstrip('. ')}."
-    why = ended["why"].rstrip(". ") if ended else "it was ending when the task came"
+    why = ended.group("why").rstrip(". ") if ended else "it was ending when the task came"
     return LOST, f"The process of a task ended {where}: {why}."
 
 

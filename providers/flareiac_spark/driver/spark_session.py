@@ -110,6 +110,11 @@ def machine_conf() -> dict[str, str]:
     return found
 
 
+def machine_master() -> str:
+    """The master URL that this machine was given."""
+    return machine_conf().get(_MASTER, _DEFAULTS[_MASTER])
+
+
 def spark_conf(
     settings: ApplicationSettings, machine: Mapping[str, str], environment: Mapping[str, str]
 ) -> dict[str, str]:
