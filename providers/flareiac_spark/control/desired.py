@@ -6,6 +6,7 @@ from itertools import chain, count, takewhile
 from typing import Any, Final, Literal, TypeVar
 
 from flareiac.kernel.records import SPARSE
+from flareiac_spark.control.spec import address_in
 
 T = TypeVar("T")
 
@@ -117,7 +118,7 @@ class Desired:
     def address_of(self, name: str) -> str:
         """The address of a job, by its name here."""
         job = self.jobs.get(name)
-        return str(job.spec.get("address", name)) if job is not None else name
+        return address_in(job.spec, name) if job is not None else name
 
     def _is_of(self, name: str, address: str, digest: str | None) -> bool:
         job = self.jobs.get(name)

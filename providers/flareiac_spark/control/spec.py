@@ -245,8 +245,12 @@ def job_spec_from_json(data: Any) -> JobSpec:
     try:
         return decode(JobSpec, data, "spec")
     except Mismatch as mismatch:
-        address = data.get("address", "?") if isinstance(data, dict) else "?"
-        raise ControlError(Trouble.DAMAGED, f"the spec of {address}", str(mismatch)) from None
+        raise ControlError(Trouble.DAMAGED, f"the spec of {address_in(data, '?')}", str(mismatch)) from None
+
+
+def address_in(data: Any, otherwise: str) -> str:
+    """The address in what may be a spec."""
+    return str(data.get("address", otherwise)) if isinstance(data, Mapping) else otherwise
 
 
 def job_spec_to_json(spec: JobSpec) -> dict[str, Any]:

@@ -34,9 +34,9 @@ class LogLines(logging.Formatter):
             "message": record.getMessage(),
         }
         if record.name.startswith(_OF_JOBS):
-            fields["job"] = record.name.removeprefix(_OF_JOBS)
+            fields |= {"job": record.name.removeprefix(_OF_JOBS)}
         if error := self._error(record):
-            fields["error"] = error
+            fields |= {"error": error}
         return fields
 
     def _error(self, record: logging.LogRecord) -> str | None:
