@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from flareiac.app.lock import locked
@@ -24,6 +24,7 @@ from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan

@@ -7,7 +7,7 @@ itself.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import read_json
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.durable_files import make_directory, remove_file, replace_file
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 

@@ -3,7 +3,7 @@ packages.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib.metadata import entry_points
 
@@ -12,6 +12,7 @@ from flareiac.app.state_backends import BACKEND_KINDS
 from flareiac.config.registry import Registry
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.provider import Function, Provider
 from flareiac.sdk.resource_type import ResourceType
 

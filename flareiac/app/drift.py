@@ -3,11 +3,11 @@ nothing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from flareiac.app.plan import PlanRequest, plan
 from flareiac.app.workspace import Workspace
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.plan import Plan

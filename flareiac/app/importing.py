@@ -3,7 +3,7 @@ state, changes neither.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
@@ -11,6 +11,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import Desired
 from flareiac.sdk.importing import Importable, Importing, ImportRequest, LeftOut, WrittenBlock

@@ -4,7 +4,7 @@ a cache.
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from flareiac.app.figures_cache import known_figures, remember
@@ -15,6 +15,7 @@ from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import Desired
 from flareiac.model.journal import Interrupted

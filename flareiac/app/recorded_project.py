@@ -5,12 +5,12 @@ lock. See ``flareiac.sdk.command_line``.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from flareiac.app.recorded import recorded
 from flareiac.app.single_operation import LockedState, carry_out, locked_state
 from flareiac.app.workspace import Workspace
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import ResourceRecord, Snapshot

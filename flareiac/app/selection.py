@@ -3,13 +3,13 @@ else ``default``. Touches ``.flareiac/workspace``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.durable_files import make_directory, remove_file, replace_file
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import WORKSPACE_NAME_RULE, is_workspace_name
 
 DEFAULT: Final = "default"

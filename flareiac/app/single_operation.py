@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from flareiac.app.lock import locked
@@ -18,6 +18,7 @@ from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Event
 from flareiac.model.intents import stored_request
 from flareiac.model.snapshot import ResourceRecord, Snapshot

@@ -1,7 +1,7 @@
 """The use cases of ``state pull`` and ``state push``: the whole state as a document."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.app.single_operation import (
     DamagedState,
@@ -14,6 +14,7 @@ from flareiac.app.state_history import kept_of_damaged, serial_after
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.damage import UNREADABLE, misshapen
 from flareiac.model.events import Event
 from flareiac.model.snapshot import Snapshot, encode_snapshot

@@ -6,13 +6,13 @@ in between is finished by running it again. What the old place holds stays reada
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from flareiac.app.seen_states import state_gone
 from flareiac.app.state_place import StatePlace, moved_to
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.journal import Moved, encode_entry
 from flareiac.sdk.state import Lease, LockInfo, Moment, StateStore
 from flareiac.state.read import Loaded, understood

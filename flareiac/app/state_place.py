@@ -8,7 +8,7 @@ empty would be planned as if nothing existed.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from flareiac.config.settings import Settings, read_settings
 from flareiac.config.settings_blocks import settings_blocks
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.model.journal import Moved, decode_entry
 from flareiac.sdk.state import Journal, Locating, StateBackend, StateStore

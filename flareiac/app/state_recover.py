@@ -1,7 +1,7 @@
 """The use case of ``state recover``: brings the records of an emergency file into the state."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from flareiac.app.lock import locked
@@ -12,6 +12,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.durable_files import remove_file
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.emergency import EmergencyJournal, decode_emergency
 from flareiac.model.events import Event, Note
 from flareiac.model.journal import Entry, Outputs, Result

@@ -3,7 +3,6 @@ that was asked for. Touches the places and ``.flareiac/backend.json``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from flareiac.config.backend import LOCAL, BackendBlock, takes, value_of_setting
 from flareiac.config.files import read as read_file
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, Failure, did_you_mean, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.parse import parse_file
 from flareiac.lang.syntax import Literal
 from flareiac.sdk.state import BackendSetting

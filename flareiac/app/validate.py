@@ -1,10 +1,9 @@
 """The use case of ``validate``: is the configuration right? Reads the project's files, and no system."""
 
-from dataclasses import dataclass
-
 from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.rival_writers import rivals
 from flareiac.planning.usages import collect, conflicts

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.measure import Measurement, measure

@@ -5,7 +5,7 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from flareiac.app.backend_record import read_record, write_record
@@ -15,6 +15,7 @@ from flareiac.app.selection import DEFAULT, VARIABLE, Selection, checked_name, c
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Event
 from flareiac.model.snapshot import new_snapshot
 from flareiac.sdk.state import Conflict

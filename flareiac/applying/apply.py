@@ -4,7 +4,7 @@ out, record it.
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from flareiac.applying.emergency_file import EmergencyFile, results_in_file
 from flareiac.applying.execute import Execution, Results, execute
@@ -16,6 +16,7 @@ from flareiac.applying.stale_plans import StaleItem, moved
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import render_path
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Note

@@ -11,7 +11,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from flareiac.applying.maintain import MaintenanceRun, maintain
@@ -21,6 +21,7 @@ from flareiac.applying.staged_changes import StagedChanges
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
 from flareiac.model.intents import StoredRequest, stored_request
 from flareiac.model.plan import CHANGE_VERBS, Operation, Plan, PlannedResource, Verb

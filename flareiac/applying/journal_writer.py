@@ -5,9 +5,10 @@ Touches the state store.
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.applying.emergency_file import EmergencyFile
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.emergency import EmergencyHeader
 from flareiac.sdk.state import Lease, LockLost, StateStore
 

@@ -4,13 +4,14 @@ recording.
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.applying.ports import Asked, Ports
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.intents import StoredMaintenance, stored_references
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord

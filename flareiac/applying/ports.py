@@ -2,8 +2,8 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot

@@ -6,7 +6,7 @@ will record.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.applying.maintain import found_done
 from flareiac.applying.ports import Ports
@@ -14,6 +14,7 @@ from flareiac.applying.requests import record_of
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Severity
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Note
 from flareiac.model.intents import StoredMaintenance, StoredRequest, stored_intent
 from flareiac.model.journal import Interrupted, Records, Result

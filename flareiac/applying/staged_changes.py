@@ -4,9 +4,10 @@ crash between two stages leaves it open, and how it ended is found out by readin
 
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from flareiac.applying.state_writer import Recording
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.intents import StoredRequest
 from flareiac.model.plan import CHANGE_VERBS, Operation, Plan
 

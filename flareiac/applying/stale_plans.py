@@ -3,9 +3,9 @@ observations are arguments.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from flareiac.kernel.data import UNKNOWN, Data, canonical, to_json
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import render_path
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot

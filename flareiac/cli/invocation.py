@@ -1,10 +1,11 @@
 """One command line: what every command gets beside its own options."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from flareiac.cli.terminal import Terminal
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

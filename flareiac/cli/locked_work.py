@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import typer
 
 from flareiac.app.workspace import Workspace
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Event
 from flareiac.render.apply_text import event_line
 from flareiac.sdk.validators import parse_duration

@@ -1,9 +1,10 @@
 """The options of commands that open the project."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 """The options of commands that plan, and of those that show a plan."""
 
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
 import typer
 
 from flareiac.app.plan import PlanRequest, Refresh
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.planning.make_plan import Maintenance, Options
 from flareiac.render import resource_text
 

@@ -6,11 +6,11 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.render.control_characters import visible
 
 

@@ -4,11 +4,11 @@ Nothing is evaluated: where the state is must be known before anything that a va
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Span
 from flareiac.lang.syntax import AttributeNode, BlockNode, Literal
 from flareiac.sdk.state import BackendSetting

@@ -1,7 +1,7 @@
 """Sorts the top-level blocks of a module by what they declare. Pure; evaluates nothing."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ from flareiac.config.files import SUFFIX
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
 from flareiac.kernel.diagnostics import Diagnostics, Related, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Span
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body
 

@@ -4,11 +4,11 @@ Nothing is evaluated: the state must be readable before anything that a variable
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.syntax import BlockNode, literal_text
 
 _EXAMPLE: Final = 'encryption { env = "STATE_PASSPHRASE" }'

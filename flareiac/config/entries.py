@@ -1,8 +1,8 @@
 """What has an explanation: a closed union of the records that also validate, and pages. Pure."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.functions.signature import Builtin
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.resource_type import ResourceType

@@ -1,10 +1,9 @@
 """From one block to its instances: ``count`` and ``for_each``. Pure."""
 
-from dataclasses import dataclass
-
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import InstanceKey
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import NUMBER, SetType
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.evaluate import evaluate

@@ -1,11 +1,12 @@
 """Which files make up a module, and their texts. Touches the file system."""
 
 import stat
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 
 SUFFIX = ".flare.hcl"

@@ -7,7 +7,7 @@ on something broken is left out silently, so that one mistake is reported once.
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from flareiac.config.blocks import Module, collect, declared_at
@@ -25,6 +25,7 @@ from flareiac.kernel.addresses import Address, InstanceKey, render_key
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest, is_known, references
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
 from flareiac.kernel.graph import Cycle, topological
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path, render_path
 from flareiac.kernel.sources import Source, Span
 from flareiac.kernel.types import RefType

@@ -1,9 +1,9 @@
 """What the installed providers offer, by name. A record; discovering them is the application's business."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from flareiac.config.backend import NO_BACKENDS, BackendKinds
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.provider import Function
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Block

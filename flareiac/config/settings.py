@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import flareiac
@@ -10,6 +9,7 @@ from flareiac.config.backend import BackendBlock, BackendKinds, read_backend
 from flareiac.config.encryption import EncryptionBlock, read_encryption
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.syntax import BlockNode, literal_text
 
 _BLOCKS: Final = ("backend", "encryption")

@@ -4,12 +4,12 @@ looks at the state needs to know where it is, and works whatever else is wrong. 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from flareiac.config.files import SUFFIX, read
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.lang.parse import parse_blocks, parse_file
 from flareiac.lang.syntax import BlockNode

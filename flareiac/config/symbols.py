@@ -3,10 +3,10 @@ a block refers to.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.references import Traversal
 from flareiac.lang.values import Value
 

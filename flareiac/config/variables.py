@@ -3,12 +3,12 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from flareiac.config.shape import check_shape
 from flareiac.kernel import codes
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span
 from flareiac.kernel.types import (
     BOOL,

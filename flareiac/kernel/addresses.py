@@ -3,9 +3,10 @@
 """
 
 import re
-from dataclasses import dataclass
 from functools import total_ordering
 from typing import Final, TypeAlias
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 InstanceKey: TypeAlias = str | int | None
 

@@ -10,9 +10,9 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Form
 
 

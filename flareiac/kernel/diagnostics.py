@@ -6,11 +6,12 @@ can find.
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TypedDict, Unpack
 
 from flareiac.kernel.codes import Code
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import UNSTORED
 from flareiac.kernel.sources import Source, Span, StoredSpan

@@ -8,11 +8,12 @@ ended only where its machine was booted since.
 
 import socket
 import time
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 _FIRST_NAMESPACE: Final = "pid:[4026531836]"
 """The process numbers of the machine itself, in no container. Linux gives it this number in every boot."""

@@ -2,10 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Form
 
 

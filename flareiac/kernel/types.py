@@ -5,8 +5,10 @@ resources.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

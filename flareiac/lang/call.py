@@ -2,13 +2,13 @@
 something does not fit.
 """
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from flareiac.kernel import codes
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.functions.signature import LONGEST_TEXT, MOST_ELEMENTS, Builtin, FunctionError, Parameter
 from flareiac.lang.scope import Scope

@@ -3,7 +3,6 @@ went.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from flareiac.kernel import codes
@@ -11,6 +10,7 @@ from flareiac.kernel.addresses import NAME_RULE, is_name
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
 from flareiac.kernel.diagnostics import Diagnostics, Related, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
 from flareiac.lang.conversion import ConversionError, convert

@@ -3,7 +3,7 @@ always goes on. python-hcl2 evaluates nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from types import NoneType
 from typing import Any, Final
@@ -12,6 +12,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import (
     ANY,
     BOOL,

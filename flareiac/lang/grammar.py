@@ -12,10 +12,11 @@ its tokens have no place, and what HCL refuses is lost in them.
 import hashlib
 import importlib.util
 import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 _FORMAT: Final = 2
 SHIPPED: Final = Path(__file__).with_name("grammar_table.json")

@@ -2,8 +2,9 @@
 fits where it moved to.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span
 
 

@@ -1,10 +1,10 @@
 """What syntax refers to, found without evaluating anything."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.syntax import (
     BlockNode,
     ForObject,

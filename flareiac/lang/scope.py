@@ -1,8 +1,9 @@
 """What an expression can see: root symbols, found when asked for, and functions by name."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.functions.signature import Builtin
 from flareiac.lang.values import Value
 

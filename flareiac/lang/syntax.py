@@ -5,10 +5,11 @@ These nodes keep what evaluation needs, know their place, and are small enough t
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Span
 from flareiac.lang.origin import Origin
 

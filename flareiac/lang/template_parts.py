@@ -3,10 +3,11 @@ directives.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from flareiac.kernel import codes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.escapes import unescape_heredoc, unescape_quoted
 from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import Expression, TemplateFor, TemplateIf, TemplatePart

@@ -3,10 +3,10 @@ a mistake.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, did_you_mean, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path, render_path
 from flareiac.kernel.types import ListType, MapType, ObjectType, SetType, TupleType, Type
 from flareiac.lang.syntax import (

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from itertools import islice
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Data, Reference, Unknown
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.types import (
     ANY,

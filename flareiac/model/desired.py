@@ -1,12 +1,13 @@
 """What the HCL asks for, evaluated."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from flareiac.kernel.addresses import Address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import SPARSE, UNSTORED
 from flareiac.kernel.sources import Span

@@ -1,8 +1,8 @@
 """What differs from what the last apply recorded: the report of ``drift``."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import AttributeChange
 
 

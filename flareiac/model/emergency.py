@@ -7,10 +7,10 @@ of the rest of it. A last line that was cut off is recognised and left out.
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from flareiac.kernel.data import read_json
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.sdk.state import Damaged

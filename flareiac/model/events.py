@@ -1,9 +1,9 @@
 """What happens while a plan is applied, as records that renderers turn into lines."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import Operation
 
 

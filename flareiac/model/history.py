@@ -1,7 +1,6 @@
 """Earlier snapshots, and how two of them differ. Pure."""
 
-from dataclasses import dataclass
-
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.snapshot import Snapshot
 
 

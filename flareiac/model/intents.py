@@ -4,10 +4,11 @@ Pure.
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal, assert_never
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode, named
 from flareiac.model.plan import PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord

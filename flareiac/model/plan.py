@@ -3,12 +3,13 @@ stands.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Annotated, Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, Seconds
 from flareiac.kernel.diagnostics import Diagnostic, Severity
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.desired import OutputValue
 from flareiac.model.relocation import BoundPlace

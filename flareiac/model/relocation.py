@@ -8,11 +8,11 @@ alone: what is in memory names absolute places, which is what systems need.
 import posixpath
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePath
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 
 _MARK = "$root"

@@ -6,10 +6,11 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, digest, read_json
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue

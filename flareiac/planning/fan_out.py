@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.planning.unanswered import no_answer, provider_crashed
 
 T = TypeVar("T")

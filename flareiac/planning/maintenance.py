@@ -3,10 +3,11 @@ time are arguments.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import PlannedResource, PlannedTask
 from flareiac.model.references import recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot

@@ -1,7 +1,7 @@
 """Builds the plan from desired, snapshot and observations. Pure: the time is an argument."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
@@ -10,6 +10,7 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error, warning
 from flareiac.kernel.graph import Cycle, closure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.desired import Desired, OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.model.snapshot import Snapshot

@@ -3,12 +3,12 @@ reading only.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.planning.fan_out import Unanswered, answers, workers
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import MeasureRequest, Measuring

@@ -3,10 +3,11 @@ where it stands.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from flareiac.kernel.data import references
 from flareiac.kernel.graph import topological
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedResource, PlannedTask, Verb
 from flareiac.planning.impacts import HARD
 from flareiac.planning.usages import applies

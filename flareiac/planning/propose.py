@@ -1,13 +1,14 @@
 """Asks the planners, in dependency order, about every resource that is desired or recorded. Pure."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, warning
 from flareiac.kernel.graph import topological
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Span
 from flareiac.model.desired import Desired, DesiredResource
 from flareiac.model.plan import PlannedResource

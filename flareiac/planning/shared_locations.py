@@ -3,10 +3,10 @@ back. Pure.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.unanswered import provider_crashed
 from flareiac.sdk.locations import LocationIndex, is_within

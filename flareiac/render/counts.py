@@ -1,8 +1,9 @@
 """How many changes a plan holds, and how many an apply made: the numbers every renderer shows."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.sdk.changes import Action
 

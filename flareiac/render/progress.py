@@ -1,7 +1,6 @@
 """The operations that are in progress, as a table that ``rich`` draws again and again while an apply runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.spinner import Spinner
@@ -9,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flareiac.kernel.elapsed import elapsed_text
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import Operation
 from flareiac.render.apply_text import doing, operation_name
 from flareiac.render.control_characters import printable

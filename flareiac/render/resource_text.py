@@ -2,11 +2,11 @@
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import PlannedResource
 from flareiac.render.change_text import change_lines
 from flareiac.render.control_characters import printable

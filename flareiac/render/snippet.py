@@ -5,9 +5,9 @@ under it.
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span, line_starts
 from flareiac.render.control_characters import printable
 

@@ -1,7 +1,8 @@
 """Which colour a piece of terminal text has. Without colour every function returns its text as it is."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 class Tone(Enum):

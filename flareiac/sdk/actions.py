@@ -1,11 +1,12 @@
 """What a driver is asked to do with one resource: a closed record for each action, with what it takes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.results import Recorded
 
 

@@ -7,11 +7,11 @@ that does not answer leaves topics and offsets unknown, never missing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Protocol
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.plug_ins import plug_in
 
 GROUP: Final = "flareiac.brokers"

@@ -4,13 +4,13 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path as FilePath
 from typing import Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.actions import Control, PerformStage, Quiesce, Revive, RunCommand, Settleable
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest

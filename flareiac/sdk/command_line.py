@@ -5,11 +5,11 @@ declared.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.actions import CustomAction
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.driver import Driver

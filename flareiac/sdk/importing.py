@@ -1,10 +1,11 @@
 """What a provider finds in the world and says as blocks of HCL, so that ``import`` can write them down."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
 
 

@@ -6,9 +6,10 @@ rewrite moved to other files, are in the table, and no stream begins with them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
 
 APPEND = "append"

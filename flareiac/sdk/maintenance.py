@@ -7,11 +7,12 @@ core stands between them. A maintainer is pure: measuring is the driver's, time 
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes, Data, StoredReference
 from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.table_tasks import Performed, StoredWork, Work

@@ -3,11 +3,11 @@ from.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from flareiac.kernel.codes import CodeTable
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project

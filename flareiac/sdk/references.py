@@ -1,10 +1,11 @@
 """A resource as those see it that refer to it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, TypeAlias
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import UNSTORED, Form, decode, encode
 from flareiac.sdk.lakehouse import TableHistory
 

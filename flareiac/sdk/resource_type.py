@@ -1,12 +1,13 @@
 """One type of resource: its schema, and the pure functions that know it. No session, no clock."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Protocol
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
 from flareiac.sdk.changes import Proposal, Usage
 from flareiac.sdk.lakehouse import EarlierState

@@ -3,8 +3,10 @@ known.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 class LogText(Protocol):

@@ -5,7 +5,6 @@ module of the state and of the control directory that imports S3's client.
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, Final
@@ -14,6 +13,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.s3_failures import (
     ALREADY_THERE,
     NOT_THERE,

@@ -1,7 +1,8 @@
 """What a failed request to S3 means for a user. Pure: it sees names of errors, no client."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 _EXPIRED: Final = frozenset(
     {"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired"}

@@ -3,11 +3,12 @@ of these records.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
 
 Validator: TypeAlias = Callable[[Data], str | None]

@@ -6,10 +6,10 @@ records), earlier snapshots and one lock.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 
 _WORKSPACE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,89}")
 WORKSPACE_NAME_RULE: Final = "Use letters, digits, and the characters - _ . (at most 90, no leading dot)."

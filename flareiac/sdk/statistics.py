@@ -3,10 +3,11 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded

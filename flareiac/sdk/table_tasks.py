@@ -8,11 +8,11 @@ The module sees the standard library and this part alone: it travels to clusters
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from flareiac.kernel.codes import Code
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Form, decode, encode
 from flareiac.sdk.plug_ins import plug_in
 

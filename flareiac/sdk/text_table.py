@@ -1,6 +1,6 @@
 """Rows in columns for people. Records; the core aligns them."""
 
-from dataclasses import dataclass
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

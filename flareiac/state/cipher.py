@@ -7,12 +7,13 @@ import hmac
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Damaged
 from flareiac.state.aes_gcm import decrypt, encrypt
 from flareiac.state.envelope import (

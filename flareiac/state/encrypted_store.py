@@ -7,8 +7,9 @@ none can be left out in the middle, moved, or taken from another state.
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Journal, Kept, Lease, LockInfo, Moment, StateStore, Stored
 from flareiac.state.cipher import Cipher, Purpose
 

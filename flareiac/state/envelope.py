@@ -7,10 +7,10 @@ text: what it is for (``purpose``), and where it belongs (``bound``).
 
 import base64
 import json
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from flareiac.kernel.data import read_json
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.sdk.state import Damaged

@@ -1,9 +1,9 @@
 """The state as its store holds it, with the journal replayed. Touches the state store, by reading only."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.intents import stored_intent
 from flareiac.model.journal import Entry, Intent, Recovered, decode_entry, replay

@@ -5,9 +5,9 @@ the disk, by reading only.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.storage import Place
 
 _VERSION: Final = re.compile(r"v[0-9]{1,4}")

@@ -4,11 +4,11 @@ names.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
 
 _PLAIN: Final = frozenset(

@@ -6,8 +6,9 @@ lets it restart without a person's word: a setting that no one has looked at may
 gives.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 PARALLELISM: Final = "into how many tasks the same work is divided"
 _MEMORY: Final = "how much memory and how many cores there are for the same work"

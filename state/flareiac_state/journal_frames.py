@@ -6,9 +6,9 @@ payload as it is. ``SUM`` is the CRC-32 of the payload and ``CHECK`` that of the
 """
 
 import zlib
-from dataclasses import dataclass
 from enum import StrEnum
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Damaged
 
 _HEADER = len("r 00000000 00000000 00000000 00000000 ")

@@ -10,8 +10,9 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Damaged, LockHeld, LockInfo, LockLost
 from flareiac_state.lock_file import Clock, LockFile, LockRecord
 from flareiac_state.process_identity import ci_job, this_process, user_name

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from flareiac.kernel import codes
@@ -26,6 +26,7 @@ from flareiac.kernel.durable_files import (
     write_beside,
 )
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import (
     WITHOUT_JOURNAL,
     BackendSetting,

@@ -7,12 +7,13 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from flareiac.kernel.data import Attributes, digest, read_json
 from flareiac.kernel.durable_files import FILE_MODE, replace_file
 from flareiac.kernel.host import Host, this_host
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Damaged, LockInfo
 from flareiac_state.process_identity import ProcessIdentity, is_gone
 

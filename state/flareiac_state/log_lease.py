@@ -8,9 +8,10 @@ was paused for so long verifies, after an append, that what it appended is the n
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Conflict, Damaged, LockInfo, LockLost
 from flareiac_state.lease import Terms
 from flareiac_state.lock_file import Clock

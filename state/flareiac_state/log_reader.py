@@ -3,8 +3,8 @@ consistent moment. Touches the log, by reading only.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Damaged, Journal, Moment, Stored, WrittenByNewer
 from flareiac_state.log_record import (
     RESTORE,

@@ -8,11 +8,12 @@ lock, which snapshot counts, and which earlier ones are kept.
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from flareiac.kernel.data import read_json
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.state import Damaged, LockInfo, WrittenByNewer
 

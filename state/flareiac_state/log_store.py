@@ -11,12 +11,13 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.host import Host
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Damaged, Journal, Kept, Lease, LockHeld, LockInfo, LockLost, Moment, Stored
 from flareiac_state.lease import Terms
 from flareiac_state.lock_file import SYSTEM_CLOCK, Clock
@@ -36,7 +37,7 @@ class StoreOptions:
     where: str
     environment: Mapping[str, str]
     clock: Clock = SYSTEM_CLOCK
-    terms: Terms = Terms()  # noqa: RUF009 - frozen
+    terms: Terms = Terms()
 
 
 class LogStore:

@@ -9,7 +9,6 @@ import select
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import psycopg2
@@ -17,6 +16,7 @@ from psycopg2 import extensions, sql
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import StateUnreachable
 from flareiac_state.numbered_log import Newest
 from flareiac_state.postgresql_failures import refused, unanswered

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.desired import OutputValue
 from flareiac.sdk.actions import Delete
 from flareiac.sdk.project import Project

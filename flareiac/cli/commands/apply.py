@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Literal
 
 import typer
@@ -21,6 +21,7 @@ from flareiac.cli.plan_options import DisplayOptions, PlanOptions, RemovalOption
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Maintenance

@@ -7,9 +7,9 @@ RE2 matches in time linear to the text, so that no pattern of a project can hang
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.functions.signature import FunctionError
 
 _ESCAPED: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)

@@ -1,9 +1,9 @@
 """What a function of the language is: typed parameters and a call on values."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
 from flareiac.lang.values import Value
 

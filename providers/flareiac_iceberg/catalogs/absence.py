@@ -1,8 +1,7 @@
 """What is known of a table or namespace that is not there: whether its catalog is. Pure."""
 
-from dataclasses import dataclass
-
 from flareiac.kernel.data import UNKNOWN, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac.sdk.results import Missing, Unreadable
 from flareiac_iceberg.catalogs.base import CatalogSpec

@@ -5,11 +5,11 @@ a kind imports its reader and writer when they are asked for.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import resolve_all
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
 

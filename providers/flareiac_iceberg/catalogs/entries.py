@@ -3,11 +3,12 @@ be read. Pure.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
 

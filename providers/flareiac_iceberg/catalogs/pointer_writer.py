@@ -15,7 +15,6 @@ import time
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from pyiceberg.catalog import MetastoreCatalog
@@ -28,6 +27,7 @@ from pyiceberg.table.sorting import SortOrder
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.outcomes import Conflict

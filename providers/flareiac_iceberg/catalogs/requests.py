@@ -1,9 +1,9 @@
 """What a catalog is asked to write, in JSON form: a new table, a commit. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.metadata import TableFile
 
 

@@ -1,9 +1,8 @@
 """Resolves which table of which catalog a block or a record means. Pure."""
 
-from dataclasses import dataclass
-
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec

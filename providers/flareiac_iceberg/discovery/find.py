@@ -1,12 +1,13 @@
 """Finds tables in catalogs by a pattern, and proves of each that its block would plan empty. Reads only."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.capabilities import Prefetching
 from flareiac.sdk.changes import Action
 from flareiac.sdk.driver import Driver

@@ -1,10 +1,11 @@
 """The identity of a table: what the state records of it beside its attributes. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, Form, Mismatch, decode
 from flareiac.sdk.lakehouse import TableWriters
 

@@ -4,12 +4,12 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final, NamedTuple, cast
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 
 _NAMES: Final = {504: "added_files_count", 505: "existing_files_count"}

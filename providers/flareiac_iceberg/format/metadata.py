@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.default_value import same_form
 from flareiac_iceberg.format.identity import PartitionName, TableIdentity
 from flareiac_iceberg.format.locations import places_in

@@ -3,10 +3,11 @@ metadata as JSON.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
 
 MAIN: Final = "main"

@@ -5,10 +5,11 @@ Nested columns are flat: ``address`` is a ``struct``, ``address.zip`` a ``string
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Annotated, Final, TypeAlias, TypeVar
 
 from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Plain, Ref, definition_of
 from flareiac.sdk.table_tasks import MANAGED_BY

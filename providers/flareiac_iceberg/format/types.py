@@ -4,8 +4,9 @@ type may become another.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 ALIASES: Final = {
     "bigint": "long",

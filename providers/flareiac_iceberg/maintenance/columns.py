@@ -1,11 +1,11 @@
 """What the rest of a table's block says, and whether the columns that maintenance names fit. Pure."""
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.spec import Column, is_inside
 

@@ -6,11 +6,11 @@ Touches the world through ``read`` (the bytes of a file) alone, and never asks i
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeAlias, TypeVar
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format import manifests as files
 from flareiac_iceberg.format.manifests import Entry, Manifest
 from flareiac_iceberg.format.metadata import partition_spec_of

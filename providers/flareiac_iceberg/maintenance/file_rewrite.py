@@ -4,12 +4,13 @@ Pure.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any, Final, Protocol
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, warning
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, encode
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.columns import Surroundings

@@ -1,11 +1,11 @@
 """What a kind of maintenance brings. ``kinds`` has a package for each, ``registry`` lists them. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
 from flareiac.sdk.changes import Blocker, Usage
 from flareiac.sdk.maintenance import MaintenanceTask, MeasureRequest

@@ -3,10 +3,10 @@ Pure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
 from flareiac.sdk.changes import Blocker, Usage
 from flareiac.sdk.maintenance import Judgement, MaintenanceTask, TasksRequest

@@ -6,8 +6,9 @@ bytes, or such a file in it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 class Candidate(NamedTuple):

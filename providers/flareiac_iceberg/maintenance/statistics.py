@@ -1,10 +1,10 @@
 """The figures of one table from its metadata, and when each kind of its maintenance ran and may run again."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
 from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.statistics import StatisticsRequest

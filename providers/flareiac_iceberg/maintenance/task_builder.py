@@ -1,11 +1,12 @@
 """What all maintenance tasks share: whether it is too early, identities, and the words around them. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from flareiac.kernel.data import Data, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import LastRun, MaintenanceTask, TasksRequest
 from flareiac.sdk.table_tasks import Performer

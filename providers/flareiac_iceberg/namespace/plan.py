@@ -1,10 +1,10 @@
 """What apply would do with a namespace. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import ABSENT, Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
 from flareiac.sdk.classify import classify

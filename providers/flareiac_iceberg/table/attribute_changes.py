@@ -3,10 +3,11 @@ block. Pure.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from flareiac.kernel.data import ABSENT, Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path as AttributePath
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import AttributeChange, Effect, Origin

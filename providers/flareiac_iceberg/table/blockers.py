@@ -3,9 +3,10 @@ way out. Pure.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.layout import layout_errors

@@ -3,11 +3,12 @@
 Here are the changes of the table as a whole, of its layout and of its settings.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final, TypeAlias, get_args
 
 from flareiac.kernel import records
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import Effect, Relation, Step
 from flareiac.sdk.definitions import Plain
 from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, PartitionField, SortField

@@ -1,8 +1,8 @@
 """Changes of columns. Paths are those that hold after all renames. Pure."""
 
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import Effect, Impact, Relation, Step
 from flareiac.sdk.definitions import Plain
 from flareiac_iceberg.table.verdict import (

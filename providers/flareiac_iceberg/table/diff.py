@@ -6,9 +6,10 @@ What is not declared is left alone: an extra column or property is neither dropp
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.identity import TableIdentity
 from flareiac_iceberg.format.spec import (
     DEFAULT_PROPERTIES,

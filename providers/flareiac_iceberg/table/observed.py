@@ -1,7 +1,6 @@
 """A table as its planner reads it: observed, with its identity and the facts of the moment. Pure."""
 
-from dataclasses import dataclass
-
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.metadata import Manager

@@ -1,7 +1,6 @@
 """What a plan tells the driver of tables, beside the planned attributes. Pure."""
 
-from dataclasses import dataclass
-
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign
 from flareiac.sdk.definitions import Plain
 from flareiac_iceberg.format.identity import TableIdentity

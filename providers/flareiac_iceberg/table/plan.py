@@ -1,10 +1,11 @@
 """What apply would do with a table: action, typed changes, blockers, drift. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.kernel import records
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import (
     Action,
     AttributeChange,

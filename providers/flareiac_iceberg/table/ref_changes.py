@@ -1,9 +1,10 @@
 """Changes of branches and tags. None of them disturbs a running query. Pure."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, ClassVar, Final, TypeAlias
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Form
 from flareiac.sdk.changes import Effect, Step
 from flareiac_iceberg.format.spec import Branch, SnapshotTag, duration_text

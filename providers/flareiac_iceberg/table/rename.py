@@ -3,8 +3,9 @@ id, never by guess.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.spec import TableDefinition, TableSpec, is_inside, leaf, parent_of
 from flareiac_iceberg.table.column_changes import RenameColumn
 

@@ -1,12 +1,12 @@
 """Finds the earlier state of a table that is meant, and the one commit that restores it. Pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.snapshots import MAIN, Commit, by_id, commits, described, heads

@@ -5,13 +5,13 @@ Reads only.
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.resource_type import Remains
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec

@@ -3,9 +3,9 @@
 Each change says both of itself: one table of truth for plan texts and for stopping queries.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import Effect, Impact, Reaction, Relation, Step
 
 

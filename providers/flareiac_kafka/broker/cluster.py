@@ -1,8 +1,9 @@
 """What a cluster says of its topics: records. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 EARLIEST: Final = -2
 LATEST: Final = -1

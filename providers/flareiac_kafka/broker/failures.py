@@ -1,10 +1,10 @@
 """What asking a cluster can end with beside an answer: the reasons of librdkafka as diagnostics. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_kafka import codes
 
 _LONGEST: Final = 300

@@ -1,9 +1,10 @@
 """A ``kafka`` block as it is written and as it is recorded: typed records. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.definitions import Plain, definition_of
 
 DEFAULT_TIMEOUT_MS = 10_000

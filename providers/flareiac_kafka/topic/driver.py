@@ -6,11 +6,11 @@ when the plan was made, is that create's outcome.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.actions import Adopt, Change, Create, Delete, Settleable, Update
 from flareiac.sdk.references import References

@@ -1,9 +1,10 @@
 """What apply would do with a topic. Pure."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
 from flareiac.sdk.changes import (
     Action,

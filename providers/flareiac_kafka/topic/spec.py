@@ -1,9 +1,10 @@
 """A topic as typed records: as it is declared or recorded, and as it was observed. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
 from flareiac.sdk.definitions import Number, Ref, definition_of
 from flareiac.sdk.results import Recorded

@@ -7,11 +7,11 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.durable_files import make_directory
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.liveness import Liveness, liveness, why_unknown

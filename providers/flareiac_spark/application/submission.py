@@ -1,10 +1,10 @@
 """How ``spark-submit`` is asked to run a driver on a host of the cluster: words and settings. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import is_reference
 from flareiac_spark.control import ApplicationSettings
 from flareiac_spark.control.desired import PACKAGES, PROXY_USER, SUBMITTED

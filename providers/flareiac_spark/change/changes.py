@@ -1,9 +1,9 @@
 """What one difference between two definitions of a job means for what runs: a closed union."""
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac_spark.sql.change_kinds import ColumnChange
 

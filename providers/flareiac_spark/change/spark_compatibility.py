@@ -5,10 +5,10 @@ Each rule cites the measurement that it rests on (``fact``). The planner never g
 change without a rule is "unknown", and the plan says so.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.runtime.versions import DEFAULT
 
 

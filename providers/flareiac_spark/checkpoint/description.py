@@ -1,8 +1,8 @@
 """What ``checkpoint show`` says of a checkpoint, as records; their JSON is a contract. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.reader import OperatorOnDisk
 
 

@@ -1,11 +1,11 @@
 """The generations below a location, and what is in each. Touches the disk, by reading only."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE, CheckpointLayout

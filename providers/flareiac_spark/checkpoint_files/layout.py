@@ -1,9 +1,9 @@
 """Where the folder of one query stands below the location of a checkpoint. Pure."""
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
 from flareiac_spark.storage import Place
 

@@ -4,10 +4,10 @@ The file is beside the generations, or in the folder of a query that was importe
 """
 
 import json
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import read_json
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode, encode
 from flareiac_spark.checkpoint_log import Damaged, unreadable
 from flareiac_spark.storage import Place, replace_whole

@@ -4,9 +4,10 @@ prepared. Touches the disk, by reading only.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.reader import note_of
 from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
 from flareiac_spark.control import ControlError

@@ -5,9 +5,10 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.state_files import broken_state
 from flareiac_spark.checkpoint_log import (
     COMMITS,

@@ -4,9 +4,9 @@ that was prepared. Touches the disk, by reading only.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
 from flareiac_spark.storage import Place
 

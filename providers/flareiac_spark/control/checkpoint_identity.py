@@ -2,7 +2,7 @@
 the driver. Pure.
 """
 
-from dataclasses import dataclass
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

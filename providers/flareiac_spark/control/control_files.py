@@ -4,9 +4,9 @@ Every failure of storage is a ``ControlError`` (unreachable).
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control.rhythm import Rhythm
 from flareiac_spark.storage import Place
 

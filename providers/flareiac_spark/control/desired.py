@@ -1,10 +1,11 @@
 """What should run: the content of ``desired.json``, written by the command line alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, count, takewhile
 from typing import Any, Final, Literal, TypeVar
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE
 from flareiac_spark.control.spec import address_in
 

@@ -4,10 +4,11 @@ No wall clock decides: it can be set, and two hosts never agree. On the owner's 
 host's own uptime tell; elsewhere a lease is over for who has watched it unchanged for its whole term.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from flareiac.kernel.host import Host, Sight, sight
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running
 
 

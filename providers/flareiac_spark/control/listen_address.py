@@ -1,8 +1,9 @@
 """The address on which a driver answers probes and Prometheus: ``HOST:PORT``. Pure."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 _FORM: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})")
 _PORTS: Final = range(1, 65_536)

@@ -3,9 +3,10 @@ id.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import named
 from flareiac.sdk.table_tasks import Performed, StoredWork
 

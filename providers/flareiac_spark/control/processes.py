@@ -5,10 +5,10 @@ pids are reused.
 import os
 import subprocess
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.host import start_ticks, this_host
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 storage is a request that is paid for.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.storage import is_object_uri
 
 

@@ -3,9 +3,10 @@ Iceberg spells them.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Mismatch, decode, encode, named
 from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.sources.resolved import Source, SpecColumn

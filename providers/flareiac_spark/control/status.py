@@ -3,10 +3,11 @@ seconds since 1970.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.host import Host
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, UNSTORED, named
 from flareiac_spark.control.rhythm import LOCAL
 

@@ -5,7 +5,8 @@ Pure graph questions over the names of inputs and steps, asked by the planner (o
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,12 @@ declared. Pure.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Data, is_known
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes

@@ -1,10 +1,10 @@
 """What a job says of the order of changes that it merges. Pure; what is uncertain is a warning."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition, TableOutput
 from flareiac_spark.sources.source import ChangeColumns

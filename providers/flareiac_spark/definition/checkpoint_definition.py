@@ -1,8 +1,7 @@
 """What a checkpoint block means, as records: the canonical attributes of a checkpoint. Pure."""
 
-from dataclasses import dataclass
-
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.definitions import Flag, Number, Text, definition_of
 
 

@@ -9,13 +9,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, is_known, references
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.durable_files import write_new
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path as AttributePath
 from flareiac.sdk.project import Project
 from flareiac_spark import codes

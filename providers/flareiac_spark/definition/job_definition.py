@@ -7,10 +7,11 @@ where a value is required, by name.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, definition_of
 from flareiac_spark.control import ALL

@@ -1,10 +1,11 @@
 """The identity of a job: what the state records of it beside its attributes. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode, encode
 from flareiac.sdk.results import Recorded
 from flareiac_spark.control import Desired, DesiredJob

@@ -1,7 +1,6 @@
 """The tables that a job reads as streams. Pure."""
 
-from dataclasses import dataclass
-
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.definition.job_definition import JobDefinition
 
 

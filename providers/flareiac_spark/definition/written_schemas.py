@@ -1,10 +1,11 @@
 """The ids of schemas that outputs write, in a definition that is carried out. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark.definition.job_definition import JobDefinition
 

@@ -8,9 +8,10 @@ where nothing can be lost, and checked row by row where only a value can tell.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import AvroValue
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.refusal import Refusal

@@ -7,9 +7,9 @@ the next: it would cover one batch, not the stream.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import Input, JobSpec, Output, Step, StreamInput
 from flareiac_spark.control.step_graph import StepGraph
 from flareiac_spark.driver import logical_plan, temp_views

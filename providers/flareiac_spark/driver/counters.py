@@ -5,8 +5,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import Maintain
 from flareiac_spark.control.operations import Work
 

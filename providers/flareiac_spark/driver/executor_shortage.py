@@ -1,6 +1,6 @@
 """Why an application on a cluster has no executors: what Spark's standalone master says, in words. Pure."""
 
-from dataclasses import dataclass
+from flareiac.kernel.lazy_dataclass import dataclass
 
 ALIVE = "ALIVE"
 _GOES_ON = "Its jobs wait and continue by themselves"

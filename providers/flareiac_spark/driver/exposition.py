@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, TypeAlias
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 Kind: TypeAlias = Literal["counter", "gauge"]

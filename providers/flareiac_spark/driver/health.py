@@ -2,8 +2,9 @@
 and the liveness file.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 LONGEST_TURN: Final = 60.0
 """Seconds for which the main loop may not come round: a turn takes milliseconds, one that waits for object

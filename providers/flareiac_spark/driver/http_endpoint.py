@@ -3,11 +3,11 @@
 import socket
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from logging import Logger
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control.listen_address import ListenAddress, listen_address
 
 _RETRY_SECONDS: Final = 5.0

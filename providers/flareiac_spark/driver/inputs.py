@@ -3,9 +3,9 @@ columns.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import FilesInput, Input, StreamInput, TableInput
 from flareiac_spark.driver import bad_records, tables
 from flareiac_spark.driver.column_types import quote, spark_columns, spark_type

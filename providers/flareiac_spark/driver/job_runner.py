@@ -6,10 +6,11 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from logging import Logger
 from typing import Any
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import (
     ControlError,
     DesiredJob,

@@ -5,9 +5,10 @@ written there now is written with the next heartbeat; on its host everything is 
 import logging
 import os
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import ControlDirectory, ControlError
 from flareiac_spark.control.log_chunks import CHUNK_BYTES, KEPT, OUTPUT_BYTES
 

@@ -4,9 +4,10 @@ through Spark's own connection, and what the cluster has through the master's we
 
 import json
 import urllib.request
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode, named
 from flareiac_spark.driver.executor_shortage import Figures, MasterAnswer, OtherApplication, Worker
 from flareiac_spark.driver.jvm import jvm

@@ -15,9 +15,9 @@ meet in a batch or in the table. (``update_if`` may ask what the table has, and 
 # ruff: noqa: S608 - names are quoted, and the conditions are the job's own SQL
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import Merge, TableOutput
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.column_types import quote, spark_type

@@ -6,9 +6,10 @@ Prometheus gives ``job`` to what it scrapes.
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple, get_args
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import ApplicationStatus, JobStatus, QueryStatus, SourceLag, Status
 from flareiac_spark.control.status import Phase
 from flareiac_spark.driver.counters import Counts

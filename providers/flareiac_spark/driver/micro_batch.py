@@ -10,11 +10,12 @@ yet, and a record in a topic has its row in the tables. Works inside the query's
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from logging import Logger
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from flareiac.kernel import kill_points
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import JobSpec, KafkaOutput, Output, TableOutput, tables_among
 from flareiac_spark.driver import (
     bad_records,

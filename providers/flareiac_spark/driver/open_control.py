@@ -5,11 +5,11 @@ the driver on a host of the cluster.
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from flareiac.kernel.durable_files import make_directory
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import ApplicationSettings, ControlDirectory
 from flareiac_spark.control.desired import SUBMITTED
 from flareiac_spark.control.directory import scratch_of

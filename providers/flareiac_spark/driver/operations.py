@@ -5,11 +5,12 @@ checkpoints.
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import (
     End,
     Finish,

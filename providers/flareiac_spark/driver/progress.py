@@ -4,9 +4,10 @@ import contextlib
 import datetime as dt
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode, named
 from flareiac_spark.control import SourceLag
 from flareiac_spark.driver.bad_records import counts

@@ -17,13 +17,13 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import ErrorSummary, Step
 from flareiac_spark.driver.code_folder import code_folder
 from flareiac_spark.driver.column_types import quote

@@ -3,9 +3,9 @@ earlier calls.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import DesiredJob, JobStatus
 
 

@@ -4,9 +4,9 @@ it.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import ErrorSummary
 from flareiac_spark.driver import executor_errors, kafka_errors, task_errors
 from flareiac_spark.driver.bad_records import ERROR_CLASS as BAD_RECORD

@@ -8,10 +8,10 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
 from flareiac_spark.control.masters import is_local, local_cores

@@ -4,12 +4,12 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac.kernel import kill_points
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import (
     ALL,
     JobSpec,

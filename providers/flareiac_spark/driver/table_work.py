@@ -4,9 +4,9 @@ carry its key. Touches the catalog.
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import OPERATION, Step
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.commit_marks import carried, commits

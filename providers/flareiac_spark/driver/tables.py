@@ -4,9 +4,9 @@ Touches the catalog.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control import TableOutput
 from flareiac_spark.driver import commit_marks
 from flareiac_spark.driver.column_types import quote

@@ -1,8 +1,9 @@
 """An engine block as it was written, before defaults: the schema has checked its types. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign
 from flareiac.sdk.definitions import Number, Plain, Text
 

@@ -1,10 +1,11 @@
 """What an engine block means, as a record: the canonical attributes of an engine and nothing else. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Self
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE
 from flareiac.sdk.definitions import Number, Text, definition_of
 

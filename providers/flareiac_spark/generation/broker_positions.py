@@ -3,11 +3,11 @@ facts carry what the brokers answered.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes

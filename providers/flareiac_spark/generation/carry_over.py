@@ -7,9 +7,9 @@ because its state is not there.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import sources
 from flareiac_spark.sources.offsets import CarryOver, Offsets
 from flareiac_spark.sources.source import offsets_of

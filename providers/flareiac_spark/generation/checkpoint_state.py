@@ -3,9 +3,9 @@ control directory, by reading only.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Mismatch, decode
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.generations import damage

@@ -3,9 +3,10 @@ the checkpoint.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState

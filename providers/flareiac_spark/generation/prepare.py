@@ -4,9 +4,10 @@ a query has used.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.reader import note_of
 from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets

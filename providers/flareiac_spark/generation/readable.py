@@ -7,9 +7,10 @@ be one of them.
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.lakehouse import TableHistory, Unstreamable
 from flareiac.sdk.references import References

@@ -3,9 +3,9 @@ reading only, the disk.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
 from flareiac_spark.checkpoint_log import Damaged

@@ -1,9 +1,9 @@
 """The snapshots at which a query continues in its tables. Pure: positions were read from its checkpoint."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.query_positions import BEGINNING, QueryPositions
 from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.job_definition import JobDefinition

@@ -2,8 +2,9 @@
 one is to begin. Reads what the application was asked to run.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.control import ControlError, JobSpec, TableOutput, job_spec_from_json

@@ -8,12 +8,13 @@ from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from flareiac.kernel.data import digest, is_known
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.brokers import BrokerReader, BrokerView, TopicOffsets, TopicSelection, reader_of
 from flareiac.sdk.name_patterns import matches
 from flareiac.sdk.references import Resolved

@@ -4,9 +4,10 @@ reading only.
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac import __version__
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded

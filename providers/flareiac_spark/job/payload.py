@@ -1,8 +1,9 @@
 """What a plan of a job hands to its apply beside the definition. Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode, encode
 
 

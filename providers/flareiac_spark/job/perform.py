@@ -4,10 +4,9 @@ again, a stage finds what it has done before, and completes it.
 Touches the application, checkpoints, and what should run.
 """
 
-from dataclasses import dataclass
-
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import StageDone

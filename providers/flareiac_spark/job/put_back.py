@@ -2,10 +2,11 @@
 could contradict. Touches the application and what should run.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE, decode, encode
 from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import NotApplied

@@ -6,10 +6,10 @@ apply ask for a new plan.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import QUIESCE, Effect, Reaction, Stage
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.change.drift import looked_at

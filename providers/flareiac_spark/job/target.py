@@ -1,9 +1,10 @@
 """The definition that a change brings among what should run. Reads the control directory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_from_json, job_spec_to_json
 from flareiac_spark.definition.build import by_folder, digest_of, spec_of

@@ -2,10 +2,11 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.application import wait_for
 from flareiac_spark.control import ControlDirectory, JobStatus, Status

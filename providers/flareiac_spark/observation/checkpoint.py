@@ -1,9 +1,10 @@
 """The facts of a checkpoint: what was observed of it, as its planner reads it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.results import Observation, Present
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Contents, Generation

@@ -1,9 +1,10 @@
 """The facts of a job: what was observed of it, as its planner reads it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol, runtime_checkable
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Missing, Observation, Present, Recorded
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions

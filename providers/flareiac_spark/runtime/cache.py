@@ -5,11 +5,11 @@ cannot be written.
 import contextlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.durable_files import replace_file
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark import codes
 

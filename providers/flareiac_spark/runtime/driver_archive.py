@@ -8,12 +8,12 @@ installed packages; never imports one.
 import importlib.metadata
 import importlib.util
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import flareiac
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import GROUP
 from flareiac_spark.control.code_archive import code_digest, packed
 

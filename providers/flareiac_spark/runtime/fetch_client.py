@@ -2,7 +2,8 @@
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 _TIMEOUT_S = 1800
 

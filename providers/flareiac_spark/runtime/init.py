@@ -4,10 +4,10 @@ made.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.runtime.archive import make_in_background
 from flareiac_spark.runtime.coordinates import parse_coordinates
 from flareiac_spark.runtime.jars import Jar, Progress, fetch_jars

@@ -7,10 +7,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark import codes
 from flareiac_spark.runtime.cache import not_writable, remembered

@@ -9,11 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark import codes
 from flareiac_spark.runtime.cache import remembered

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.runtime.archive import usable_archive
 from flareiac_spark.runtime.jars import fetch_locked, locked_jars

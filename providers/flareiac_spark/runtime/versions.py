@@ -5,9 +5,9 @@ it.
 import importlib.metadata
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinate
 

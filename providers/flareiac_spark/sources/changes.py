@@ -1,9 +1,9 @@
 """What a change of a source does to a running query. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.settings import Harmless, harmless
 
 

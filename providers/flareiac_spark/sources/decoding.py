@@ -14,10 +14,11 @@ to the columns that a query reads, and the other columns would not be judged.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from secrets import token_hex
 from typing import Any, Final, Literal
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import resolve_all
 from flareiac_spark.sources.bad_records import COMPLAINT, GOOD, MARKED, MARKER
 from flareiac_spark.sources.resolved import SpecColumn

@@ -3,8 +3,10 @@ Pure.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 Partition: TypeAlias = tuple[str, int]
 """A topic's name and the number of one of its partitions."""

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.types import NULL, Array, AvroType, Field, Primitive, Record
 
 _LONG: Final = 2**63

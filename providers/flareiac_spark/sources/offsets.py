@@ -1,10 +1,10 @@
 """What a source of any kind leaves in a checkpoint, and how it goes on from there."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.findings import Partition
 from flareiac_spark.sources.reachable import NotedTopics
 from flareiac_spark.storage import Place

@@ -3,9 +3,10 @@ checkpoint, and the brokers have been asked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.brokers import BrokerView, PartitionOffsets, TopicOffsets
 from flareiac_spark.sources.findings import (
     BeyondEnd,

@@ -4,10 +4,10 @@ them. Travels with the driver.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Protocol, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import by_kind
 from flareiac_spark import sources
 from flareiac_spark.sources.kept import Kept

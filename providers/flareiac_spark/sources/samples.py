@@ -3,9 +3,9 @@ fields, never a value.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.differences import NewField, differences
 from flareiac_spark.sources.avro.layout import is_value_of
 from flareiac_spark.sources.avro.types import NotAvro, parse

@@ -4,12 +4,13 @@ a backlog.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Annotated, ClassVar, Final, Literal, Protocol, Self, TypeAlias
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Mismatch, by_kind, encode
 from flareiac.sdk.brokers import TopicSelection
 from flareiac.sdk.project import Project

@@ -1,10 +1,10 @@
 """Keys and aggregates of one SELECT that gathers rows."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
 from flareiac_spark.sql.normalize import normalize, same_text
 from flareiac_spark.sql.operators import Aggregate, Item

@@ -1,8 +1,9 @@
 """The parts in which two versions of a query can differ."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 class ChangeKind(StrEnum):

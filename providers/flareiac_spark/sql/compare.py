@@ -4,9 +4,10 @@ on any text.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
 from flareiac_spark.sql.compose import compose
 from flareiac_spark.sql.differences import Written, differences

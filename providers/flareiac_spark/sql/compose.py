@@ -5,11 +5,12 @@ reads them; filters stand where Spark's optimizer moves them. What cannot be det
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from sqlglot import exp
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.aggregation import gathered, is_aggregate, is_gathering
 from flareiac_spark.sql.fingerprint import fingerprint
 from flareiac_spark.sql.functions import GENERATORS, JOIN_HINTS, UNSTABLE

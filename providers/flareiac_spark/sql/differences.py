@@ -1,12 +1,12 @@
 """The differences between two composed queries, operator by operator."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from sqlglot import exp
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.change_kinds import ChangeKind, ColumnChange, Difference, placed
 from flareiac_spark.sql.labels import kind_label, operator_label, relations_of
 from flareiac_spark.sql.matching import (

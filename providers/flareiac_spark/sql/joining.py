@@ -1,10 +1,10 @@
 """The columns that can be named inside and above a join."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlglot import exp
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.normalize import same_text
 from flareiac_spark.sql.operators import Item, Join
 from flareiac_spark.sql.scope import TYPE, CannotTell, Scope, Source, Through

@@ -6,9 +6,11 @@ read (``prune``); nothing changes them later.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 Symbol = tuple[str, str]
 """Operator id and column name."""

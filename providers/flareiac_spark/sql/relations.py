@@ -1,10 +1,10 @@
 """The relations and columns that a query reads, and the columns that it gives."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.tree import cte_names, sources_of
 

@@ -1,11 +1,12 @@
 """Resolves the names of columns inside one SELECT."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from sqlglot import exp
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.tree import is_call
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from sqlglot import exp
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.functions import AGGREGATES
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of, tables_of

@@ -8,11 +8,11 @@ of a query around it.
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from sqlglot import exp
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of
 from flareiac_spark.sql.tree import cte_names, sources_of

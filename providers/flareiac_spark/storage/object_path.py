@@ -8,9 +8,9 @@ Hadoop leaves them.
 import errno
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.storage.object_store import Listed, ObjectStore
 
 

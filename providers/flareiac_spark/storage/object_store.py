@@ -1,8 +1,9 @@
 """The port of object storage: what the client of one bucket offers. Raises ``OSError`` for every failure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,10 @@
 """What a stream block means, as records: one source, its columns, its watermark. Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE
 from flareiac.sdk.definitions import Ref, Text, definition_of
 from flareiac_spark.column_types import Column

@@ -1,10 +1,10 @@
 """The record of the AWS Glue Data Catalog. Pure."""
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
 

@@ -1,12 +1,12 @@
 """The record of a catalog in a PostgreSQL database. Pure."""
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CONNECT_SECONDS, CatalogSpec, present
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition

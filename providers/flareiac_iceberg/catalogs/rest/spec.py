@@ -1,11 +1,11 @@
 """The record of a catalog behind Iceberg's REST protocol. Pure."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 from urllib.parse import urlsplit
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec, present
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition

@@ -3,8 +3,9 @@ driver.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 _TOKEN: Final = re.compile(r"\s*(`(?:[^`]|``)*`|[^\s<>(),:`]+|[<>(),:])")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

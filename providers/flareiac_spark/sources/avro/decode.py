@@ -6,9 +6,9 @@ own, and a record with an id that is not known fails the query, which learns the
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.declared import declared, nullable_text
 from flareiac_spark.sources.avro.differences import blocks, differences
 from flareiac_spark.sources.avro.known import NotedSchemas, new_id_text

@@ -5,10 +5,11 @@ silently (``long`` as ``double``, bytes as text) does not fit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.columns import NoColumn, natural_type, read_as
 from flareiac_spark.sources.avro.declared import (
     DecimalOf,

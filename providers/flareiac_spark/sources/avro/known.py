@@ -8,9 +8,10 @@ when its batch is read again.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.registry import (
     NotFound,
     RegisteredSchema,

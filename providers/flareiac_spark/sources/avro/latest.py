@@ -1,10 +1,10 @@
 """Compares declared columns with the newest schemas of a registry, for a plan. Touches the registry."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.compatibility import tolerated
 from flareiac_spark.sources.avro.differences import Difference, differences
 from flareiac_spark.sources.avro.registry import (

@@ -4,8 +4,9 @@ Touches the disk. Travels with the driver.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark.sources.avro.known import NotedSchemas, complete
 from flareiac_spark.sources.avro.registry import RegistryAccess

@@ -6,13 +6,14 @@ import base64
 import json
 import ssl
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import resolve, resolve_all
 
 TIMEOUT_S: Final = 10.0

@@ -4,9 +4,10 @@ stands in a text of SQL as it is. Pure. Travels with the driver.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.types import (
     Array,
     AvroType,

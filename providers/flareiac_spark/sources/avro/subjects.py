@@ -4,10 +4,10 @@ Touches the registry.
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.registry import (
     NotFound,
     RegisteredSchema,

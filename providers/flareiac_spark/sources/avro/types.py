@@ -6,8 +6,10 @@ What Spark and a reader do not need is left out: documentation, aliases, default
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypeAlias
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 MOST_DIGITS: Final = 38

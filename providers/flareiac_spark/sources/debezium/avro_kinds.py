@@ -6,9 +6,10 @@ value that does not fit.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.columns import read_as
 from flareiac_spark.sources.avro.declared import DecimalOf, Declared, ListOf, MapOf, Plain, StructOf
 from flareiac_spark.sources.avro.types import NULL, Array, AvroType, Map, Primitive, Record

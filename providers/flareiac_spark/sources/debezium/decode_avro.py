@@ -3,9 +3,9 @@ of a writer. Travels with the driver.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.columns import read_as
 from flareiac_spark.sources.avro.declared import declared, nullable_text
 from flareiac_spark.sources.avro.decode import Branches, Writers, written

@@ -6,9 +6,9 @@ first document. So the text stands in a list, in front of a member of our own.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.declared import Declared, declared, nullable_text
 from flareiac_spark.sources.debezium.envelope import (
     UNCHANGED,

@@ -3,9 +3,9 @@ driver.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.debezium.leaves import instant
 from flareiac_spark.sources.debezium.names import (
     CHANGE,

@@ -7,10 +7,11 @@ for a value that does not fit.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.declared import DecimalOf, Declared, ListOf, MapOf, Plain, StructOf
 from flareiac_spark.sources.debezium.leaves import (
     binary_of,

@@ -3,9 +3,9 @@ Travels with the driver.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.debezium.leaves import (
     date_text,
     days,

@@ -1,9 +1,9 @@
 """The last note of files that committed batches reach. Touches the disk, by reading only."""
 
 import json
-from dataclasses import dataclass
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_log import batches, read_offsets
 from flareiac_spark.sources.files.notes import note_of_offset
 from flareiac_spark.sources.on_disk import by_log

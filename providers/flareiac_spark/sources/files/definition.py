@@ -1,10 +1,11 @@
 """What a ``files`` block means. Pure, but for the count of its backlog."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.definitions import Number, Text
 from flareiac.sdk.project import Project
 from flareiac.sdk.secret_settings import checked_settings

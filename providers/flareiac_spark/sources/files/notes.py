@@ -5,10 +5,10 @@ is still to be committed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_log import batches, files_in
 from flareiac_spark.storage import Place
 

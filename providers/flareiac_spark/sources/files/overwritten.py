@@ -7,10 +7,10 @@ Spark says nothing. A file of a batch that is still to be committed is read agai
 import bisect
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.sources.files.batches_read import Reading, readings
 from flareiac_spark.sources.files.notes import NotedFile, local_path, noted_files

@@ -1,9 +1,10 @@
 """Files as the driver reads them. Travels with it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.decoding import marked_files, permissive, with_corrupt
 from flareiac_spark.sources.files.in_flight import missing_in_flight
 from flareiac_spark.sources.reader_options import strict

@@ -1,12 +1,12 @@
 """What a ``kafka`` block says of Avro values: their schema, or the registry that holds it. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes

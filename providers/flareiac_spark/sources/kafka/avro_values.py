@@ -1,7 +1,6 @@
 """How Avro values are written that a stream reads. Travels with the driver."""
 
-from dataclasses import dataclass
-
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.registry import RegistryAccess
 
 

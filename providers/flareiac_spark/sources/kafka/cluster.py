@@ -4,9 +4,10 @@ Travels with the driver; every question ends after a while.
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.kafka.starting import OF_LATEST
 from flareiac_spark.sources.kafka_client import SERVERS
 from flareiac_spark.sources.resolved import StartProblem, StartRefused

@@ -3,11 +3,11 @@ schemas. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
 from flareiac_spark.sources.avro.declared import Declared, ListOf, MapOf, StructOf, declared

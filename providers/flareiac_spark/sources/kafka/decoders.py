@@ -6,9 +6,9 @@ without explaining it gives ``GOOD``, too.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.decode import Framed, Plain, Writers, decode_avro
 from flareiac_spark.sources.avro.notes import known_schemas
 from flareiac_spark.sources.avro.types import parse

@@ -1,11 +1,12 @@
 """What a ``kafka`` block of a stream means. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk import name_patterns
 from flareiac.sdk.brokers import TopicSelection

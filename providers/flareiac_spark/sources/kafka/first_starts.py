@@ -5,8 +5,8 @@ with the driver.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark.checkpoint_log import first_entries, newest
 from flareiac_spark.sources.kafka.starting import ByPartition

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk import name_patterns
 from flareiac_spark.sources.avro.known import new_id_in
 from flareiac_spark.sources.avro.notes import known_schemas, want

@@ -7,8 +7,8 @@ refuses leaves a checkpoint which it refuses for good.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_log import first_entries, newest, read_offsets
 from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
 from flareiac_spark.sources.kafka.positions import Positions, positions_of

@@ -7,8 +7,8 @@ cluster from another.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark.storage import Place, replace_whole
 

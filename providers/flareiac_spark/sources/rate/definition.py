@@ -1,10 +1,10 @@
 """What a ``rate`` block means. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.definitions import Number, Text
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes

@@ -1,11 +1,11 @@
 """What a ``table`` block of a stream means. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.definitions import Flag, Number, Ref, Text
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns

@@ -1,8 +1,8 @@
 """A streamed table as the driver opens it. Travels with it."""
 
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn, StreamedTable
 
 

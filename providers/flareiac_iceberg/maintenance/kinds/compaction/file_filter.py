@@ -3,11 +3,11 @@ does.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.manifests import Entry
 from flareiac_iceberg.maintenance.kinds.compaction.where_clause import parsed
 

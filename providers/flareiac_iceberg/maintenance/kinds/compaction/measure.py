@@ -4,10 +4,10 @@ How worn a file is, the delete files say that apply to it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format import manifests as files
 from flareiac_iceberg.format.manifests import Entry
 from flareiac_iceberg.format.metadata import nodes, schema_of

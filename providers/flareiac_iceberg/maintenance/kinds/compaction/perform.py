@@ -4,9 +4,10 @@ of the operation.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import OPERATION, Performed, Performer, TableWork
 from flareiac_iceberg.maintenance.performing import actions, is_partial, total
 

@@ -1,11 +1,12 @@
 """The settings of compaction: sizes in bytes, durations in ms, shares as fractions. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Severity, did_you_mean
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.spec import Column, SortField, is_inside

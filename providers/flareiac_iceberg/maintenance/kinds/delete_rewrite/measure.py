@@ -1,10 +1,11 @@
 """Counts the position delete files that a rewrite would take, and what Iceberg would make of them."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format import manifests as files
 from flareiac_iceberg.maintenance.contents import Contents
 from flareiac_iceberg.maintenance.file_rewrite import FileGroups, group_figures, limits_of

@@ -3,9 +3,10 @@ operation.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import OPERATION, Performed, Performer, TableWork
 from flareiac_iceberg.maintenance.performing import actions, is_partial, total
 

@@ -1,11 +1,12 @@
 """The settings of delete rewrites: sizes in bytes, durations in ms. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.maintenance.columns import Surroundings
 from flareiac_iceberg.maintenance.file_rewrite import (
     DEFAULT_GROUP,

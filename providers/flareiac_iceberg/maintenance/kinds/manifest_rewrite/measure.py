@@ -1,9 +1,9 @@
 """The sizes of a table's manifests, from the manifest list alone."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.manifests import Manifest
 from flareiac_iceberg.maintenance.contents import Contents
 from flareiac_iceberg.maintenance.figures import number

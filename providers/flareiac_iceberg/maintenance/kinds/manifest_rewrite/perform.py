@@ -2,9 +2,9 @@
 operation.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import OPERATION, Performed, Performer, TableWork
 from flareiac_iceberg.maintenance.performing import actions, current, total
 

@@ -1,9 +1,10 @@
 """The settings of manifest rewrites: sizes in bytes, durations in ms. Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL
 from flareiac.sdk.validators import parse_size
 from flareiac_iceberg.maintenance.columns import Surroundings

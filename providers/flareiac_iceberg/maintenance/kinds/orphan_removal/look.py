@@ -2,9 +2,8 @@
 reading only.
 """
 
-from dataclasses import dataclass
-
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac_iceberg.catalogs.base import CatalogSpec

@@ -7,9 +7,10 @@ look like "no snapshot names it".
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote_plus
+
+from flareiac.kernel.lazy_dataclass import dataclass
 
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _TRINO: Final = rf"\d{{8}}_\d{{6}}_\d{{5}}_[a-z0-9]{{5}}-{_UUID}"

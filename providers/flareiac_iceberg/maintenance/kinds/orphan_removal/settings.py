@@ -1,9 +1,8 @@
 """The settings of orphan removal: durations in ms. Pure."""
 
-from dataclasses import dataclass
-
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.maintenance.columns import Surroundings
 
 

@@ -3,11 +3,11 @@ else from column bounds. Pure.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.manifests import Entry, Manifest
 from flareiac_iceberg.format.metadata import nodes, schema_of
 from flareiac_iceberg.maintenance.contents import Contents, Counting

@@ -2,10 +2,10 @@
 metadata.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import OPERATION, KnownRefusal, Performed, Performer, TableWork, TaskRefusal
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.performing import current, java_exception

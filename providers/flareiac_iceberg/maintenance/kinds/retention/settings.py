@@ -1,10 +1,10 @@
 """The settings of retention: durations in ms. Pure."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.maintenance.columns import Need, Surroundings, fitting
 
 TIMES: Final = ("timestamptz", "timestamp_ntz", "date")

@@ -6,10 +6,11 @@ Times need not grow along a branch, so a snapshot is safe only below the least t
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Mismatch
 
 MAIN: Final = "main"

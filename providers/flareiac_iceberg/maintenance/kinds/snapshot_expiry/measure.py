@@ -1,9 +1,9 @@
 """The snapshots of a table as an expiry sees them, from its metadata alone."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Form
 from flareiac_iceberg.maintenance.contents import Contents
 from flareiac_iceberg.maintenance.figures import number

@@ -5,9 +5,9 @@ before and after.
 import json
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import KnownRefusal, Performed, Performer, TableWork, TaskRefusal
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.performing import NO_COLLECTION, actions, current, refuse_without_gc

@@ -5,10 +5,10 @@ whatever cutoff that gives is tried against Iceberg's own rules before it is use
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.maintenance import Hold
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.humanize import count, duration, moment

@@ -1,10 +1,10 @@
 """The settings of snapshot expiry: durations in ms. Pure."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, warning
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.columns import Surroundings
 
