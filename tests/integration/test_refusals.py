@@ -153,10 +153,13 @@ def test_a_damaged_control_file(own_project: Project) -> None:
     for name in ("status.json", "desired.json"):
         own_project.close()  # a living driver writes its status again
         (own_project.control / name).write_text('{"version": 1, "jobs": {"job.ri')
-        for words in (["plan"], ["drift"], ["status"], ["apply", "-auto-approve"]):
+        for words in (["plan"], ["drift"], ["apply", "-auto-approve"]):
             done = own_project.run(*words, code=1)
             assert f"runtime/{name}" in done.err
             assert "Move the file away" in done.err
+        shown = own_project.run("status").out  # of this engine it knows nothing, and hides no other
+        assert "unknown" in shown
+        assert f"runtime/{name}" in shown
         (own_project.control / name).unlink()
         own_project.apply()
         own_project.run("drift")
