@@ -72,7 +72,7 @@ def want(project: Path, lineage: str, address: str = "job.r", *, state: Any, **s
     control = applications.control(
         JobDefinition.of(Workspace(root=project).load_state().snapshot.resources[address].attributes).runs_in
     )
-    job = DesiredJob(digest="d", spec=spec, state=state)
+    job = DesiredJob(digest="d", spec={"address": address, **spec}, state=state)
     control.update_desired(
         lambda now: replace(now, jobs={address: job}), lineage=lineage, workspace="default"
     )

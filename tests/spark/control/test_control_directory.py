@@ -420,6 +420,7 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac", "flareiac_spark"),
         *("flareiac.kernel", "flareiac.kernel.codes", "flareiac.kernel.data", "flareiac.kernel.diagnostics"),
         *("flareiac.kernel.durable_files", "flareiac.kernel.host", "flareiac.kernel.kill_points"),
+        "flareiac.kernel.lazy_dataclass",
         *("flareiac.kernel.paths", "flareiac.kernel.records", "flareiac.kernel.signals"),
         "flareiac.kernel.user_cache",
         *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),

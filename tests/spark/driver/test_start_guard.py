@@ -8,6 +8,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -63,7 +64,7 @@ class World:
     def run(self, queries: dict[str, str] | None = None, seen: dict[str, str] | None = None) -> JobStatus:
         """The last status of the job: the runner's own thread is not used."""
         around = JobContext(
-            new_session=lambda: None,
+            new_session=lambda: SimpleNamespace(sparkContext=SimpleNamespace(setLocalProperty=print)),
             checkpoints=Checkpoints(),
             graceful_seconds=lambda: 0.0,
             changed=lambda: None,
