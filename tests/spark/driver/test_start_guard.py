@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -18,6 +18,8 @@ from flareiac_spark.driver import job_runner
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.job_runner import JobContext, JobRunner
 from flareiac_spark.driver.stream_run import Ready
+
+SESSION: Any = SimpleNamespace(sparkContext=SimpleNamespace(setLocalProperty=lambda *_arguments: None))
 
 
 class World:
@@ -30,7 +32,7 @@ class World:
         self.source.mkdir()
         self.starts = 0
         self.attempts: list[Callable[[], None]] = []
-        monkeypatch.setattr(job_runner, "make_ready", lambda *_arguments: Ready(cast("Any", None), ()))
+        monkeypatch.setattr(job_runner, "make_ready", lambda *_arguments: Ready(SESSION, ()))
         monkeypatch.setattr(job_runner, "run_ready", self._run)
 
     def query(self, name: str) -> None:
@@ -64,7 +66,7 @@ class World:
     def run(self, queries: dict[str, str] | None = None, seen: dict[str, str] | None = None) -> JobStatus:
         """The last status of the job: the runner's own thread is not used."""
         around = JobContext(
-            new_session=lambda: SimpleNamespace(sparkContext=SimpleNamespace(setLocalProperty=print)),
+            new_session=lambda: SESSION,
             checkpoints=Checkpoints(),
             graceful_seconds=lambda: 0.0,
             changed=lambda: None,
