@@ -81,7 +81,7 @@ def _written(state: LockedState, pushed: Snapshot, *, followed: bool) -> str:
 def _healed(state: DamagedState, pushed: Snapshot, *, force: bool) -> str:
     if not force:
         why = (
-            f"{state.problem}. Whether the file follows it cannot be told. Nothing was changed. With -force "
+            f"{state.problem}. It is unknown whether the file follows it. Nothing was changed. With -force "
             "it replaces the state that is here."
         )
         raise Failure(error(codes.CANNOT_BE_PUSHED, why))

@@ -32,7 +32,7 @@ def history(workspace: Workspace) -> tuple[Snapshot | Damaged, tuple[Earlier, ..
 
 
 def serial_after(kept: Sequence[Earlier]) -> int:
-    """A serial for what replaces a damaged state: above that which it had, as far as that can be told, so
+    """A serial for what replaces a damaged state: above that which it had, as far as that is known, so
     that plans that were made with it are stale.
     """
     return 2 + max((item.serial for item in kept if item.serial is not None), default=0)

@@ -254,9 +254,9 @@ def test_readers_and_takers_tell_of_damage(which: str, replaced: str) -> None:
     assert damaged.value.way_out
     place.now += 3600.0
     if which == "newest":
-        with pytest.raises(Failure, match=r"newest record") as told:
+        with pytest.raises(Failure, match=r"newest record") as refused:
             store.lock("apply", timeout=0, on_wait=ignore_wait)
-        assert f"delete the record {number} and nothing else" in str(told.value)
+        assert f"delete the record {number} and nothing else" in str(refused.value)
         # What it says to do works.
         del place.records[number]
         assert _locked(place).read_journal().records == (b"one",)

@@ -554,7 +554,7 @@ def main(path: str) -> int:
         return EXIT_FAILED
     code = Application(opened).run()
     if code == _START_AGAIN:
-        # The same process: whoever watches or supervises it sees it go on. Nothing of the old Spark stays.
+        # The same process: a supervisor sees it go on. Nothing of the old Spark stays.
         os.execv(sys.executable, [sys.executable, "-m", "flareiac_spark.driver", path])  # noqa: S606 - itself
     return code
 

@@ -22,7 +22,7 @@ COLUMNS = [("ts", "timestamptz"), ("carrier", "string"), ("delay", "long")]
 
 
 def get(port: int, path: str) -> str:
-    """Raises ``OSError`` where nobody listens, and where the answer is no."""
+    """Raises ``OSError`` where no server listens, and where the answer is no."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as answer:
         return str(answer.read().decode())
 

@@ -401,8 +401,8 @@ def test_executors_on_other_hosts_are_told_where_s3_is_and_not_given_keys() -> N
         "AWS_SECRET_ACCESS_KEY": "secret",
     }
     found = spark_conf(ApplicationSettings(), {"spark.master": "spark://host:7077"}, environment)
-    told = {name: value for name, value in found.items() if name.startswith("spark.executorEnv.")}
-    assert told == {
+    passed_on = {name: value for name, value in found.items() if name.startswith("spark.executorEnv.")}
+    assert passed_on == {
         "spark.executorEnv.AWS_ENDPOINT_URL": "http://10.0.0.1:9000",
         "spark.executorEnv.AWS_REGION": "eu-central-1",
     }

@@ -95,7 +95,7 @@ class FakeCluster:
 
 @dataclass(slots=True)
 class Watched:
-    """A watch of a fake cluster, and what it told."""
+    """A watch of a fake cluster, and what it reported."""
 
     cluster: FakeCluster = field(default_factory=FakeCluster)
     notes: list[str] = field(default_factory=list)

@@ -102,15 +102,15 @@ def test_a_submitted_driver_runs_jobs_and_maintenance_and_ends_when_it_is_asked(
 
 
 @pytest.mark.parametrize(
-    ("before", "code", "printed", "told"),
+    ("before", "code", "printed", "cause"),
     [
         # As a Python of another release would: its version is all that differs.
         ("sys.version_info = (3, 9, 2, 'final', 0)", EXIT_OLD_PYTHON, "needs Python 3.11", "older than 3.11"),
         ("sys.modules['flareiac_spark'] = None", EXIT_NO_DRIVER, "cannot be imported", "cannot import it"),
     ],
 )
-def test_a_host_that_cannot_run_the_driver_is_told(
-    before: str, code: int, printed: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_host_that_cannot_run_the_driver_is_named(
+    before: str, code: int, printed: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = tmp_path / "entry.py"
     entry.write_bytes(driver_archive().entry)
@@ -137,13 +137,13 @@ def test_a_host_that_cannot_run_the_driver_is_told(
         )
     (said,) = failure.value.diagnostics
     assert said.code == "FIK807"
-    assert told in said.detail
+    assert cause in said.detail
     assert not list(control.scratch.glob(".submit-*"))
 
 
 @pytest.mark.jvm
 @pytest.mark.slow
-def test_a_cluster_that_cannot_be_reached_is_told_with_the_cause(own_lake: Lake) -> None:
+def test_a_cluster_that_cannot_be_reached_is_reported_with_the_cause(own_lake: Lake) -> None:
     with buckets("lake"):
         control = ControlDirectory("s3://lake/control")
         settings = ApplicationSettings(
