@@ -77,7 +77,7 @@ _AT_WORK: Final = ("running", "idle", "stopping")
 class Readings:
     """``now``: UTC seconds; the ages in ``vitals`` count from it. ``begun``: when the driver took the lease,
     in UTC seconds; a difference of two clocks would differ with each scrape. ``heartbeat``: when the status
-    was last written, in UTC seconds. ``release``: FlareIaC's, None where it is not installed as a package.
+    was last written, in UTC seconds.
     """
 
     now: float
@@ -86,7 +86,6 @@ class Readings:
     vitals: Vitals
     counts: Counts = field(default_factory=Counts)
     heartbeat: float | None = None
-    release: str | None = None
 
 
 def families(readings: Readings) -> tuple[Family, ...]:
@@ -121,7 +120,7 @@ def _values(readings: Readings) -> Iterator[_Value]:
 
 def _application(readings: Readings) -> Iterator[_Value]:
     vitals, now = readings.vitals, readings.now
-    yield _Value("flareiac_application_info", 1, _releases(readings.status.application, readings.release))
+    yield _Value("flareiac_application_info", 1, _releases(readings.status.application))
     yield _Value("flareiac_application_alive", why_not_alive(vitals) is None)
     yield _Value("flareiac_application_ready", why_not_ready(vitals) is None)
     yield _Value("flareiac_application_start_timestamp_seconds", readings.begun)
@@ -136,11 +135,11 @@ def _application(readings: Readings) -> Iterator[_Value]:
     yield _Value("flareiac_main_loop_timestamp_seconds", turned)
 
 
-def _releases(about: ApplicationStatus, release: str | None) -> dict[str, str]:
+def _releases(about: ApplicationStatus) -> dict[str, str]:
     """A label without a value is one that is not there."""
     return {
         "application": about.name,
-        "release": release or "",
+        "release": about.release,
         "spark": about.spark_version,
         "java": about.java_version,
     }

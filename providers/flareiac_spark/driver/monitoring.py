@@ -4,7 +4,6 @@ hangs; says so then.
 
 import time
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from logging import Logger
 from typing import Final
 
@@ -43,7 +42,6 @@ class Monitoring:
         self._touched: float | None = None
         self._ending = False
         self._said: str | None = None
-        self._release = _release()
 
     @property
     def trouble(self) -> str | None:
@@ -105,16 +103,8 @@ class Monitoring:
             vitals=self._vitals(),
             counts=self._counters.counts,
             heartbeat=self._leadership.written,
-            release=self._release,
         )
 
 
 def _answer(why_not: str | None) -> Page:
     return Page(text="ok\n") if why_not is None else Page(text=f"{why_not}\n", status=503)
-
-
-def _release() -> str | None:
-    try:
-        return version("flareiac")
-    except PackageNotFoundError:  # on a cluster it is files alone
-        return None
