@@ -43,6 +43,9 @@ class Cluster(Protocol):
     def executors(self) -> int:
         """How many executors the application has."""
 
+    def wants_executors(self) -> bool:
+        """Whether it should have any at the moment."""
+
     def shortage(self) -> tuple[str, bool]:
         """Why there is none, and whether there never will be one."""
 
@@ -84,7 +87,7 @@ class ClusterWatch(threading.Thread):
                 self.ended = _ENDED
                 self._changed()
             return
-        if self._cluster.executors():
+        if self._cluster.executors() or not self._cluster.wants_executors():
             self._bare_since, self._doubts = None, 0
             self._become("")
             return
@@ -133,6 +136,12 @@ class SparkCluster:
     def executors(self) -> int:
         # The driver is counted, too.
         return len(self._context.sc().statusTracker().getExecutorInfos()) - 1
+
+    def wants_executors(self) -> bool:
+        # Dynamic allocation gives idle executors back, and asks for others when a stage waits for them.
+        context = self._context.sc()
+        is_dynamic = bool(context.conf().getBoolean("spark.dynamicAllocation.enabled", False))
+        return not is_dynamic or len(context.statusTracker().getActiveStageIds()) > 0
 
     def shortage(self) -> tuple[str, bool]:
         if not is_standalone(self._master):

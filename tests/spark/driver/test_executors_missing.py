@@ -81,12 +81,16 @@ class FakeCluster:
     forever: bool = False
     stopped: bool = False
     asked: int = field(default=0)
+    wants: bool = True
 
     def has_ended(self) -> bool:
         return self.stopped
 
     def executors(self) -> int:
         return self.count
+
+    def wants_executors(self) -> bool:
+        return self.wants
 
     def shortage(self) -> tuple[str, bool]:
         self.asked += 1
@@ -125,6 +129,20 @@ def test_a_shortage_is_told_once_it_lasts_and_until_it_ends() -> None:
     cluster.count = 0
     watch.look(21.0)
     assert watch.waiting == "", "the next shortage has to last again"
+
+
+def test_an_idle_application_that_gave_its_executors_back_waits_for_none() -> None:
+    seen = Watched()
+    watch, cluster = seen.watch(), seen.cluster
+    cluster.count, cluster.wants = 0, False
+    for now in (0.0, 20.0, 40.0):
+        watch.look(now)
+    assert (watch.waiting, cluster.asked) == ("", 0)
+    cluster.wants = True
+    watch.look(41.0)
+    assert watch.waiting == "", "the shortage has to last from now on"
+    watch.look(56.5)
+    assert watch.waiting == "no executor runs: why"
 
 
 def test_only_a_master_that_twice_knows_nothing_of_it_makes_it_register_again() -> None:
