@@ -38,9 +38,9 @@ def exit_reason(output: str) -> str:
     """One or a few lines that tell best why the process ended."""
     output = output.replace("initialization of VM\n", "initialization of VM: ")
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    causes = {_CODES.get(int(match[1]), "") for match in _EXITED.finditer(output)} - {""}
-    if causes:
-        return "\n".join(sorted(causes))
+    known = {_CODES.get(int(match[1]), "") for match in _EXITED.finditer(output)} - {""}
+    if known:
+        return "\n".join(sorted(known))
     causes = [
         match["cause"].strip() for line in lines for pattern in _TELLING if (match := pattern.search(line))
     ]
