@@ -15,7 +15,7 @@ from flareiac_spark.control.status import Phase
 from flareiac_spark.driver.counters import Counts
 from flareiac_spark.driver.exposition import Family, Kind, Sample
 from flareiac_spark.driver.health import Vitals, why_not_alive, why_not_ready
-from flareiac_spark.driver.source_lag import records_behind
+from flareiac_spark.sources.record_lag import records_behind
 
 
 class Metric(NamedTuple):

@@ -441,7 +441,8 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *(
             f"flareiac_spark.sources.{part}"
             for part in (
-                *("bad_records", "decoding", "kafka_client", "kept", "reader_options", "resolved"),
+                *("bad_records", "decoding", "kafka_client", "kept", "reader_options", "record_lag"),
+                "resolved",
                 *("files.in_flight", "files.notes", "avro", "avro.columns", "avro.declared", "avro.decode"),
                 *("avro.differences", "avro.known", "avro.notes", "avro.reading", "avro.registry"),
                 *("avro.spelling", "avro.texts", "avro.types", "kafka.avro_values", "kafka.cluster"),

@@ -13,6 +13,7 @@ from flareiac_spark.sources.kafka.positions import log_text, offset_text, positi
 from flareiac_spark.sources.kafka.topic_notes import notes_place, read_notes
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
 from flareiac_spark.sources.reachable import NotedTopic, NotedTopics
+from flareiac_spark.sources.record_lag import records_behind
 from flareiac_spark.storage import Place
 
 
@@ -86,14 +87,7 @@ class KafkaOffsets(Offsets):
         )
 
     def behind(self, end: Any, latest: Any) -> int | None:
-        read, there = positions_of(end), positions_of(latest)
-        if read is None or there is None:
-            return None
-        return sum(
-            max(0, at - read.get(topic, {}).get(number, 0))
-            for topic, each in there.items()
-            for number, at in each.items()
-        )
+        return records_behind(end, latest)
 
     def carry_notes(self, old: Place, new: Place, write: Write) -> None:
         notes, place = notes_place(old), notes_place(new)

@@ -1,4 +1,4 @@
-"""How far a query is behind a source, in records. Pure."""
+"""How far a query is behind a source, in records. Pure; travels with the driver."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -28,5 +28,5 @@ def _positions(offset: Any) -> Positions | None:
 
 def _is_topic(each: Any) -> bool:
     return isinstance(each, Mapping) and all(
-        number.isdecimal() and isinstance(at, int) for number, at in each.items()
+        number.isdecimal() and isinstance(at, int) and not isinstance(at, bool) for number, at in each.items()
     )
