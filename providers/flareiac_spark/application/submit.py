@@ -1,8 +1,7 @@
 """Has ``spark-submit`` start a driver on a host of the cluster, and waits until it answers.
 
-The driver's modules and what starts it go to the control directory by digest. Whether the driver lives, its
-status and its lease alone tell: ``spark-submit`` is watched for the cause of a failed start, and is ended
-when the driver answers.
+Whether the driver lives, its status and its lease alone tell: ``spark-submit`` is watched for the cause of a
+failed start, and is ended when the driver answers.
 """
 
 import hashlib
@@ -102,25 +101,27 @@ def _submitted(
 def put_files(
     control: ControlDirectory, master: str, archive: DriverArchive, jars: tuple[Path, ...]
 ) -> SubmittedFiles:
-    """Archive and entry in the control directory, by digest. YARN's client takes files of this host to the
-    cluster; Kubernetes reads what is in storage, so that the jars are put there, too. Raises ``OSError``.
+    """Kubernetes reads what is in storage, so that everything is put into the control directory, by digest.
+    YARN's client takes files of this host to the cluster. Raises ``OSError``.
     """
-    code, digest = control.place / "code", hashlib.sha256(archive.entry).hexdigest()
-    entry = _put(code / f"{digest}.py", lambda: archive.entry)
-    modules = _put(code / f"{archive.digest}.zip", lambda: archive.content)
-    if is_kubernetes(master):
-        folder = control.place / "jars"
-        there = tuple(_put(folder / sha256_of(jar) / jar.name, jar.read_bytes) for jar in jars)
-        return SubmittedFiles(entry=entry, archive=modules, jars=there)
-    local = control.scratch / "submit"
-    make_directory(local)
-    replace_file(local / "flareiac_driver.py", archive.entry)
-    replace_file(local / f"{archive.digest}.zip", archive.content)
+    if not is_kubernetes(master):
+        return _kept_here(control, archive, jars)
+    code, folder = control.place / "code", control.place / "jars"
+    digest = hashlib.sha256(archive.entry).hexdigest()
     return SubmittedFiles(
-        entry=str(local / "flareiac_driver.py"),
-        archive=str(local / f"{archive.digest}.zip"),
-        jars=tuple(map(str, jars)),
+        entry=_put(code / f"{digest}.py", lambda: archive.entry),
+        archive=_put(code / f"{archive.digest}.zip", lambda: archive.content),
+        jars=tuple(_put(folder / sha256_of(jar) / jar.name, jar.read_bytes) for jar in jars),
     )
+
+
+def _kept_here(control: ControlDirectory, archive: DriverArchive, jars: tuple[Path, ...]) -> SubmittedFiles:
+    local = control.scratch / "submit"
+    entry, modules = local / "flareiac_driver.py", local / f"{archive.digest}.zip"
+    make_directory(local)
+    replace_file(entry, archive.entry)
+    replace_file(modules, archive.content)
+    return SubmittedFiles(entry=str(entry), archive=str(modules), jars=tuple(map(str, jars)))
 
 
 def _put(place: Place, content: Callable[[], bytes]) -> str:
