@@ -5,29 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.project import COUNTS, LAKE, Project, rides
+from tests.integration.cluster_lake import cluster_lake
+from tests.integration.project import COUNTS, Project, rides
 from tests.support.spark_cluster import SparkCluster
 
 pytestmark = pytest.mark.jvm
-
-ENGINE = """
-engine "local" {
-  type             = "spark_submit"
-  master           = "@"
-  runtime_location = "runtime"
-  driver           = { memory = "768m" }
-  executor         = { instances = 2, cores = 1, memory = "512m" }
-  idle_shutdown    = "60s"
-  graceful_stop    = "60s"
-  conf = {
-    "spark.driver.host"            = "127.0.0.1"
-    "spark.sql.shuffle.partitions" = "2"
-    "spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    "spark.executor.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-  }
-}
-"""
-LATER = LAKE[: LAKE.index("engine")] + "@ENGINE" + LAKE[LAKE.index("stream") :]
 
 PYTHON = """
 table "named" {
@@ -74,7 +56,7 @@ def test_a_worker_is_lost_and_every_row_is_there_once(project: Project, cluster:
     (project.root / "code").mkdir()
     (project.root / "code" / "cities.py").write_text(CODE)
     (project.root / "code" / "spelling.py").write_text("def shout(text):\n    return text.upper()\n")
-    lake = LATER.replace("@ENGINE", ENGINE.replace("@", cluster.master))
+    lake = cluster_lake(cluster.master, idle_shutdown="60s", graceful_stop="60s")
     project.write(lake=lake, rides=rides("rides"), counts=COUNTS, named=PYTHON)
     project.land(20)
     project.run("init")

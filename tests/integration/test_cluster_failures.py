@@ -10,30 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.project import LAKE, Project, rides
+from tests.integration.cluster_lake import cluster_lake
+from tests.integration.project import Project, rides
 from tests.support.spark_cluster import SparkCluster
 
 pytestmark = pytest.mark.jvm
-
-ENGINE = """
-engine "local" {
-  type             = "spark_submit"
-  master           = "@"
-  runtime_location = "runtime"
-  driver           = { memory = "768m" }
-  executor         = { instances = 2, cores = 1, memory = "512m" }
-  idle_shutdown    = "5m"
-  graceful_stop    = "2s"
-  conf = {
-    "spark.driver.host"            = "127.0.0.1"
-    "spark.task.maxFailures"       = "1"
-    "spark.sql.shuffle.partitions" = "2"
-    "spark.driver.extraJavaOptions"   = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    "spark.executor.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-  }
-}
-"""
-LATER = LAKE[: LAKE.index("engine")] + ENGINE + LAKE[LAKE.index("stream") :]
 
 JOB = """
 table "@" {
@@ -92,7 +73,10 @@ def project(tmp_path: Path, cluster: SparkCluster) -> Iterator[Project]:
     made = Project(tmp_path)
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "steps.py").write_text(CODE)
-    made.write(lake=LATER.replace("@", cluster.master), rides=rides("rides"))
+    made.write(
+        lake=cluster_lake(cluster.master, idle_shutdown="5m", graceful_stop="2s", max_failures=1),
+        rides=rides("rides"),
+    )
     made.land(20)
     made.run("init")
     yield made
