@@ -43,8 +43,7 @@ def _files(spark: SparkSession, settings: dict[str, Any]) -> Any:
 
 def _records(spark: SparkSession, settings: dict[str, Any]) -> Any:
     raw = spark.readStream.format("kafka").options(**settings["kafka"]).load()
-    options = ", map('mode', 'FAILFAST')" if settings["fails_fast"] else ""
-    decoded = f"from_json(CAST(value AS STRING), '{settings['schema']}'{options}) AS v"
+    decoded = f"from_json(CAST(value AS STRING), '{settings['schema']}') AS v"
     return raw.selectExpr(decoded).select("v.*")
 
 

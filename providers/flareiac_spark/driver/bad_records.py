@@ -2,7 +2,7 @@
 
 The marker is taken off on the far side of a node that no filter of a step passes: on the near side it would
 drop a record before it is judged, or have it decoded twice. Where bad records are counted, that is the node
-which counts (``observe``); where the first one ends the query, a column that Spark takes for not
+which counts (``observe``); where the first one ends the query, a filter that Spark takes for not
 deterministic, because a count for each row costs a tenth of the work of a simple query (measured).
 """
 
@@ -43,19 +43,15 @@ def taken_off(frame: "DataFrame", item: StreamInput) -> Any:
     """The frame of an input without what marks bad records, and with what becomes of them."""
     if GOOD not in frame.columns:
         return frame
-    judged = {column.name for column in item.source.judged_columns}
     names = [name for name in frame.columns if name not in OWN]
+    if not item.bad_records:
+        judgement = f"CASE WHEN {GOOD} THEN {STAYS} ELSE raise_error({_complaint(item.name)}) END"
+        return frame.where(judgement).selectExpr(*map(quote, names))
+    judged = {column.name for column in item.source.judged_columns}
     record = f"struct({', '.join(quote(name) for name in names if name in judged)})"
-    otherwise = "" if item.bad_records else f"ELSE raise_error({_complaint(item.name)})"
     beside = [quote(name) for name in names if name not in judged]
-    judgement = f"CASE WHEN {GOOD}{{}} THEN {record} {otherwise} END AS {_RECORD}"
-    if item.bad_records:
-        judged_rows = _counted(frame.selectExpr(judgement.format(""), *beside), f"{NAME}{item.name}")
-    else:
-        # The condition is true of every row, and reads the whole record, also where no step reads any column
-        judged_rows = frame.selectExpr(judgement.format(f" AND {STAYS}"), *beside).where(
-            f"{_RECORD} IS NOT NULL"
-        )
+    judgement = f"CASE WHEN {GOOD} THEN {record} END AS {_RECORD}"
+    judged_rows = _counted(frame.selectExpr(judgement, *beside), f"{NAME}{item.name}")
     if item.bad_records in (DROP, QUARANTINE):
         judged_rows = judged_rows.where(f"{_RECORD} IS NOT NULL")
     return judged_rows.selectExpr(
@@ -83,7 +79,13 @@ def judges(node: Any) -> bool:
     """Whether a node of a plan decodes or judges each record. It gives the same rows each time, although
     Spark takes it for not deterministic.
     """
-    return logical_plan.kind(node) == "Project" and not {_RECORD, ONCE}.isdisjoint(logical_plan.columns(node))
+    match logical_plan.kind(node):
+        case "Project":
+            return ONCE in logical_plan.columns(node)
+        case "Filter":
+            return GOOD in logical_plan.condition_columns(node)
+        case _:
+            return False
 
 
 def counts(observed: dict[str, dict[str, int]]) -> dict[str, int]:

@@ -25,6 +25,7 @@ class _Opening:
     session: "SparkSession"
     bad_records: str = ""
     checkpoints: tuple[Place, ...] = ()
+    explains: bool = False
 
     def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
         return spark_columns(columns)
@@ -46,7 +47,7 @@ def open_input(
     opening = _Opening(session)
     match item:
         case StreamInput():
-            return bad_records.taken_off(open_marked(session, item, starts, checkpoints), item)
+            return bad_records.taken_off(_judged(session, item, starts, checkpoints), item)
         case TableInput():
             return session.table(opening.table(item.identifier, item.uuid))
         case FilesInput():
@@ -66,9 +67,28 @@ def open_marked(
     starts: Mapping[str, int | None],
     checkpoints: tuple[Place, ...] = (),
 ) -> Any:
-    """The frame of a stream with the marker of bad records, where its source judges records."""
+    """The frame of a stream with what is known of each bad record, where its source judges records."""
+    return _judged(session, item, starts, checkpoints, explains=True)
+
+
+def explained(
+    session: "SparkSession", item: StreamInput, complaint: str, checkpoints: tuple[Place, ...]
+) -> str:
+    """What a query said of a bad record of this input, with the reason where it can be found."""
+    return item.source.explained(complaint, _Opening(session, item.bad_records, checkpoints, explains=True))
+
+
+def _judged(
+    session: "SparkSession",
+    item: StreamInput,
+    starts: Mapping[str, int | None],
+    checkpoints: tuple[Place, ...],
+    *,
+    explains: bool = False,
+) -> Any:
     try:
-        return item.source.open(_Opening(session, item.bad_records, checkpoints), starts.get(item.name))
+        opening = _Opening(session, item.bad_records, checkpoints, explains)
+        return item.source.open(opening, starts.get(item.name))
     except StartRefused as refused:
         raise refusal_of(refused.problem) from None
 

@@ -22,9 +22,11 @@ from flareiac_spark.control import (
     StreamInput,
     job_spec_from_json,
 )
+from flareiac_spark.driver.bad_records import ERROR_CLASS as BAD_RECORD
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.counters import Counters
+from flareiac_spark.driver.inputs import explained
 from flareiac_spark.driver.log_lines import CAUSE
 from flareiac_spark.driver.refusal import Refusal, refusal_of
 from flareiac_spark.driver.restart_policy import RestartPolicy
@@ -161,7 +163,7 @@ class JobRunner(threading.Thread):
         except Exception as failure:  # noqa: BLE001 - a job's failure, whatever it is, is its status and never the driver's end
             if self._learns(spec, failure):
                 return 0.0
-            return self._failed(failure, budget)
+            return self._failed(spec, failure, budget)
         if result is None:
             self._become("stopped")
             self._log.info("stopped")
@@ -206,8 +208,8 @@ class JobRunner(threading.Thread):
             self._log.info("its queries were prepared ahead")
         return ready
 
-    def _failed(self, failure: Exception, budget: RestartPolicy) -> float | None:
-        cause, now = root_cause_of(failure), time.monotonic()
+    def _failed(self, spec: JobSpec, failure: Exception, budget: RestartPolicy) -> float | None:
+        cause, now = self._explained(spec, root_cause_of(failure)), time.monotonic()
         stack = stack_of(failure)
         if stack is None:
             self._log.error("failed: %s: %s", cause.error_class, cause.message, exc_info=failure)
@@ -225,6 +227,21 @@ class JobRunner(threading.Thread):
             return None
         self._become("backoff", last_error=cause, failures=budget.failures(now))
         return pause
+
+    def _explained(self, spec: JobSpec, cause: ErrorSummary) -> ErrorSummary:
+        """A bad record ends a query without much of an explanation: that is looked for now."""
+        if cause.error_class != BAD_RECORD:
+            return cause
+        folders = tuple(map(place_at, spec.query_names))
+        try:
+            session, message = self._around.new_session(), cause.message
+            for item in spec.inputs:
+                if isinstance(item, StreamInput):
+                    message = explained(session, item, message, folders)
+        except Exception as trouble:  # noqa: BLE001 - what failed is known, and is told without its reason
+            self._log.warning("the bad record cannot be read again: %s", root_cause_of(trouble).message)
+            return cause
+        return replace(cause, message=message)
 
     def _learns(self, spec: JobSpec, failure: Exception) -> bool:
         """Whether a source has met what it now knows: the batch is read again, and nothing has failed."""

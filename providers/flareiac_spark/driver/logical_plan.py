@@ -58,6 +58,12 @@ def columns(node: Any) -> list[str]:
     return [str(column.name()) for column in _items(node.output())]
 
 
+def condition_columns(node: Any) -> list[str]:
+    """The names of the columns that a filter's condition reads."""
+    read = node.condition().references().toSeq()
+    return [str(column.name()) for column in _items(read)]
+
+
 def is_deterministic(node: Any) -> bool:
     """Whether a node by itself gives the same rows of the same rows each time."""
     return all(expression.deterministic() for expression in _items(node.expressions()))

@@ -9,6 +9,9 @@ JSON is parsed once, with a member of our own in the place of the last brace: ``
 ``{"a": 1,"NAME":true}``. That member belongs to the object exactly where the last brace ends it, so that text
 after the object is seen. Its name is random: no record can hold it.
 
+Spark compiles no projection that parses JSON or CSV. So what is computed of a value as a whole stands in a
+projection before it, and what need not be known of a good record is not carried through (both measured).
+
 Options are always given to the functions: without them Spark's optimizer prunes the schema of ``from_json``
 to the columns that a query reads, and the other columns would not be judged.
 """
@@ -16,7 +19,7 @@ to the columns that a query reads, and the other columns would not be judged.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from secrets import token_hex
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import resolve_all
@@ -32,13 +35,22 @@ STAYS: Final = "spark_partition_id() >= 0"
 computed once more.
 """
 ONCE: Final = "__flareiac_once"
-"""The column of a projection that holds ``STAYS`` alone."""
-_NO_FIT: Final = "the value does not fit the columns"
+"""The column of a projection that holds ``STAYS``: a filter that reads it does not pass the projection."""
+NO_FIT: Final = "the value does not fit the columns"
+"""The error of a record of which no more is known."""
 _DECODED: Final = "__flareiac_decoded"
+_APART: Final = "__flareiac_apart"
+"""As ``ONCE``, of the projection before: Spark keeps the two apart."""
+_TEXT: Final = "__flareiac_text"
+"""What is parsed."""
+_IS_TEXT: Final = "__flareiac_is_text"
+"""Whether the value is text in UTF-8; null where there is none."""
 _CORRUPT: Final = "__flareiac_corrupt"
 _BLANK: Final = " \t\n\r"
 """What may stand around JSON."""
 _BRACE: Final = "X'7D'"
+_OPEN: Final = "X'7B'"
+_BLANKS: Final = "X'20', X'09', X'0A', X'0D'"
 _COMMENTS: Final = "allowComments"
 _NESTING: Final = "maxNestingDepth"
 _DEEPEST: Final = 1000
@@ -47,27 +59,45 @@ _AROUND: Final = 2
 """Levels of nesting around a text."""
 
 
-def decode_text(
-    frame: Any,
-    value: str,
-    format: Literal["json", "csv"],  # noqa: A002 - the word of the attribute
-    columns: tuple[SpecColumn, ...],
-    options: Mapping[str, str],
-    schema: Callable[[tuple[SpecColumn, ...]], Any],
-) -> Any:
-    """The frame with ``columns``, decoded from its column ``value`` (text or binary), with ``ERROR`` and
-    ``GOOD``.
-
-    ``options`` are those of Spark's reader, ``schema`` gives columns as a DDL text.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """How text is read: ``options`` are those of Spark's reader, ``schema`` gives columns as a DDL text.
+    ``explained``: whether it is told of each bad record why it is bad. What tells it reads a record again for
+    each column, and to plan that takes as long as the rest of a simple query (measured).
     """
-    given = permissive(options)
-    decoder = _Decoder(format=format, columns=columns, options=given, schema=schema, value=quote(value))
-    required = frame.sparkSession.createDataFrame([], schema(columns)).schema
-    kept = [quote(name) for name in frame.columns]
-    decoded = frame.selectExpr(*kept, f"{decoder.whole} AS {_DECODED}")
+
+    format: str
+    options: Mapping[str, str]
+    schema: Callable[[tuple[SpecColumn, ...]], Any]
+    explained: bool
+
+    def decoder(self, columns: tuple[SpecColumn, ...], value: str = "") -> "_Decoder":
+        """Of the column ``value``, where there is one."""
+        return _Decoder(
+            format=self.format,
+            columns=columns,
+            options=permissive(self.options),
+            schema=self.schema,
+            value=quote(value),
+        )
+
+
+def decode_text(frame: Any, value: str, columns: tuple[SpecColumn, ...], text: Text) -> Any:
+    """The frame with ``columns``, decoded from its column ``value`` (text or binary), ``GOOD``, ``ERROR``
+    and ``ONCE``. Where records are not explained, ``ERROR`` is ``NO_FIT`` of each, also of one that is good,
+    and ``value`` may be left out.
+    """
+    decoder = text.decoder(columns, value)
+    required = frame.sparkSession.createDataFrame([], text.schema(columns)).schema
+    carried = [quote(name) for name in frame.columns if name != value or text.explained or decoder.rereads]
+    read = frame.selectExpr(*carried, *decoder.prepared, f"{STAYS} AS {_APART}")
+    decoded = read.selectExpr(
+        *carried, _IS_TEXT, f"{decoder.whole} AS {_DECODED}", f"{_APART} AND {STAYS} AS {ONCE}"
+    )
     fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
-    judged = f"{decoder.good(required)} AS {GOOD}", f"{decoder.error(required)} AS {ERROR}"
-    return decoded.selectExpr(*kept, *fields, *judged)
+    error = decoder.error(required) if text.explained else literal(NO_FIT)
+    judged = f"{decoder.good(required)} AS {GOOD}", f"{error} AS {ERROR}", ONCE
+    return decoded.selectExpr(*carried, *fields, *judged)
 
 
 def permissive(options: Mapping[str, str]) -> dict[str, str]:
@@ -82,21 +112,19 @@ def with_corrupt(ddl: str) -> str:
     return f"{ddl}, {_CORRUPT} STRING"
 
 
-def marked_files(
-    frame: Any,
-    format: str,  # noqa: A002 - the word of the attribute
-    columns: tuple[SpecColumn, ...],
-    options: Mapping[str, str],
-    schema: Callable[[tuple[SpecColumn, ...]], Any],
-) -> Any:
-    """A frame of files that were read with ``permissive`` and ``with_corrupt``, with ``GOOD`` and ``MARKER``.
+def marked_files(frame: Any, columns: tuple[SpecColumn, ...], text: Text) -> Any:
+    """A frame of files that were read with ``permissive`` and ``with_corrupt``, with ``GOOD``, and with
+    ``MARKER`` where bad records are explained.
 
     A record whose only fault is that a required value is missing has no text of its own: its columns stand
     for it.
     """
-    decoder = _Decoder(format=format, columns=columns, options=permissive(options), schema=schema)
-    required = frame.sparkSession.createDataFrame([], schema(columns)).schema
+    decoder = text.decoder(columns)
+    required = frame.sparkSession.createDataFrame([], text.schema(columns)).schema
     names = [quote(column.name) for column in columns]
+    if not text.explained:
+        is_bad = (f"{_CORRUPT} IS NOT NULL", *(found for found, _ in missing_values(columns, required)))
+        return frame.selectExpr(*names, f"NOT ({' OR '.join(is_bad)}) AS {GOOD}")
     raw = f"coalesce({_CORRUPT}, to_json(struct({', '.join(names)})))"
     error = decoder.file_error(required)
     found = frame.selectExpr(*names, _CORRUPT, "_metadata", f"{error} AS {ERROR}")
@@ -163,35 +191,46 @@ class _Decoder:
         return f"CAST({self.value} AS STRING)"
 
     @property
+    def prepared(self) -> tuple[str, str]:
+        """What is computed before a value is parsed."""
+        parsed = self._ended if self.format == "json" else self.text
+        is_text = f"CASE WHEN {self.value} IS NOT NULL THEN is_valid_utf8({self.text}) END"
+        return f"{parsed} AS {_TEXT}", f"{is_text} AS {_IS_TEXT}"
+
+    @property
+    def rereads(self) -> bool:
+        """Whether a record is judged by its value once more."""
+        return self.format != "json" or self._allows_comments
+
+    @property
     def whole(self) -> str:
         """The struct that holds all columns, and what says whether they are whole."""
-        if self.format != "json":
-            return self._from(self.text, with_corrupt(self.schema(self.columns)))
-        return self._from(self._ended, with_corrupt(self._members))
+        members = self._members if self.format == "json" else self.schema(self.columns)
+        return self._from(_TEXT, with_corrupt(members))
 
     def good(self, required: Any) -> str:
         """Whether a record that is decoded is good."""
         good = [
             self._is_one_object if self.format == "json" else self._is_one_line,
-            f"is_valid_utf8({self.text})",
+            _IS_TEXT,
             *(f"NOT ({condition})" for condition, _ in self._missing(required)),
         ]
-        return f"({self.value} IS NULL OR coalesce({' AND '.join(good)}, false))"
+        return f"({_IS_TEXT} IS NULL OR coalesce({' AND '.join(good)}, false))"
 
     def error(self, required: Any) -> str:
         """The error of a record that is decoded, null where it is good."""
         is_json = self.format == "json"
         explained = [
             (f"trim({self.text}) = ''", "the value is empty"),
-            (f"NOT is_valid_utf8({self.text})", "the value is not UTF-8 text"),
+            (f"NOT {_IS_TEXT}", "the value is not UTF-8 text"),
             *(self._json_errors(self.text) if is_json else self._csv_errors(self.text)),
-            (self._is_corrupt(self.text, with_corrupt(self.schema(self.columns))), _NO_FIT),
+            (self._is_corrupt(self.text, with_corrupt(self.schema(self.columns))), NO_FIT),
             *self._more_text(),
             *((condition, _missing(name)) for condition, name in self._missing(required)),
         ]
         whens = " ".join(f"WHEN {condition} THEN {literal(text)}" for condition, text in explained)
         good = f"WHEN {self.good(required)} THEN CAST(NULL AS STRING)"
-        return f"CASE {good} {whens} ELSE {literal(_NO_FIT)} END"
+        return f"CASE {good} {whens} ELSE {literal(NO_FIT)} END"
 
     def _missing(self, required: Any) -> tuple[tuple[str, str], ...]:
         return tuple(missing_values(self.columns, required, f"{_DECODED}."))
@@ -222,28 +261,31 @@ class _Decoder:
     @property
     def _ended(self) -> str:
         """The text with a member of our own in the place of its last brace. A text that does not end with a
-        brace is left as it is. Bytes are cut, because Spark counts the letters of a text to cut it.
+        brace is left as it is. Bytes are cut, because Spark counts the letters of a text to cut it. An object
+        without members has no place for one after a comma; what stands before its brace shows most others.
         """
-        content = f"CAST({self.value} AS BINARY)"
-        trimmed = f"CAST(trim(TRAILING {literal(_BLANK)} FROM {self.text}) AS BINARY)"
+        member, content = f'"{self._end}":true}}', f"CAST({self.value} AS BINARY)"
+        last, before = f"substring({content}, -1, 1)", f"substring({content}, -2, 1)"
+        trimmed = f"trim(TRAILING {literal(_BLANK)} FROM {self.text})"
+        has_brace = f"{last} = {_BRACE} OR {last} IN ({_BLANKS}) AND endswith({trimmed}, '}}')"
+        may_be_empty = f"({before} IN ({_OPEN}, {_BLANKS}) OR {last} <> {_BRACE})"
+        is_empty = f"{may_be_empty} AND translate({self.text}, {literal(_BLANK)}, '') = '{{}}'"
+        length = f"octet_length(CASE WHEN {last} = {_BRACE} THEN {self.text} ELSE {trimmed} END)"
+        cut = f"substring({content}, 1, {length} - 1)"
+        longer = f"CAST(concat({cut}, CAST({literal(f',{member}')} AS BINARY)) AS STRING)"
         return (
-            f"CASE WHEN {_last(content)} = {_BRACE} THEN {self._with_end(content)} "
-            f"WHEN {_last(trimmed)} = {_BRACE} THEN {self._with_end(trimmed)} ELSE {self.text} END"
+            f"CASE WHEN NOT ({has_brace}) THEN {self.text} "
+            f"WHEN {is_empty} THEN {literal(f'{{{member}')} ELSE {longer} END"
         )
-
-    def _with_end(self, content: str) -> str:
-        member = f"""CAST(',"{self._end}":true}}' AS BINARY)"""
-        return f"CAST(concat(substring({content}, 1, octet_length({content}) - 1), {member}) AS STRING)"
 
     @property
     def _is_one_object(self) -> str:
         """Whether the text is one JSON object that fits, and nothing else: ``from_json`` stops after the
-        first one. An object without members has no place for one after a comma.
+        first one.
         """
         found = f"{_DECODED}.{_CORRUPT} IS NULL AND {_DECODED}.{self._end}"
-        is_empty = f"translate({self.text}, {literal(_BLANK)}, '') = '{{}}'"
         commented = f" OR {self._is_one_element}" if self._allows_comments else ""
-        return f"({found} OR {is_empty}{commented})"
+        return f"({found}{commented})"
 
     @property
     def _allows_comments(self) -> bool:
@@ -310,10 +352,6 @@ class _Decoder:
         name = next((name for name in self.options if name.lower() == _NESTING.lower()), _NESTING)
         deepest = self.options.get(name, str(_DEEPEST))
         return {**self.options, name: str(int(deepest) + _AROUND) if deepest.isdecimal() else deepest}
-
-
-def _last(content: str) -> str:
-    return f"substring({content}, -1, 1)"
 
 
 def _misfit(column: SpecColumn) -> str:

@@ -86,8 +86,12 @@ class Opening(Protocol):
     @property
     def bad_records(self) -> str:
         """What becomes of records that cannot be read (``bad_records.Action``), empty where they fail the
-        job. A source that decodes marks them all the same.
+        job. A source that decodes judges them all the same.
         """
+
+    @property
+    def explains(self) -> bool:
+        """Whether what is known of each bad record is wanted, and why it is bad."""
 
 
 class ResolvedSource(ABC):
@@ -142,6 +146,13 @@ class ResolvedSource(ABC):
         """
         del message, checkpoints
         return False
+
+    def explained(self, complaint: str, opening: Opening) -> str:
+        """What a query says of the bad record that ended it, with the reason where the source can find one by
+        reading the record again. Raises what Spark raises.
+        """
+        del opening
+        return complaint
 
     def lost_in_flight(self, checkpoint: Place, conf: Mapping[str, str]) -> LostRows | None:
         """What the batch in flight of a checkpoint would miss. ``conf``: the job's. Raises ``Damaged``,

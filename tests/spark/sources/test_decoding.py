@@ -15,7 +15,7 @@ from flareiac_spark.control import StreamInput
 from flareiac_spark.driver.bad_records import taken_off
 from flareiac_spark.driver.column_types import spark_columns
 from flareiac_spark.sources.bad_records import GOOD as JUDGED
-from flareiac_spark.sources.decoding import ERROR, complaint, decode_text, marker
+from flareiac_spark.sources.decoding import ERROR, ONCE, Text, complaint, decode_text
 from flareiac_spark.sources.kafka.resolved import ResolvedKafka
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support.spark_session import spark_session
@@ -54,8 +54,19 @@ def decoded(
     format: Any = "json",  # noqa: A002 - as the helper calls it
     **options: str,
 ) -> Any:
+    return read_as(
+        spark, values, columns, Text(format=format, options=options, schema=spark_columns, explained=True)
+    )
+
+
+def unexplained(spark: Any, values: list[Any], columns: tuple[SpecColumn, ...], format: str = "json") -> Any:  # noqa: A002 - as the helper calls it
+    text = Text(format=format, options={}, schema=spark_columns, explained=False)
+    return read_as(spark, values, columns, text)
+
+
+def read_as(spark: Any, values: list[Any], columns: tuple[SpecColumn, ...], text: Text) -> Any:
     frame = spark.createDataFrame([(at, value) for at, value in enumerate(values)], "at_ int, v binary")
-    return decode_text(frame, "v", format, columns, options, spark_columns)
+    return decode_text(frame, "v", columns, text)
 
 
 def errors(
@@ -379,22 +390,25 @@ def test_a_filter_has_no_record_decoded_once_more(spark: Any, action: str) -> No
     columns = (SpecColumn(name="id", type="long", required=True), SpecColumn(name="name", type="string"))
     source = ResolvedKafka(client={}, format="json", topics=("places",), columns=columns)
     item = StreamInput(name="raw", source=source, bad_records=action)
-    found = decoded(spark, [b'{"id": 1}', b'{"id": 2}', b'{"id": 3}'], columns)
-    said = marker({"raw": "v", "error": ERROR}) if action else complaint("'here'")
-    frame = taken_off(found.selectExpr("id", "name", JUDGED, said), item)
-    assert decodings(frame.where("id > 1").selectExpr("id + 1 AS id")) == decodings(frame) > 0
+    values = [b'{"id": 1}', b'{"id": 2}', b'{"id": 3}']
+    found = unexplained(spark, values, columns)
+    said = [] if action else [complaint("'here'")]
+    frame = taken_off(found.selectExpr("id", "name", f"{JUDGED} AND {ONCE} AS {JUDGED}", *said), item)
+    assert decodings(frame.where("id > 1").selectExpr("id + 1 AS id")) == decodings(frame) == 1
     assert sorted(row[0] for row in frame.where("id > 1").collect()) == [2, 3]
 
 
-@pytest.mark.parametrize("action", ["drop", "null"])
-def test_what_is_not_asked_is_not_planned(spark: Any, action: str) -> None:
-    """Why a record is bad is told where it ends the job or is kept."""
-    source = ResolvedKafka(client={}, format="json", topics=("places",), columns=PAIR)
-    item = StreamInput(name="raw", source=source, bad_records=action)
-    found = decoded(spark, [b'{"id": 1}', b'{"id": "x"}'], PAIR)
-    frame = taken_off(found.selectExpr("id", "name", JUDGED, marker({"raw": "v", "error": ERROR})), item)
-    assert decodings(frame) == 1
-    assert [row[0] for row in frame.collect()] == [1, *([None] if action == "null" else [])]
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_a_record_is_judged_the_same_where_it_is_not_explained(spark: Any, kind: str) -> None:
+    texts = [*GOOD, *(value for value, _ in BAD), "7,x", "7,x,y", "x,7", None]
+    raw = [text.encode() if isinstance(text, str) else text for text in texts]
+    columns = COLUMNS if kind == "json" else PAIR
+    found = [
+        [row[JUDGED] for row in read(spark, raw, columns, kind).orderBy("at_").collect()]
+        for read in (decoded, unexplained)
+    ]
+    assert found[0] == found[1]
+    assert set(found[0]) == {True, False}
 
 
 def decodings(frame: Any) -> int:

@@ -15,7 +15,7 @@ from flareiac_spark.sources.avro.known import NotedSchemas, new_id_text
 from flareiac_spark.sources.avro.reading import MARK, reading
 from flareiac_spark.sources.avro.texts import clause
 from flareiac_spark.sources.avro.types import AvroType, Record, parse
-from flareiac_spark.sources.decoding import ERROR, missing_values, quote
+from flareiac_spark.sources.decoding import ERROR, ONCE, STAYS, missing_values, quote
 from flareiac_spark.sources.resolved import SpecColumn
 
 HEADER_BYTES: Final = 5
@@ -70,8 +70,8 @@ class Written:
 
 
 def decode_avro(frame: Any, value: str, writers: Writers, columns: tuple[SpecColumn, ...], ddl: Ddl) -> Any:
-    """The frame with ``columns``, decoded from its column ``value`` of bytes, and with ``ERROR``: why the
-    record is bad, null where it is good. A null value gives nulls and is good.
+    """The frame with ``columns``, decoded from its column ``value`` of bytes, ``ONCE`` and ``ERROR``: why
+    the record is bad, null where it is good. A null value gives nulls and is good.
     """
     plain = tuple(
         SpecColumn(name=column.name, type=nullable_text(declared(column.type))) for column in columns
@@ -82,11 +82,9 @@ def decode_avro(frame: Any, value: str, writers: Writers, columns: tuple[SpecCol
     sql = _Sql(value=quote(value), struct=struct, columns=columns, missing=missing)
     found = written(writers, sql.value, Branches(struct=struct, misfit=sql.misfit, branch=sql.branch))
     fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
-    return (
-        frame.selectExpr("*", f"{found.decoded} AS {_DECODED}")
-        .selectExpr("*", *fields, f"{sql.error(found)} AS {ERROR}")
-        .drop(_DECODED)
-    )
+    kept = [quote(name) for name in frame.columns]
+    read = frame.selectExpr(*kept, f"{found.decoded} AS {_DECODED}", f"{STAYS} AS {ONCE}")
+    return read.selectExpr(*kept, *fields, f"{sql.error(found)} AS {ERROR}", ONCE)
 
 
 def written(writers: Writers, value: str, branches: Branches) -> Written:

@@ -33,9 +33,9 @@ _PARTS: Final = ("before", "after", "source", "op")
 def decode_envelopes(
     frame: Any, value: str, writers: Writers, columns: tuple[SpecColumn, ...], decoding: "Decoding"
 ) -> Any:
-    """The frame with ``columns``, decoded from its column ``value`` of bytes, and with ``ERROR``: why the
-    record is bad, null where it is good. Those of ``CHANGE`` always are among the columns. Values that are
-    null, and messages that are no changes, are left out.
+    """The frame with ``columns``, decoded from its column ``value`` of bytes, ``ONCE`` and ``ERROR``: why
+    the record is bad, null where it is good. Those of ``CHANGE`` always are among the columns. Values that
+    are null, and messages that are no changes, are left out.
     """
     row = of_row(columns)
     sql = _Sql(columns=row, options=decoding.options, ddl=decoding.ddl)
@@ -51,7 +51,7 @@ def decode_envelopes(
     unread = (f"{_DECODED}.`{MARK}` IS NULL", found.unread)
     error = text_of((*found.errors, unread, *sql.errors, *sql.envelope.missing(missing)))
     fields = [f"{_DECODED}.row.{quote(column.name)} AS {quote(column.name)}" for column in row]
-    return read.selectExpr(*kept, *fields, *sql.envelope.change, f"{error} AS {ERROR}")
+    return read.selectExpr(*kept, *fields, *sql.envelope.change, f"{error} AS {ERROR}", ONCE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

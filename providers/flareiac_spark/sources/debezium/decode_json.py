@@ -42,9 +42,9 @@ _FIELDS: Final = "map<string,variant>"
 def decode_json(
     frame: Any, value: str, columns: tuple[SpecColumn, ...], options: Mapping[str, str], ddl: Ddl
 ) -> Any:
-    """The frame with ``columns``, decoded from its column ``value`` of bytes, and with ``ERROR``: why the
-    record is bad, null where it is good. Those of ``CHANGE`` always are among the columns. Values that are
-    null, and messages that are no changes, are left out.
+    """The frame with ``columns``, decoded from its column ``value`` of bytes, ``ONCE`` and ``ERROR``: why
+    the record is bad, null where it is good. Those of ``CHANGE`` always are among the columns. Values that
+    are null, and messages that are no changes, are left out.
     """
     row = of_row(columns)
     reading = _Reading(columns=row, options=options)
@@ -57,7 +57,8 @@ def decode_json(
         if any(part.endswith(f" AS {_OP}") for part in step):
             found = found.where(f"{ONCE} AND ({_OP} IS NULL OR {_OP} <> {literal(MESSAGE)})")
     error = text_of((*reading.errors, *reading.envelope.missing(missing)))
-    return found.selectExpr(*kept, *fields_of(_DECODED, row), *reading.envelope.change, f"{error} AS {ERROR}")
+    fields = *fields_of(_DECODED, row), *reading.envelope.change
+    return found.selectExpr(*kept, *fields, f"{error} AS {ERROR}", ONCE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ class _Reading:
         )
         kept = (_TEXT, _WHOLE, _PAYLOAD, _OP)
         yield *kept, f"{self._held} AS {_HELD}"
-        yield *kept, _HELD, f"{self._decoded(ddl)} AS {_DECODED}"
+        yield *kept, _HELD, f"{self._decoded(ddl)} AS {_DECODED}", f"{STAYS} AS {ONCE}"
 
     @property
     def errors(self) -> Cases:

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any, Final, Literal
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.decoding import marked_files, permissive, with_corrupt
+from flareiac_spark.sources.decoding import Text, marked_files, permissive, with_corrupt
 from flareiac_spark.sources.files.in_flight import missing_in_flight
 from flareiac_spark.sources.reader_options import strict
 from flareiac_spark.sources.resolved import LostRows, Opening, ResolvedSource, SpecColumn
@@ -38,7 +38,10 @@ class ResolvedFiles(ResolvedSource):
         frame = reader.load(self.path)
         if not opening.bad_records:
             return frame
-        return marked_files(frame, self.format, self.columns, self.options, opening.schema)
+        text = Text(
+            format=self.format, options=self.options, schema=opening.schema, explained=opening.explains
+        )
+        return marked_files(frame, self.columns, text)
 
     def lost_in_flight(self, checkpoint: Place, conf: Mapping[str, str]) -> LostRows | None:
         # A log does not name its stream: where another one reads files, too, its lost files count here.

@@ -2,7 +2,7 @@
 
 A decoder takes a frame with a column ``VALUE_BYTES`` and gives the same frame with the declared columns and
 ``ERROR`` beside those that it had: why a record cannot be read, null where it can. One that judges a record
-without explaining it gives ``GOOD``, too.
+without explaining it gives ``GOOD``, too. One that judges gives ``ONCE``.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from flareiac_spark.sources.avro.types import parse
 from flareiac_spark.sources.debezium.decode_avro import Decoding as Envelopes
 from flareiac_spark.sources.debezium.decode_avro import decode_envelopes
 from flareiac_spark.sources.debezium.decode_json import decode_json
-from flareiac_spark.sources.decoding import ERROR, decode_text
+from flareiac_spark.sources.decoding import ERROR, Text, decode_text
 from flareiac_spark.sources.kafka.avro_values import AvroValues
 from flareiac_spark.sources.kafka.formats import DEBEZIUM_AVRO, DEBEZIUM_JSON
 from flareiac_spark.sources.resolved import Opening, SpecColumn
@@ -43,8 +43,9 @@ def decoded(frame: Any, format: str, decoding: Decoding) -> Any:  # noqa: A002 -
 
 def _texts(kind: Literal["json", "csv"]) -> Decode:
     def decode(frame: Any, decoding: Decoding) -> Any:
-        schema = decoding.opening.schema
-        return decode_text(frame, VALUE_BYTES, kind, decoding.columns, decoding.options, schema)
+        opening = decoding.opening
+        text = Text(format=kind, options=decoding.options, schema=opening.schema, explained=opening.explains)
+        return decode_text(frame, VALUE_BYTES, decoding.columns, text)
 
     return decode
 

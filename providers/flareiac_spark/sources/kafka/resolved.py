@@ -1,6 +1,7 @@
 """Topics as the driver reads them. Travels with it."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import field
@@ -11,8 +12,8 @@ from flareiac.sdk import name_patterns
 from flareiac_spark.sources.avro.known import new_id_in
 from flareiac_spark.sources.avro.notes import known_schemas, want
 from flareiac_spark.sources.avro.registry import RegistryProblem
-from flareiac_spark.sources.bad_records import GOOD, QUARANTINE
-from flareiac_spark.sources.decoding import ERROR, complaint, marker, quote
+from flareiac_spark.sources.bad_records import GOOD
+from flareiac_spark.sources.decoding import ERROR, NO_FIT, ONCE, complaint, literal, marker, quote
 from flareiac_spark.sources.kafka.avro_values import AvroValues
 from flareiac_spark.sources.kafka.cluster import TIMEOUTS, Cluster, FoundTopics, NotAnswered, TopicIds
 from flareiac_spark.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
@@ -58,11 +59,7 @@ from flareiac_spark.sources.resolved import (
 )
 from flareiac_spark.storage import Place
 
-_PLACE: Final = (
-    "topic AS __flareiac_topic",
-    "partition AS __flareiac_partition",
-    "offset AS __flareiac_offset",
-)
+_NUMBERS: Final = ("partition AS __flareiac_partition", "offset AS __flareiac_offset")
 _KNOWN: Final = {
     "raw": VALUE_BYTES,
     "error": ERROR,
@@ -74,8 +71,11 @@ _KNOWN: Final = {
 _PLACE_TEXT: Final = (
     "concat('topic ', __flareiac_topic, ', partition ', __flareiac_partition, ', offset ', __flareiac_offset)"
 )
+_UNEXPLAINED: Final = re.compile(rf"{re.escape(NO_FIT)}; in topic (\S+), partition (\d+), offset (\d+)")
+"""What is said of a record that was not explained."""
 _ASKS: Final = {"fetchOffset.numRetries": "9"}
 """How often Spark asks for offsets before it gives up."""
+_ASKED_ONCE: Final = {"fetchOffset.numRetries": "1"}
 _KEYS: Final = {"string": "CAST(key AS STRING)", "binary": "key"}
 
 
@@ -198,17 +198,45 @@ class ResolvedKafka(ResolvedSource):
     def open(self, opening: Opening, start: int | None) -> Any:
         options = {**self._limits, **self._subscription, **self._starting(start, opening), **self._client}
         records = opening.session.readStream.format("kafka").options(**options).load()
-        names = [column.name for column in self.columns]
+        read = self._decoded(records, opening)
+        names = [quote(column.name) for column in self.columns]
+        if self.format in VALUE:
+            return read.selectExpr(*names)
+        good = GOOD if GOOD in read.columns else f"{ERROR} IS NULL"
+        return read.selectExpr(*names, f"{good} AND {ONCE} AS {GOOD}", *_said(opening))
+
+    def _decoded(self, records: Any, opening: Opening) -> Any:
+        """What its decoder makes of the records of Spark's reader, with the columns beside their values."""
+        names = {column.name for column in self.columns}
         beside = [f"{of} AS {name}" for name, of in self._beside.items() if name in names]
-        frame = records.selectExpr(f"value AS {VALUE_BYTES}", *_PLACE, *beside)
+        frame = records.selectExpr(f"value AS {VALUE_BYTES}", *self._place, *beside)
         decoding = Decoding(
             opening=opening, columns=self.judged_columns, options=self.options, avro=self.avro
         )
-        read = decoded(frame, self.format, decoding)
-        if self.format in VALUE:
-            return read.selectExpr(*map(quote, names))
-        good = GOOD if GOOD in read.columns else f"{ERROR} IS NULL AS {GOOD}"
-        return read.selectExpr(*map(quote, names), good, _said(opening.bad_records))
+        return decoded(frame, self.format, decoding)
+
+    @property
+    def _place(self) -> tuple[str, ...]:
+        """The columns that say where a record is."""
+        topic = literal(self.topics[0]) if len(self.topics) == 1 else "topic"
+        return f"{topic} AS __flareiac_topic", *_NUMBERS
+
+    def explained(self, complaint: str, opening: Opening) -> str:
+        found = _UNEXPLAINED.search(complaint)
+        if found is None:
+            return complaint
+        topic, partition, offset = found.group(1), found.group(2), int(found.group(3))
+        options = {
+            "assign": json.dumps({topic: [int(partition)]}),
+            "startingOffsets": json.dumps({topic: {partition: offset}}),
+            "endingOffsets": json.dumps({topic: {partition: offset + 1}}),
+            "includeHeaders": "true",
+            **self._client,
+            **_ASKED_ONCE,
+        }
+        record = opening.session.read.format("kafka").options(**options).load()
+        said = [row[ERROR] for row in self._decoded(record, opening).select(ERROR).collect()]
+        return complaint.replace(NO_FIT, said[0], 1) if said and said[0] else complaint
 
     @property
     def judged_columns(self) -> tuple[SpecColumn, ...]:
@@ -298,12 +326,11 @@ def _note(checkpoint: Place, known: TopicNotes, found: TopicIds) -> None:
         write_notes(checkpoint, joined)
 
 
-def _said(action: str) -> str:
-    """What is said of a bad record."""
-    if not action:
-        return complaint(_PLACE_TEXT)
-    # The value is carried along only where a table takes it
-    return marker({name: of for name, of in _KNOWN.items() if name != "raw" or action == QUARANTINE})
+def _said(opening: Opening) -> tuple[str, ...]:
+    """What is said of a bad record: where one ends the job, or is kept."""
+    if opening.explains:
+        return (marker(_KNOWN),)
+    return () if opening.bad_records else (complaint(_PLACE_TEXT),)
 
 
 def _at(moment: int) -> dict[str, str]:

@@ -16,7 +16,7 @@ from flareiac_spark.sources.avro.decode import Framed, Plain, Writers, decode_av
 from flareiac_spark.sources.avro.known import NotedSchemas, new_id_in
 from flareiac_spark.sources.avro.spelling import spelled
 from flareiac_spark.sources.avro.types import Record, parse
-from flareiac_spark.sources.decoding import ERROR
+from flareiac_spark.sources.decoding import ERROR, ONCE
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support import avro_values
 from tests.support.avro_values import Json, encoded, framed
@@ -88,7 +88,8 @@ def rows(
     frame = decode_avro(
         spark.createDataFrame(data, "at_ int, v binary"), "v", writers, columns, spark_columns
     )
-    assert frame.columns == ["at_", "v", *(column.name for column in columns), ERROR]
+    assert frame.columns == ["at_", "v", *(column.name for column in columns), ERROR, ONCE]
+    frame = frame.drop(ONCE)
     return [row.asDict(recursive=True) for row in frame.orderBy("at_").collect()]
 
 

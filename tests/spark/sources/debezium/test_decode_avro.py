@@ -16,7 +16,7 @@ from flareiac_spark.sources.avro.spelling import spelled
 from flareiac_spark.sources.avro.types import parse
 from flareiac_spark.sources.debezium.decode_avro import Decoding, decode_envelopes
 from flareiac_spark.sources.debezium.names import CHANGE
-from flareiac_spark.sources.decoding import ERROR
+from flareiac_spark.sources.decoding import ERROR, ONCE
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support.avro_values import encoded, framed
 from tests.support.debezium import (
@@ -71,7 +71,7 @@ def decoded(
     found = decode_envelopes(frame, "v", writers, (*columns, *_CHANGE), how)
     for name in [column.name for column in (*columns, *_CHANGE) if column.type == "timestamptz"]:
         found = found.withColumn(name, unix_micros(name))
-    return [row.asDict() for row in found.orderBy("at_").drop("at_", "v").collect()]
+    return [row.asDict() for row in found.orderBy("at_").drop("at_", "v", ONCE).collect()]
 
 
 def known(schemas: Mapping[int, Any]) -> Framed:

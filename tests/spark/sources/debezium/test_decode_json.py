@@ -14,7 +14,7 @@ from pyspark.sql.functions import unix_micros
 from flareiac_spark.driver.column_types import spark_columns
 from flareiac_spark.sources.debezium.decode_json import decode_json
 from flareiac_spark.sources.debezium.names import CHANGE
-from flareiac_spark.sources.decoding import ERROR
+from flareiac_spark.sources.decoding import ERROR, ONCE
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support.debezium import (
     MYSQL,
@@ -64,7 +64,7 @@ def decoded(
     moments = [column.name for column in (*columns, *_CHANGE) if column.type == "timestamptz"]
     for name in moments:  # PySpark gives them in the zone of this process
         found = found.withColumn(name, unix_micros(name))
-    return [row.asDict() for row in found.orderBy("at_").drop("at_", "v").collect()]
+    return [row.asDict() for row in found.orderBy("at_").drop("at_", "v", ONCE).collect()]
 
 
 def error(spark: Any, value: Any, columns: tuple[SpecColumn, ...] = (_ID,), **options: str) -> Any:
