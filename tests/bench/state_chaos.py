@@ -1,12 +1,14 @@
 """Seeded runs of competing commands that are killed, on each remote state backend."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.bench.figure import Figure, remark
 from tests.state.chaos import Outcome, runs
 from tests.state.remote_places import postgresql_place, postgresql_server, s3_place, s3_server
+
+_TOLD_EVERY = 20
 
 
 def state_chaos(directory: Path, count: int, seed: int) -> Iterator[Figure]:
@@ -23,10 +25,16 @@ def state_chaos(directory: Path, count: int, seed: int) -> Iterator[Figure]:
         yield from _figures("postgresql", runs(places, seeds, directory / "postgresql"))
 
 
-def _figures(backend: str, outcomes: Sequence[Outcome]) -> Iterator[Figure]:
+def _figures(backend: str, all_: Iterable[Outcome]) -> Iterator[Figure]:
+    outcomes: list[Outcome] = []
+    for outcome in all_:
+        outcomes.append(outcome)
+        if outcome.problem or outcome.unanswered:
+            remark(f"{backend}, seed {outcome.seed}: {outcome.problem or outcome.unanswered}")
+        if not len(outcomes) % _TOLD_EVERY:
+            bad = sum(bool(outcome.problem) for outcome in outcomes)
+            remark(f"{backend}: {len(outcomes)} runs, {bad} of them wrong")
     wrong = [outcome for outcome in outcomes if outcome.problem]
-    for outcome in wrong:
-        remark(f"{backend}, seed {outcome.seed}: {outcome.problem}")
     yield Figure(
         name=f"runs on {backend} that lost or doubled a record, or did not heal",
         value=len(wrong),
@@ -34,6 +42,7 @@ def _figures(backend: str, outcomes: Sequence[Outcome]) -> Iterator[Figure]:
         bar=0,
         detail={
             "runs": len(outcomes),
+            "of them without an answer of the server": sum(bool(outcome.unanswered) for outcome in outcomes),
             "killed": sum(outcome.killed for outcome in outcomes),
             "acknowledged": sum(outcome.acknowledged for outcome in outcomes),
         },

@@ -6,12 +6,13 @@ import multiprocessing
 import os
 import random
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from flareiac.sdk.state import StateUnreachable
 from tests.state.chaos_worker import Order, open_store, work
 from tests.state.conformance import ignore_wait
 from tests.state.remote_places import Remote
@@ -25,25 +26,33 @@ _ENVIRONMENT: Final = {**KEYS, "PGPASSWORD": PASSWORD, "AWS_CONFIG_FILE": "/dev/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a run; ``problem`` is empty when all is well."""
+    """What came of a run; ``problem`` is empty when all is well. ``unanswered``: the server of the test did
+    not answer, so that nothing is known of it.
+    """
 
     seed: int
     killed: int
     acknowledged: int
     problem: str
+    unanswered: str = ""
 
 
-def runs(remotes: Sequence[Remote], seeds: Sequence[int], directory: Path) -> list[Outcome]:
-    """One run at each place, some of them at the same time."""
+def runs(remotes: Sequence[Remote], seeds: Sequence[int], directory: Path) -> Iterator[Outcome]:
+    """One run at each place, some of them at the same time; each outcome when those before it are there."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.state.chaos_worker"])
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(
-            pool.map(
-                lambda pair: _run(context, pair[0], pair[1], directory / str(pair[1])),
-                zip(remotes, seeds, strict=True),
-            )
+        yield from pool.map(
+            lambda pair: _answered(context, pair[0], pair[1], directory / str(pair[1])),
+            zip(remotes, seeds, strict=True),
         )
+
+
+def _answered(context: object, remote: Remote, seed: int, directory: Path) -> Outcome:
+    try:
+        return _run(context, remote, seed, directory)
+    except StateUnreachable as trouble:
+        return Outcome(seed=seed, killed=0, acknowledged=0, problem="", unanswered=str(trouble))
 
 
 def _run(context: object, remote: Remote, seed: int, directory: Path) -> Outcome:
