@@ -39,8 +39,6 @@ ONCE: Final = "__flareiac_once"
 NO_FIT: Final = "the value does not fit the columns"
 """The error of a record of which no more is known."""
 _DECODED: Final = "__flareiac_decoded"
-_APART: Final = "__flareiac_apart"
-"""As ``ONCE``, of the projection before: Spark keeps the two apart."""
 _TEXT: Final = "__flareiac_text"
 """What is parsed."""
 _IS_TEXT: Final = "__flareiac_is_text"
@@ -90,9 +88,10 @@ def decode_text(frame: Any, value: str, columns: tuple[SpecColumn, ...], text: T
     decoder = text.decoder(columns, value)
     required = frame.sparkSession.createDataFrame([], text.schema(columns)).schema
     carried = [quote(name) for name in frame.columns if name != value or text.explained or decoder.rereads]
-    read = frame.selectExpr(*carried, *decoder.prepared, f"{STAYS} AS {_APART}")
+    # Spark joins no projections of which one reads what is not deterministic in the other
+    read = frame.selectExpr(*carried, *decoder.prepared, f"{STAYS} AS {ONCE}")
     decoded = read.selectExpr(
-        *carried, _IS_TEXT, f"{decoder.whole} AS {_DECODED}", f"{_APART} AND {STAYS} AS {ONCE}"
+        *carried, _IS_TEXT, f"{decoder.whole} AS {_DECODED}", f"{ONCE} AND {STAYS} AS {ONCE}"
     )
     fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
     error = decoder.error(required) if text.explained else literal(NO_FIT)

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from flareiac_spark.control import StreamInput
+from flareiac_spark.driver import logical_plan
+from flareiac_spark.driver.bad_records import judges as is_judged
 from flareiac_spark.driver.bad_records import taken_off
 from flareiac_spark.driver.column_types import spark_columns
 from flareiac_spark.sources.bad_records import GOOD as JUDGED
@@ -396,6 +398,19 @@ def test_a_filter_has_no_record_decoded_once_more(spark: Any, action: str) -> No
     frame = taken_off(found.selectExpr("id", "name", f"{JUDGED} AND {ONCE} AS {JUDGED}", *said), item)
     assert decodings(frame.where("id > 1").selectExpr("id + 1 AS id")) == decodings(frame) == 1
     assert sorted(row[0] for row in frame.where("id > 1").collect()) == [2, 3]
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_spark_takes_only_what_decodes_and_judges_for_not_deterministic(spark: Any, kind: str) -> None:
+    """A merge reads the records of a batch twice where that gives the same rows."""
+    source = ResolvedKafka(client={}, format=kind, topics=("places",), columns=PAIR)
+    found = unexplained(spark, [b'{"id": 1}'], PAIR, kind)
+    judged = found.selectExpr("id", "name", f"{JUDGED} AND {ONCE} AS {JUDGED}", complaint("'here'"))
+    frame = taken_off(judged, StreamInput(name="raw", source=source))
+    nodes = list(logical_plan.nodes(logical_plan.analysed(frame)))
+    others = [node for node in nodes if not is_judged(node)]
+    assert len(others) < len(nodes)
+    assert all(logical_plan.is_deterministic(node) for node in others)
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])
