@@ -8,7 +8,8 @@ from tests.bench.figure import Figure, remark
 from tests.state.chaos import Outcome, runs
 from tests.state.remote_places import postgresql_place, postgresql_server, s3_place, s3_server
 
-_TOLD_EVERY = 20
+_REPORTED_EVERY = 20
+"""Runs."""
 
 
 def state_chaos(directory: Path, count: int, seed: int) -> Iterator[Figure]:
@@ -31,7 +32,7 @@ def _figures(backend: str, all_: Iterable[Outcome]) -> Iterator[Figure]:
         outcomes.append(outcome)
         if outcome.problem or outcome.unanswered:
             remark(f"{backend}, seed {outcome.seed}: {outcome.problem or outcome.unanswered}")
-        if not len(outcomes) % _TOLD_EVERY:
+        if not len(outcomes) % _REPORTED_EVERY:
             bad = sum(bool(outcome.problem) for outcome in outcomes)
             remark(f"{backend}: {len(outcomes)} runs, {bad} of them wrong")
     wrong = [outcome for outcome in outcomes if outcome.problem]

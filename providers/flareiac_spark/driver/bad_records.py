@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ERROR_CLASS: Final = "BAD_RECORD"
+_OF: Final = "A record of the input {name} cannot be read: "
 _SAID: Final = re.compile(r"\[BAD_RECORD\] (.*)", re.DOTALL)
 _RECORD: Final = "__flareiac_record"
 _COUNT: Final = "bad"
@@ -106,6 +107,11 @@ def complaint_in(message: str) -> str | None:
     return f"{said}\n{_WAY_ON} {_FIXED}"
 
 
+def is_of(complaint: str, input_name: str) -> bool:
+    """Whether a complaint is about a record of this input."""
+    return complaint.startswith(_OF.format(name=input_name))
+
+
 def ways_on() -> str:
     """The lines to paste."""
     return _WAY_ON
@@ -133,5 +139,5 @@ def _known(output: TableOutput, input_name: str, job: str) -> list[str]:
 
 
 def _complaint(input_name: str) -> str:
-    begin = literal(f"[{ERROR_CLASS}] A record of the input {input_name} cannot be read: ")
+    begin = literal(f"[{ERROR_CLASS}] {_OF.format(name=input_name)}")
     return f"concat({begin}, {COMPLAINT}, '.')"

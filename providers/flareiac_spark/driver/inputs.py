@@ -2,7 +2,7 @@
 columns.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -72,10 +72,16 @@ def open_marked(
 
 
 def explained(
-    session: "SparkSession", item: StreamInput, complaint: str, checkpoints: tuple[Place, ...]
+    session: "SparkSession", inputs: Sequence[Input], complaint: str, checkpoints: tuple[Place, ...]
 ) -> str:
-    """What a query said of a bad record of this input, with the reason where it can be found."""
-    return item.source.explained(complaint, _Opening(session, item.bad_records, checkpoints, explains=True))
+    """What a query said of a bad record, with the reason where it can be found. Another input may have other
+    columns and, on another cluster, a topic of the same name: only the one that the complaint names is asked.
+    """
+    for item in inputs:
+        if isinstance(item, StreamInput) and bad_records.is_of(complaint, item.name):
+            opening = _Opening(session, item.bad_records, checkpoints, explains=True)
+            return item.source.explained(complaint, opening)
+    return complaint
 
 
 def _judged(

@@ -229,16 +229,13 @@ class JobRunner(threading.Thread):
         return pause
 
     def _explained(self, spec: JobSpec, cause: ErrorSummary) -> ErrorSummary:
-        """A bad record ends a query without much of an explanation: that is looked for now."""
+        """The cause with the reason why a record is bad, which the failed query does not give."""
         if cause.error_class != BAD_RECORD:
             return cause
         folders = tuple(map(place_at, spec.query_names))
         try:
-            session, message = self._around.new_session(), cause.message
-            for item in spec.inputs:
-                if isinstance(item, StreamInput):
-                    message = explained(session, item, message, folders)
-        except Exception as trouble:  # noqa: BLE001 - what failed is known, and is told without its reason
+            message = explained(self._around.new_session(), spec.inputs, cause.message, folders)
+        except Exception as trouble:  # noqa: BLE001 - the failure itself is known; only its reason is missing
             self._log.warning("the bad record cannot be read again: %s", root_cause_of(trouble).message)
             return cause
         return replace(cause, message=message)

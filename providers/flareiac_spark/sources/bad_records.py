@@ -1,9 +1,9 @@
 """What becomes of records that cannot be read, and what is known of each. Travels with the driver.
 
-A source judges each record in the column ``GOOD``, which is never null, and beside it gives either the column
-``MARKER``, null where the record is good, else a struct of ``MARKED``; or, where the first bad record ends
-the job, the column ``COMPLAINT``. A record that decodes only partly is bad. The driver takes these columns
-off.
+A source judges each record in the column ``GOOD``, which is never null. Beside it stands, where bad records
+are kept, the column ``MARKER``, null where the record is good, else a struct of ``MARKED``; and where the
+first bad record ends the job, the column ``COMPLAINT``. A record that decodes only partly is bad. The driver
+takes these columns off.
 """
 
 from collections.abc import Mapping

@@ -60,8 +60,8 @@ _AROUND: Final = 2
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
     """How text is read: ``options`` are those of Spark's reader, ``schema`` gives columns as a DDL text.
-    ``explained``: whether it is told of each bad record why it is bad. What tells it reads a record again for
-    each column, and to plan that takes as long as the rest of a simple query (measured).
+    ``explained``: whether each bad record comes with its reason. The expression for it parses a record again
+    for each column, and planning it takes as long as the rest of a simple query (measured).
     """
 
     format: str

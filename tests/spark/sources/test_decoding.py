@@ -4,6 +4,7 @@ that prunes what a query does not read.
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -16,6 +17,7 @@ from flareiac_spark.driver import logical_plan
 from flareiac_spark.driver.bad_records import judges as is_judged
 from flareiac_spark.driver.bad_records import taken_off
 from flareiac_spark.driver.column_types import spark_columns
+from flareiac_spark.driver.inputs import explained
 from flareiac_spark.sources.bad_records import GOOD as JUDGED
 from flareiac_spark.sources.decoding import ERROR, ONCE, Text, complaint, decode_text
 from flareiac_spark.sources.kafka.resolved import ResolvedKafka
@@ -398,6 +400,43 @@ def test_a_filter_has_no_record_decoded_once_more(spark: Any, action: str) -> No
     frame = taken_off(found.selectExpr("id", "name", f"{JUDGED} AND {ONCE} AS {JUDGED}", *said), item)
     assert decodings(frame.where("id > 1").selectExpr("id + 1 AS id")) == decodings(frame) == 1
     assert sorted(row[0] for row in frame.where("id > 1").collect()) == [2, 3]
+
+
+@pytest.mark.parametrize("action", ["drop", "null"])
+def test_what_is_not_asked_is_not_planned(spark: Any, action: str) -> None:
+    """Why a record is bad is computed where it is kept."""
+    source = ResolvedKafka(client={}, format="json", topics=("places",), columns=PAIR)
+    item = StreamInput(name="raw", source=source, bad_records=action)
+    found = unexplained(spark, [b'{"id": 1}', b'{"id": "x"}'], PAIR)
+    frame = taken_off(found.selectExpr("id", "name", f"{JUDGED} AND {ONCE} AS {JUDGED}"), item)
+    assert decodings(frame) == 1
+    assert [row[0] for row in frame.collect()] == [1, *([None] if action == "null" else [])]
+
+
+@pytest.mark.parametrize("query", ["SELECT count(*) FROM places", "SELECT name FROM places WHERE id > 5"])
+def test_a_query_that_would_drop_a_bad_record_ends_with_it(spark: Any, query: str) -> None:
+    source = ResolvedKafka(client={}, format="json", topics=("places",), columns=PAIR)
+    found = unexplained(spark, [b'{"id": 9}', b'{"id": "x"}'], PAIR)
+    judged = found.selectExpr("id", "name", f"{JUDGED} AND {ONCE} AS {JUDGED}", complaint("'here'"))
+    taken_off(judged, StreamInput(name="raw", source=source)).createOrReplaceTempView("places")
+    with pytest.raises(Exception, match="A record of the input raw cannot be read"):
+        spark.sql(query).collect()
+
+
+@pytest.mark.parametrize("named", ["raw", "raw_2"])
+def test_the_reason_is_asked_of_the_input_that_the_complaint_names(named: str) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Answering(ResolvedKafka):
+        def explained(self, complaint: str, opening: Any) -> str:
+            return f"explained by {self.topics[0]}"
+
+    both = [
+        StreamInput(name=name, source=Answering(client={}, format="json", topics=(name,)))
+        for name in ("raw", "raw_2")
+    ]
+    said = f"A record of the input {named} cannot be read: the value does not fit the columns"
+    assert explained(None, both, said, ()) == f"explained by {named}"  # type: ignore[arg-type]
+    assert explained(None, both, "another error", ()) == "another error"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])
