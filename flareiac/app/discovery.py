@@ -13,8 +13,7 @@ from flareiac.config.registry import Registry
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.provider import Function, Provider
-from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.provider import Function, Offered, Provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +30,7 @@ class Installed:
 def installed() -> Installed:
     """All installed providers. Raises ``Failure`` when two offer the same block type or function."""
     providers: dict[str, Provider] = {}
-    types: dict[str, ResourceType] = {}
+    offered: dict[str, Offered] = {}
     provider_of: dict[str, str] = {}
     functions: dict[str, Function] = {}
     versions: dict[str, str] = {}
@@ -42,14 +41,14 @@ def installed() -> Installed:
             versions[entry.dist.name] = entry.dist.version
     for provider in found:
         providers[provider.name] = provider
-        for kind in provider.resource_types():
-            _once(kind.name, types, provider.name)
-            types[kind.name], provider_of[kind.name] = kind, provider.name
+        for name, item in provider.resource_types().items():
+            _once(name, offered, provider.name)
+            offered[name], provider_of[name] = item, provider.name
         for function in provider.functions():
             _once(function.name, functions, provider.name)
             functions[function.name] = function
     registry = Registry(
-        types=types,
+        offered=offered,
         provider_of=provider_of,
         functions=tuple(functions.values()),
         backends=BACKEND_KINDS,

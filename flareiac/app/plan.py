@@ -244,7 +244,7 @@ def _figures(
         if (
             kind.maintainer is not None
             and isinstance(observed, Present)
-            and kind.maintainer.wants(item.attributes)
+            and kind.maintainer().wants(item.attributes)
         ):
             references = references_for(desired, snapshot, address, observations)
             asked = MeasureRequest(

@@ -122,7 +122,7 @@ def _weighed(
     """What the result is worth; it is recorded either way."""
     maintainer = ports.types[record.type].maintainer
     assert maintainer is not None, f"{record.type} is maintained and has no maintainer"
-    judgement = maintainer.judge(task, done.result)
+    judgement = maintainer().judge(task, done.result)
     wrong = tuple(item for item in judgement.diagnostics if item.severity is Severity.ERROR)
     run = LastRun(
         at=ports.maintenance.clock(),

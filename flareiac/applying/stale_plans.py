@@ -98,7 +98,7 @@ def _fresh_fingerprint(
         protected=resource.protected,
         disturbances=resource.disturbances,
     )
-    return planner.fingerprint(request)
+    return planner().fingerprint(request)
 
 
 def compare(address: str, before: Data, after: Data) -> list[StaleItem]:

@@ -235,10 +235,10 @@ def _embed_connections(evaluation: _Evaluation) -> None:
     """A connection type of which nothing is declared gets its embedded instance, so that it can be the
     default of an attribute.
     """
-    for name, kind in evaluation.registry.connection_defaults().items():
+    for name, kind in evaluation.registry.embedded_connections().items():
         if not _named(evaluation, name):
             address = Address(name, EMBEDDED)
-            _resolve(evaluation, address, kind, dict(kind.default or {}), (), None)
+            _resolve(evaluation, address, kind, {}, (), None)
             evaluation.instances[f"{name}.{EMBEDDED}"] = [None]
 
 
@@ -280,7 +280,7 @@ def _default_connections(evaluation: _Evaluation, kind: str) -> list[str]:
     wanted = set(_referred_types(evaluation.registry.types[kind].schema))
     return [
         f"{target}.{name}"
-        for target in sorted(evaluation.registry.implied_connections() & wanted)
+        for target in sorted(filter(evaluation.registry.is_implied, wanted))
         for name in _named(evaluation, target)
     ]
 
@@ -547,8 +547,7 @@ def _fill_connection(
     diagnostics: Diagnostics,
 ) -> None:
     name, taken = attribute
-    implied = evaluation.registry.implied_connections()
-    target = next((item for item in taken.to if item in implied), None)
+    target = next(filter(evaluation.registry.is_implied, taken.to), None)
     if target is None:
         return
     blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]

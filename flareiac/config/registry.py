@@ -1,40 +1,70 @@
 """What the installed providers offer, by name. A record; discovering them is the application's business."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from typing import Generic, TypeVar
 
 from flareiac.config.backend import NO_BACKENDS, BackendKinds
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.provider import Function
+from flareiac.sdk.provider import Function, Offered
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Block
+
+T = TypeVar("T")
+
+
+class _Made(Mapping[str, T], Generic[T]):
+    """Values that are made when they are asked for; the names are known before."""
+
+    def __init__(self, names: Mapping[str, object], make: Callable[[str], T]) -> None:
+        self._names, self._make = names, make
+        self._made: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        found = self._made.get(name)
+        if found is None:
+            if name not in self._names:
+                raise KeyError(name)
+            found = self._made[name] = self._make(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
-    """Resource types by block type, the provider of each, and the functions that providers add."""
+    """Block types as they are offered, the provider of each, and the functions that providers add.
 
-    types: Mapping[str, ResourceType]
+    ``types`` and ``schemas``, by block type, are loaded when they are asked for.
+    """
+
+    offered: Mapping[str, Offered]
     provider_of: Mapping[str, str]
     functions: tuple[Function, ...] = ()
     backends: BackendKinds = NO_BACKENDS
+    types: Mapping[str, ResourceType] = field(init=False)
+    schemas: Mapping[str, Block] = field(init=False)
 
-    @property
-    def schemas(self) -> Mapping[str, Block]:
-        """The schema of each block type."""
-        return {name: kind.schema for name, kind in self.types.items()}
+    def __post_init__(self) -> None:
+        types = _Made(self.offered, lambda name: self.offered[name].load())
+        object.__setattr__(self, "types", types)
+        object.__setattr__(self, "schemas", _Made(self.offered, lambda name: types[name].schema))
 
-    def connection_defaults(self) -> Mapping[str, ResourceType]:
+    def embedded_connections(self) -> Mapping[str, ResourceType]:
         """The connection types that have an embedded instance."""
-        return {
-            name: kind
-            for name, kind in self.types.items()
-            if kind.kind is Kind.CONNECTION and kind.default is not None
-        }
+        return {name: self.types[name] for name, item in self.offered.items() if item.embedded}
 
-    def implied_connections(self) -> frozenset[str]:
-        """The connection types of which the only one declared is meant where none is named."""
-        return frozenset(
-            name
-            for name, kind in self.types.items()
-            if kind.kind is Kind.CONNECTION and (kind.default is not None or kind.is_implied)
+    def is_implied(self, name: str) -> bool:
+        """Whether the only connection of this type that is declared is meant where none is named."""
+        if name not in self.offered:
+            return False
+        return self.offered[name].embedded or (
+            self.types[name].kind is Kind.CONNECTION and self.types[name].is_implied
         )

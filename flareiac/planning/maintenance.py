@@ -148,7 +148,7 @@ def wanting(
         maintainer = types[item.type].maintainer
         if maintainer is None or item.observed is None or item.action not in KEPT or item.proposal.blockers:
             continue
-        if maintainer.wants(item.proposal.planned or item.desired or {}):
+        if maintainer().wants(item.proposal.planned or item.desired or {}):
             found[address] = item
     return found
 
@@ -189,7 +189,7 @@ def tasks_of(
     maintainer = kind.maintainer
     assert maintainer is not None, f"{item.type} is maintained and has no maintainer"
     own = tuple(map(around.project.resolve, kind.places(attributes, item.identity, around.project)))
-    return maintainer.tasks(
+    return maintainer().tasks(
         TasksRequest(
             address=item.address,
             attributes=attributes,

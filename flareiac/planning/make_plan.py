@@ -234,7 +234,7 @@ def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Optio
     for item in unplanned:
         resource = inputs.desired.resources.get(item.address)
         maintainer = inputs.types[resource.address.type].maintainer if resource else None
-        if resource and maintainer and maintainer.wants(resource.attributes):
+        if resource and maintainer and maintainer().wants(resource.attributes):
             found.append(_left_out(item.address, item.diagnostic.line))
     return found
 

@@ -162,7 +162,8 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
     request = _request(context, case)
     kind = context.types[case.desired.address.type if case.desired else _recorded(case).type]
     assert kind.planner is not None, f"{kind.name} is managed and has no planner"
-    proposal = replace(kind.planner.plan(request), fingerprint=kind.planner.fingerprint(request))
+    planner = kind.planner()
+    proposal = replace(planner.plan(request), fingerprint=planner.fingerprint(request))
     provider = case.desired.provider if case.desired else _recorded(case).provider
     diagnostics.extend(violations(request, proposal, kind, provider))
     span = _span(case)

@@ -2,7 +2,7 @@
 from.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from flareiac.kernel.codes import CodeTable
@@ -29,6 +29,17 @@ class Function:
     variadic: tuple[str, Type] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """A block type by its name alone. ``load`` is called when a project has such a block or refers to one, so
+    that commands load what they use. ``embedded``: of connections; there is one without attributes where none
+    is declared.
+    """
+
+    load: Callable[[], ResourceType]
+    embedded: bool = False
+
+
 class Session(Protocol):
     """An open provider. Drivers are safe to use from several threads."""
 
@@ -42,7 +53,9 @@ class Provider(Protocol):
 
     name: str
 
-    def resource_types(self) -> Sequence[ResourceType]: ...
+    def resource_types(self) -> Mapping[str, Offered]:
+        """Its block types by name."""
+        ...
 
     def functions(self) -> Sequence[Function]: ...
 

@@ -78,9 +78,10 @@ class ResourceType:
     the meaning, types normalised, None for what is not managed. It reports what is wrong before any system is
     asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core adds the span.
     ``usages`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world
-    knows, by type. ``default`` is the decoded body of the embedded instance when none is declared
-    (connections only). ``is_implied``: an attribute that takes one and is left out means the only one that is
-    declared; so it does where there is a ``default``. ``maintainer`` decides what work is due.
+    knows, by type. ``is_implied``: an attribute that takes one and is left out means the only one that is
+    declared; so it does of a type that is embedded (see ``sdk.provider.Offered``). ``planner`` and
+    ``maintainer`` give what decides about changes and about due work; they are called when there is something
+    to decide, so that other commands do not load it.
     ``holds(address, attributes, references, facts)`` tells, of a recorded resource, what it still needs of
     others by the facts of its observation. ``kept_by(attributes)`` names the recorded resource that goes on
     holding the same once this one has left the state (a job's checkpoint). ``places(attributes, identity,
@@ -103,16 +104,15 @@ class ResourceType:
     schema: Block
     description: str
     canonical: Callable[[Decoded, References, Project, Diagnostics], Attributes]
-    planner: Planner | None = None
+    planner: Callable[[], Planner] | None = None
     usages: Callable[[str, Attributes, References], tuple[Usage, ...]] = (
         lambda _address, _attributes, _references: ()
     )
     computed: Mapping[str, Type] = field(default_factory=dict)
-    default: Attributes | None = None
     is_implied: bool = False
     values_only: bool = False
     schema_version: int = 1
-    maintainer: Maintainer | None = None
+    maintainer: Callable[[], Maintainer] | None = None
     holds: Callable[[str, Attributes, References, object], tuple[Hold, ...]] = lambda *_nothing: ()
     kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
     places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()

@@ -1,91 +1,52 @@
 """The provider: its block types and functions, and the session that opens drivers."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.codes import CodeTable, code_table
-from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.capabilities import Check
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.project import Project
-from flareiac.sdk.provider import Function, Session
+from flareiac.sdk.provider import Function, Offered, Session
 from flareiac.sdk.references import References, Resolved
-from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.resource_type import ResourceType
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs import canonical as catalog_canonical
-from flareiac_iceberg.catalogs import schema as catalog_schema
-from flareiac_iceberg.catalogs.connections import Connections
-from flareiac_iceberg.catalogs.kinds import home_of, spec_of
-from flareiac_iceberg.data_table import schema as data_table_schema
-from flareiac_iceberg.data_table.read import DataTableDriver
-from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.format.transforms import FUNCTIONS
-from flareiac_iceberg.maintenance.plan import TableMaintainer
-from flareiac_iceberg.maintenance.statistics_text import SHEET
-from flareiac_iceberg.namespace import schema as namespace_schema
-from flareiac_iceberg.namespace.driver import NamespaceDriver
-from flareiac_iceberg.namespace.plan import NamespacePlanner
-from flareiac_iceberg.namespace.spec import examine as examine_namespace
-from flareiac_iceberg.table import canonical as table_canonical
-from flareiac_iceberg.table import schema as table_schema
-from flareiac_iceberg.table.driver import TableDriver
-from flareiac_iceberg.table.examine import examine
-from flareiac_iceberg.table.plan import TablePlanner
-from flareiac_iceberg.table.undrop import remains
 
-_TYPES: Final = (
-    ResourceType(
-        name="catalog",
-        kind=Kind.CONNECTION,
-        schema=catalog_schema.SCHEMA,
-        description="A catalog of Iceberg tables: where they are registered and where their files are.",
-        canonical=catalog_canonical.canonical,
-        default={},
-        home=home_of,
-    ),
-    ResourceType(
-        name="namespace",
-        kind=Kind.MANAGED,
-        schema=namespace_schema.SCHEMA,
-        description="A namespace and its properties.",
-        canonical=namespace_schema.canonical,
-        planner=NamespacePlanner(),
-        usages=namespace_schema.usages,
-        examine=examine_namespace,
-    ),
-    ResourceType(
-        name="table",
-        kind=Kind.MANAGED,
-        schema=table_schema.SCHEMA,
-        description="An Iceberg table: schema, layout and properties.",
-        canonical=table_canonical.canonical,
-        planner=TablePlanner(),
-        usages=table_canonical.usages,
-        places=places,
-        maintainer=TableMaintainer(),
-        examine=examine,
-        sheet=SHEET,
-        remains=remains,
-        computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
-    ),
-    ResourceType(
-        name="data.table",
-        kind=Kind.DATA,
-        schema=data_table_schema.SCHEMA,
-        description="An Iceberg table that others own. Jobs can read it; FlareIaC never changes it.",
-        canonical=data_table_schema.canonical,
-        usages=table_canonical.usages,
-        places=places,
-        computed=data_table_schema.READ,
-    ),
-)
+
+def _catalog() -> ResourceType:
+    from flareiac_iceberg.catalogs.resource_type import CATALOG
+
+    return CATALOG
+
+
+def _namespace() -> ResourceType:
+    from flareiac_iceberg.namespace.resource_type import NAMESPACE
+
+    return NAMESPACE
+
+
+def _table() -> ResourceType:
+    from flareiac_iceberg.table.resource_type import TABLE
+
+    return TABLE
+
+
+def _data_table() -> ResourceType:
+    from flareiac_iceberg.data_table.resource_type import DATA_TABLE
+
+    return DATA_TABLE
 
 
 class IcebergSession:
     """Open catalogs, shared by the drivers."""
 
     def __init__(self, project: Project) -> None:
+        from flareiac_iceberg.catalogs.connections import Connections
+        from flareiac_iceberg.data_table.read import DataTableDriver
+        from flareiac_iceberg.namespace.driver import NamespaceDriver
+        from flareiac_iceberg.table.driver import TableDriver
+
         self._project = project
         self._connections = Connections()
         self._drivers: dict[str, Driver] = {
@@ -106,6 +67,8 @@ class IcebergSession:
 
     def recover(self, connections: Sequence[Resolved]) -> None:
         """Has catalogs undo what a killed writer left half done."""
+        from flareiac_iceberg.catalogs.kinds import spec_of
+
         for item in connections:
             if item.type == "catalog":
                 spec_of(item.address, item.attributes).recover()
@@ -132,9 +95,14 @@ class IcebergProvider:
 
     name = "iceberg"
 
-    def resource_types(self) -> Sequence[ResourceType]:
-        """catalog, namespace, table."""
-        return _TYPES
+    def resource_types(self) -> Mapping[str, Offered]:
+        """catalog, namespace, table, and tables of others."""
+        return {
+            "catalog": Offered(load=_catalog, embedded=True),
+            "namespace": Offered(load=_namespace),
+            "table": Offered(load=_table),
+            "data.table": Offered(load=_data_table),
+        }
 
     def functions(self) -> Sequence[Function]:
         """Partition transforms and sort directions."""

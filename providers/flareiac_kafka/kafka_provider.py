@@ -1,53 +1,36 @@
 """The provider: its block types, and the session that opens drivers."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.codes import CodeTable, code_table
-from flareiac.kernel.types import STRING
 from flareiac.sdk.capabilities import Check
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.project import Project
-from flareiac.sdk.provider import Function, Session
+from flareiac.sdk.provider import Function, Offered, Session
 from flareiac.sdk.references import References
-from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.resource_type import ResourceType
 from flareiac_kafka import codes
-from flareiac_kafka.connection import canonical as connection_canonical
-from flareiac_kafka.connection import schema as connection_schema
-from flareiac_kafka.topic import canonical as topic_canonical
-from flareiac_kafka.topic import schema as topic_schema
-from flareiac_kafka.topic.driver import TopicDriver
-from flareiac_kafka.topic.plan import TopicPlanner
-from flareiac_kafka.topic.spec import examine
 
-_TYPES: Final = (
-    ResourceType(
-        name="kafka",
-        kind=Kind.CONNECTION,
-        schema=connection_schema.SCHEMA,
-        description="A Kafka cluster: its brokers, how clients open it, and its schema registry.",
-        canonical=connection_canonical.canonical,
-        is_implied=True,
-    ),
-    ResourceType(
-        name="topic",
-        kind=Kind.MANAGED,
-        schema=topic_schema.SCHEMA,
-        description="A topic of a Kafka cluster: partitions, copies and settings.",
-        canonical=topic_canonical.canonical,
-        planner=TopicPlanner(),
-        usages=topic_canonical.usages,
-        examine=examine,
-        computed={"id": STRING, "cluster_id": STRING},
-    ),
-)
+
+def _kafka() -> ResourceType:
+    from flareiac_kafka.connection.resource_type import KAFKA
+
+    return KAFKA
+
+
+def _topic() -> ResourceType:
+    from flareiac_kafka.topic.resource_type import TOPIC
+
+    return TOPIC
 
 
 class KafkaSession:
     """Opens a client for each series of questions; nothing is held between them."""
 
     def __init__(self) -> None:
+        from flareiac_kafka.topic.driver import TopicDriver
+
         self._driver = TopicDriver()
 
     def driver(self, _type_name: str) -> Driver:
@@ -80,9 +63,9 @@ class KafkaProvider:
 
     name = "kafka"
 
-    def resource_types(self) -> Sequence[ResourceType]:
+    def resource_types(self) -> Mapping[str, Offered]:
         """kafka, topic."""
-        return _TYPES
+        return {"kafka": Offered(load=_kafka), "topic": Offered(load=_topic)}
 
     def functions(self) -> Sequence[Function]:
         """None."""

@@ -1,6 +1,6 @@
 """The provider: one block type, and nothing to open."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flareiac.kernel.codes import CodeTable, code_table
@@ -8,25 +8,29 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
-from flareiac.sdk.provider import Function, Session
+from flareiac.sdk.provider import Function, Offered, Session
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.secrets import kind_of, resolve
 from flareiac_secrets import codes
-from flareiac_secrets.schema import SCHEMA, canonical
 
 _ELSEWHERE: Final = {
     "env": "can be had; a Spark driver has the variables of its start",
     "aws_secret": "can be had; a Spark driver needs boto3 and this permission where it runs",
 }
 """What holds here and may not hold where a driver runs, by kind of reference."""
-_SECRET: Final = ResourceType(
-    name="secret",
-    kind=Kind.CONNECTION,
-    schema=SCHEMA,
-    description="Where a secret is stored, never the secret itself.",
-    canonical=canonical,
-)
+
+
+def _secret() -> ResourceType:
+    from flareiac_secrets.schema import SCHEMA, canonical
+
+    return ResourceType(
+        name="secret",
+        kind=Kind.CONNECTION,
+        schema=SCHEMA,
+        description="Where a secret is stored, never the secret itself.",
+        canonical=canonical,
+    )
 
 
 class SecretsSession:
@@ -61,9 +65,9 @@ class SecretsProvider:
 
     name = "secrets"
 
-    def resource_types(self) -> Sequence[ResourceType]:
+    def resource_types(self) -> Mapping[str, Offered]:
         """secret."""
-        return (_SECRET,)
+        return {"secret": Offered(load=_secret)}
 
     def functions(self) -> Sequence[Function]:
         """None."""

@@ -6,7 +6,7 @@ import ast
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Final, Literal
@@ -36,7 +36,6 @@ from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Wri
 from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings
 from flareiac_spark.storage import Place
-from flareiac_spark.stream import schema as stream_schema
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded, proposal
 
@@ -137,8 +136,6 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         module.KIND = found  # type: ignore[attr-defined]  # as in the packages beside it
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(sources, "KINDS", (*sources.KINDS, "queue"))
-    stream = replace(spark_provider._STREAM, schema=stream_schema.schema())
-    monkeypatch.setattr(spark_provider, "_STREAM", stream)
     installed.cache_clear()
     yield
     installed.cache_clear()

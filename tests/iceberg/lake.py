@@ -55,7 +55,7 @@ class Lake:
         self, root: Path, catalog: Attributes | None = None, secrets: Mapping[str, Resolved] | None = None
     ) -> None:
         self.project = Project(root=root, lineage="test")
-        self.types = {item.name: item for item in provider().resource_types()}
+        self.types = {name: item.load() for name, item in provider().resource_types().items()}
         self.state: dict[str, Recorded] = {}
         self.references: dict[str, Resolved] = dict(secrets or {})
         attributes = self.canonical("catalog", "lake", catalog or {})
@@ -110,8 +110,8 @@ class Lake:
             project=self.project,
             **options,
         )
-        proposal = planner.plan(request)
-        json.dumps(to_json([proposal.payload, proposal.planned, planner.fingerprint(request)]))
+        proposal = planner().plan(request)
+        json.dumps(to_json([proposal.payload, proposal.planned, planner().fingerprint(request)]))
         return proposal
 
     def request(self, address: str, proposal: Proposal) -> ChangeRequest:

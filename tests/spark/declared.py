@@ -215,7 +215,7 @@ def proposal(
         project=known.project,
         disturbances=disturbances,
     )
-    return replace(planner.plan(request), fingerprint=planner.fingerprint(request))
+    return replace(planner().plan(request), fingerprint=planner().fingerprint(request))
 
 
 def _observed(recorded: Recorded | None, facts: JobFacts | None) -> Observation:

@@ -1,29 +1,19 @@
 """The provider of ``data "state"``: one type of data block, and nothing to open."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from flareiac.app.other_states.schema import READ, SCHEMA, canonical
 from flareiac.kernel.codes import NO_CODES, CodeTable
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
-from flareiac.sdk.provider import Function, Session
+from flareiac.sdk.provider import Function, Offered, Session
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ReadRequest
-from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Unreadable
 
 _TYPE: Final = "data.state"
-_STATE: Final = ResourceType(
-    name=_TYPE,
-    kind=Kind.DATA,
-    schema=SCHEMA,
-    description="What another project hands on: its outputs, read when a plan is made.",
-    canonical=canonical,
-    computed=READ,
-    values_only=True,
-)
 
 
 class StatesSession:
@@ -52,14 +42,20 @@ class StatesSession:
         """Nothing is open."""
 
 
+def _load() -> ResourceType:
+    from flareiac.app.other_states.resource_type import DATA_STATE
+
+    return DATA_STATE
+
+
 class StatesProvider:
     """Part of the core: it knows how a state is read."""
 
     name = "states"
 
-    def resource_types(self) -> Sequence[ResourceType]:
+    def resource_types(self) -> Mapping[str, Offered]:
         """``data "state"``."""
-        return (_STATE,)
+        return {_TYPE: Offered(load=_load)}
 
     def functions(self) -> Sequence[Function]:
         """None."""

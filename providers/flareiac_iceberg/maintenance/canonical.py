@@ -10,16 +10,16 @@ from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.records import encode
 from flareiac.sdk.validators import parse_duration, parse_size
 from flareiac_iceberg.maintenance.columns import Surroundings
+from flareiac_iceberg.maintenance.declaration import Declaration
+from flareiac_iceberg.maintenance.declarations import DECLARATIONS
 from flareiac_iceberg.maintenance.humanize import exact_duration, exact_size
-from flareiac_iceberg.maintenance.kind import Kind
-from flareiac_iceberg.maintenance.registry import KINDS
 from flareiac_iceberg.maintenance.schema import NAMES
 
 _PARSED: Final = {"duration": parse_duration, "size": parse_size}
 _SHOWN: Final = {"duration": exact_duration, "size": exact_size}
 _UNITS: Final = {
     name: attribute.unit
-    for kind in KINDS
+    for kind in DECLARATIONS
     for name, attribute in kind.block.attributes.items()
     if attribute.unit
 }
@@ -29,7 +29,7 @@ def canonical_blocks(
     wanted: Attributes, around: Surroundings, diagnostics: Diagnostics
 ) -> dict[str, Attributes | None]:
     """Each block as data, None where it is not declared."""
-    kinds = {kind.name: kind for kind in KINDS}
+    kinds = {kind.name: kind for kind in DECLARATIONS}
     return {name: _block(kinds[name], wanted.get(name), around, diagnostics) for name in NAMES}
 
 
@@ -44,7 +44,7 @@ def shown(block: Attributes) -> Attributes:
 
 def without_effect(name: str, wanted: Attributes) -> Diagnostic | None:
     """Complains of a table property that only a kind which is not declared takes notice of."""
-    for kind in KINDS:
+    for kind in DECLARATIONS:
         block = wanted.get(kind.name)
         if kind.unused_property is not None and (block is None or block.get("enabled") is False):
             found = kind.unused_property(name)
@@ -54,7 +54,7 @@ def without_effect(name: str, wanted: Attributes) -> Diagnostic | None:
 
 
 def _block(
-    kind: Kind[Any, Any], body: Attributes | None, around: Surroundings, diagnostics: Diagnostics
+    kind: Declaration[Any], body: Attributes | None, around: Surroundings, diagnostics: Diagnostics
 ) -> Attributes | None:
     if body is None:
         return None

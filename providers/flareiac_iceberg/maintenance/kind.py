@@ -4,19 +4,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
 from flareiac.sdk.changes import Blocker, Usage
 from flareiac.sdk.maintenance import MaintenanceTask, MeasureRequest
-from flareiac.sdk.schema import Block
 from flareiac.sdk.table_tasks import Performer
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.maintenance.catalog_listing import Listings
-from flareiac_iceberg.maintenance.columns import Surroundings
 from flareiac_iceberg.maintenance.contents import Contents, Counting, Read, Table
+from flareiac_iceberg.maintenance.declaration import Declaration, Settings
 from flareiac_iceberg.maintenance.figures import Figures, SmallFiles
-from flareiac_iceberg.maintenance.task_builder import Case, Settings
+from flareiac_iceberg.maintenance.task_builder import Case
 
 S = TypeVar("S", bound=Settings)
 F = TypeVar("F")
@@ -28,24 +27,16 @@ def _no_complaints(_task: MaintenanceTask, _result: Mapping[str, Data]) -> Itera
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[S, F]):
-    """``name`` is the block's, ``rank`` its place among the blocks that documents list.
-
-    ``canonical`` makes the settings of a declared block, durations in ms and sizes in bytes, and reports what
-    is wrong. ``measure`` takes the figures from the table's files; they are used again while the table is the
+    """``measure`` takes the figures from the table's files; they are used again while the table is the
     same. ``look`` takes them from beside the table, whenever a plan is made. ``plan`` decides whether work is
     due. ``words`` name the numbers of a result, in the order in which they are shown, and ``complaints`` says
     what is wrong with them.
 
     ``small_files`` counts the data files that the kind would rewrite, whether it is declared or not.
-    ``blockers`` and ``warnings`` are about others that use the table, ``unused_property`` about a table
-    property that does nothing where the kind is not declared.
+    ``blockers`` and ``warnings`` are about others that use the table.
     """
 
-    name: str
-    rank: int
-    block: Block
-    settings: type[S]
-    canonical: Callable[[Attributes, Surroundings, Diagnostics], S]
+    declaration: Declaration[S]
     plan: Callable[[Case, S, F | None], MaintenanceTask]
     performer: Performer[Any]
     words: Mapping[str, str]
@@ -56,13 +47,11 @@ class Kind(Generic[S, F]):
     small_files: Callable[[Table, Figures | None, Read], SmallFiles] | None = None
     blockers: Callable[[S, Attributes, Iterable[Usage]], Iterator[Blocker]] | None = None
     warnings: Callable[[S, str, Iterable[Usage]], Iterator[Diagnostic]] | None = None
-    unused_property: Callable[[str], Diagnostic | None] | None = None
 
-    def declared(self, attributes: Attributes) -> S | None:
-        """The settings of canonical attributes; None where the block is not declared, or not enabled."""
-        data = attributes.get(self.name)
-        settings = None if data is None else decode(self.settings, data, self.name)
-        return settings if settings is not None and settings.enabled else None
+    @property
+    def name(self) -> str:
+        """That of its block."""
+        return self.declaration.name
 
     def figures_of(self, figures: Figures) -> F | None:
         """What was measured for this kind. Raises ``Mismatch`` for figures of another version."""

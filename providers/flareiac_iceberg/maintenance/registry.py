@@ -27,6 +27,6 @@ KINDS: Final[tuple[Kind[Any, Any], ...]] = (
 def declared(attributes: Attributes) -> Iterator[tuple[Kind[Any, Any], Any]]:
     """The kinds that are declared and enabled, with their settings."""
     for kind in KINDS:
-        settings = kind.declared(attributes)
+        settings = kind.declaration.of(attributes)
         if settings is not None:
             yield kind, settings

@@ -6,13 +6,10 @@ from typing import Final
 
 from flareiac.kernel.types import RefType
 from flareiac.sdk.schema import Attribute, NestedBlock, Nesting
-from flareiac_iceberg.maintenance.registry import KINDS
+from flareiac_iceberg.maintenance.declarations import DECLARATIONS
 from flareiac_iceberg.maintenance.schema_parts import NEXT
 
-BLOCKS: Final = {
-    kind.name: NestedBlock(nesting=Nesting.SINGLE, block=kind.block)
-    for kind in sorted(KINDS, key=lambda kind: kind.rank)
-}
+BLOCKS: Final = {item.name: NestedBlock(nesting=Nesting.SINGLE, block=item.block) for item in DECLARATIONS}
 NAMES: Final = tuple(BLOCKS)
 ENGINE: Final = Attribute(
     type=RefType(("engine",)),

@@ -111,11 +111,11 @@ def another_table(name: str) -> Diagnostic:
 def _maintenance(attributes: Attributes, runs: Mapping[str, LastRun]) -> Iterator[KindStatistics]:
     """Each kind that is declared or once ran."""
     for kind in KINDS:
-        settings, run = kind.declared(attributes), runs.get(kind.name)
+        settings, run = kind.declaration.of(attributes), runs.get(kind.name)
         if settings is None and run is None:
             continue
         block = attributes.get(kind.name)
-        every = None if block is None else decode(kind.settings, block).every
+        every = None if block is None else decode(kind.declaration.settings, block).every
         yield KindStatistics(
             name=kind.name,
             declared=settings is not None,

@@ -6,26 +6,10 @@ from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.records import encode
-from flareiac.sdk.statistics import Statistics, StatisticsSheet
-from flareiac.sdk.text_table import Column
+from flareiac.sdk.statistics import Statistics
 from flareiac_iceberg.maintenance.humanize import moment
 from flareiac_iceberg.maintenance.statistics import KindStatistics, TableStatistics
 
-SHEET: Final = StatisticsSheet(
-    name="tables",
-    subject="TABLE",
-    columns=(
-        Column("ROWS", right=True),
-        Column("SIZE", right=True),
-        Column("FILES", right=True),
-        Column("SMALL FILES", right=True),
-        Column("DELETE FILES", right=True),
-        Column("SNAPSHOTS", right=True),
-        Column("LAST COMMIT"),
-        Column("LAST MAINTENANCE"),
-        Column("NEXT"),
-    ),
-)
 _NEXT_APPLY: Final = "next apply, if due"
 _LEGEND: Final = (
     "SMALL FILES: the share of data files that compaction would rewrite; - where it was not measured."

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from flareiac.kernel.data import Data, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
@@ -11,19 +11,11 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import LastRun, MaintenanceTask, TasksRequest
 from flareiac.sdk.table_tasks import Performer
 from flareiac_iceberg import codes
+from flareiac_iceberg.maintenance.declaration import Settings
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.humanize import duration, exact_duration
 
 _SHORT: Final = 12
-
-
-class Settings(Protocol):
-    """The record of a block: its fields are named as the attributes."""
-
-    @property
-    def enabled(self) -> bool: ...
-    @property
-    def every(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

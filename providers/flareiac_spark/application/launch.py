@@ -16,8 +16,8 @@ from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.liveness import Liveness, liveness, why_unknown
 from flareiac_spark.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
-from flareiac_spark.control.masters import is_local
 from flareiac_spark.control.processes import start_of
+from flareiac_spark.masters import is_local
 
 _NEXT_BEATS = 3
 """So often a living driver would have spoken."""

@@ -8,7 +8,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import is_reference
 from flareiac_spark.control import ApplicationSettings
 from flareiac_spark.control.desired import PACKAGES, PROXY_USER, SUBMITTED
-from flareiac_spark.control.masters import is_kubernetes
+from flareiac_spark.masters import is_kubernetes
 from flareiac_spark.storage.hadoop_settings import hadoop_settings
 
 _CATALOG: Final = "spark.sql.catalog."

@@ -23,8 +23,8 @@ from flareiac_spark.application.launch import Launch, dropped_variables, read_ou
 from flareiac_spark.application.liveness import Liveness, is_alive, liveness, why_unknown
 from flareiac_spark.application.submission import SubmittedFiles, as_hadoop, submission
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Status
-from flareiac_spark.control.masters import is_kubernetes
 from flareiac_spark.driver.gateway import write_properties
+from flareiac_spark.masters import is_kubernetes
 from flareiac_spark.runtime.driver_archive import DriverArchive, driver_archive
 from flareiac_spark.runtime.jars import sha256_of
 from flareiac_spark.storage import Place, replace_whole

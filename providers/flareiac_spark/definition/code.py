@@ -23,7 +23,7 @@ from flareiac_spark.control import ControlDirectory
 from flareiac_spark.control.code_archive import archive_at, code_digest, packed, unpacked
 from flareiac_spark.definition.code_functions import check_functions, check_modules
 from flareiac_spark.definition.job_definition import CodeFolder, JobDefinition, Stateful, Step
-from flareiac_spark.engine.application import control_place
+from flareiac_spark.engine.engine_definition import control_place
 from flareiac_spark.places import absolute_place, recorded_place
 from flareiac_spark.storage import Place, replace_whole
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from logging import Logger
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flareiac_spark.control.masters import is_local, is_standalone, standalone_hosts
 from flareiac_spark.driver.executor_shortage import (
     ALIVE,
     MasterAnswer,
@@ -19,6 +18,7 @@ from flareiac_spark.driver.executor_shortage import (
 )
 from flareiac_spark.driver.master_answer import ask_master
 from flareiac_spark.driver.root_cause import root_cause_of
+from flareiac_spark.masters import is_local, is_standalone, standalone_hosts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from logging import Logger
 from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.control.listen_address import ListenAddress, listen_address
+from flareiac_spark.listen_address import ListenAddress, listen_address
 
 _RETRY_SECONDS: Final = 5.0
 _CLIENT_SECONDS: Final = 10.0

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from flareiac_spark.control.masters import is_standalone, standalone_hosts
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.masters import is_standalone, standalone_hosts
 
 _WAIT_SECONDS: Final = 15.0
 _CONNECT_SECONDS: Final = 5.0

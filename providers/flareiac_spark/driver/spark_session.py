@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
-from flareiac_spark.control.masters import is_local, local_cores
 from flareiac_spark.driver.gateway import end_jvm, start_jvm
 from flareiac_spark.driver.hadoop_store import HadoopStore
 from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.scheduling import MODE, pool_conf
+from flareiac_spark.masters import is_local, local_cores
 from flareiac_spark.storage import open_with
 from flareiac_spark.storage.hadoop_settings import executor_environment, hadoop_settings
 

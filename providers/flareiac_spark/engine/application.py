@@ -29,7 +29,7 @@ from flareiac_spark.application import (
 from flareiac_spark.application.serve import launch_of
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
 from flareiac_spark.control.desired import PACKAGES, PROXY_USER, PoolSettings
-from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition
+from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition, control_place
 from flareiac_spark.engine.submit_options import LOCAL_FILES
 from flareiac_spark.places import absolute_place
 from flareiac_spark.runtime.lock_file import read_lock
@@ -161,14 +161,6 @@ def needs_in(running: ApplicationSettings) -> Needs:
 
 def _split(listed: str | None) -> list[str]:
     return [item for item in (listed or "").split(",") if item]
-
-
-def control_place(engine: EngineDefinition, project: Project) -> str:
-    """Where the application of an engine and the command line meet: an absolute path, or the URI of a
-    place in object storage.
-    """
-    location = engine.runtime_location
-    return location if is_object_uri(location) else str(absolute_place(location, project))
 
 
 class Applications:

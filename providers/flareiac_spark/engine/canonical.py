@@ -16,9 +16,8 @@ from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.engine import cluster
-from flareiac_spark.engine.application import control_place
 from flareiac_spark.engine.engine_block import DriverBlock, EngineBlock
-from flareiac_spark.engine.engine_definition import EXTERNAL, DriverSize, EngineDefinition
+from flareiac_spark.engine.engine_definition import EXTERNAL, DriverSize, EngineDefinition, control_place
 from flareiac_spark.engine.pools import pools_of
 from flareiac_spark.places import escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock

@@ -13,10 +13,10 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
-from flareiac_spark.control.masters import is_local, is_standalone
 from flareiac_spark.engine import submit_options
 from flareiac_spark.engine.engine_block import EngineBlock, ExecutorBlock
 from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, SPARK_SUBMIT, EngineDefinition
+from flareiac_spark.masters import is_local, is_standalone
 from flareiac_spark.places import recorded_location
 from flareiac_spark.storage import is_object_uri
 

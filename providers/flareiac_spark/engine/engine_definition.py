@@ -8,6 +8,9 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE
 from flareiac.sdk.definitions import Number, Text, definition_of
+from flareiac.sdk.project import Project
+from flareiac_spark.places import absolute_place
+from flareiac_spark.storage import is_object_uri
 
 LOCAL: Final = "local"
 SPARK_SUBMIT: Final = "spark_submit"
@@ -61,3 +64,11 @@ class EngineDefinition:
     def of(cls, attributes: Attributes) -> Self:
         """The definition that attributes say. Raises ``Mismatch`` for attributes of another shape."""
         return definition_of(cls, attributes)
+
+
+def control_place(engine: EngineDefinition, project: Project) -> str:
+    """Where the application of an engine and the command line meet: an absolute path, or the URI of a
+    place in object storage.
+    """
+    location = engine.runtime_location
+    return location if is_object_uri(location) else str(absolute_place(location, project))

@@ -1,6 +1,6 @@
 """A provider that does nothing, so that what an apply costs is the core's own bookkeeping."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.codes import NO_CODES, CodeTable
 from flareiac.kernel.data import Attributes, Data
@@ -10,7 +10,7 @@ from flareiac.sdk.actions import Delete
 from flareiac.sdk.changes import Action, Effect, Proposal, Step
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.project import Project
-from flareiac.sdk.provider import Function
+from flareiac.sdk.provider import Function, Offered
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
@@ -79,21 +79,24 @@ class IdleSession:
         return
 
 
+def _nothing() -> ResourceType:
+    return ResourceType(
+        name="nothing",
+        kind=Kind.MANAGED,
+        schema=SCHEMA,
+        description="Nothing.",
+        canonical=canonical,
+        planner=IdlePlanner,
+    )
+
+
 class IdleProvider:
     """The provider."""
 
     name = "idle"
 
-    def resource_types(self) -> Sequence[ResourceType]:
-        kind = ResourceType(
-            name="nothing",
-            kind=Kind.MANAGED,
-            schema=SCHEMA,
-            description="Nothing.",
-            canonical=canonical,
-            planner=IdlePlanner(),
-        )
-        return (kind,)
+    def resource_types(self) -> Mapping[str, Offered]:
+        return {"nothing": Offered(load=_nothing)}
 
     def functions(self) -> Sequence[Function]:
         return ()

@@ -6,7 +6,8 @@ from flareiac.kernel.records import decode
 from flareiac.render.statistics_text import statistics_json, statistics_text
 from flareiac.sdk.statistics import Statistics
 from flareiac_iceberg.maintenance.statistics import TableStatistics
-from flareiac_iceberg.maintenance.statistics_text import SHEET, statistics_of
+from flareiac_iceberg.maintenance.statistics_sheet import SHEET
+from flareiac_iceberg.maintenance.statistics_text import statistics_of
 
 NOW = 1_000_000
 EMPTY: dict[str, Any] = {

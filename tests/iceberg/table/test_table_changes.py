@@ -241,7 +241,7 @@ def test_an_empty_table_is_empty_by_an_earlier_state_too(lake: Lake) -> None:
         references=lake.references,
         project=lake.project,
     )
-    assert planner.plan(request).blockers == ()
+    assert planner().plan(request).blockers == ()
 
 
 def test_a_foreign_table_is_adopted_only_when_asked(lake: Lake) -> None:

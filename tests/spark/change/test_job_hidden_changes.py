@@ -98,7 +98,7 @@ def planned(
     observed: Observation = Present(attributes=was.attributes, identity=was.identity, facts=facts)
     planner = installed().registry.types["job"].planner
     assert planner is not None, "jobs are planned"
-    return planner.plan(
+    return planner().plan(
         PlanRequest(
             address="job.x",
             desired=project.attributes(),

@@ -29,7 +29,6 @@ from flareiac_spark.control import (
     SourceLag,
     Status,
 )
-from flareiac_spark.control.listen_address import ListenAddress, listen_address
 from flareiac_spark.driver import fence
 from flareiac_spark.driver.counters import Counters
 from flareiac_spark.driver.exposition import Family, Sample, exposition
@@ -46,6 +45,7 @@ from flareiac_spark.driver.log_lines import CAUSE, LogLines
 from flareiac_spark.driver.metrics import METRICS, Readings, families
 from flareiac_spark.driver.monitoring import Monitoring
 from flareiac_spark.engine.monitoring_settings import is_absolute_path, is_listen_address
+from flareiac_spark.listen_address import ListenAddress, listen_address
 from tests.support.ports import free_port
 
 LOG = logging.getLogger("test.monitoring")

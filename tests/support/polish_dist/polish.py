@@ -12,6 +12,7 @@ from flareiac.sdk.table_tasks import KnownRefusal, Performed, Performer, TableWo
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.columns import Surroundings
 from flareiac_iceberg.maintenance.contents import Contents
+from flareiac_iceberg.maintenance.declaration import Declaration
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.schema_parts import always, number
 from flareiac_iceberg.maintenance.task_builder import Case
@@ -77,11 +78,12 @@ PERFORMER: Final = Performer(
     ),
 )
 POLISH: Final = Kind(
-    name="polish",
-    rank=99,
-    block=Block(description="Polishes files.", attributes={**always(), "coats": number("How many.", 1)}),
-    settings=Polish,
-    canonical=canonical,
+    declaration=Declaration(
+        name="polish",
+        block=Block(description="Polishes files.", attributes={**always(), "coats": number("How many.", 1)}),
+        settings=Polish,
+        canonical=canonical,
+    ),
     figures=Dull,
     measure=measure,
     plan=plan,

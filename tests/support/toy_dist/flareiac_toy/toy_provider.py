@@ -1,7 +1,7 @@
 """The toy provider: its types, and its session."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from flareiac.kernel.types import STRING
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.project import Project
-from flareiac.sdk.provider import Function
+from flareiac.sdk.provider import Function, Offered
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.table_tasks import Performed
@@ -67,37 +67,39 @@ class ToySession:
         pass
 
 
+def _thing() -> ResourceType:
+    return ResourceType(
+        name="thing",
+        kind=Kind.MANAGED,
+        schema=SCHEMA,
+        description="A file.",
+        canonical=canonical,
+        planner=ThingPlanner,
+        usages=usages,
+        computed={"id": STRING},
+        maintainer=ThingMaintainer,
+        holds=holds,
+        sheet=SHEET,
+    )
+
+
+def _broom() -> ResourceType:
+    return ResourceType(
+        name="broom",
+        kind=Kind.CONNECTION,
+        schema=Block(attributes={"strength": Attribute(type=STRING, description="good | worn | broken")}),
+        description="Sweeps things.",
+        canonical=lambda decoded, _references, _project, _diagnostics: dict(decoded.attributes),
+    )
+
+
 class ToyProvider:
     """The provider."""
 
     name = "toy"
 
-    def resource_types(self) -> Sequence[ResourceType]:
-        return (
-            ResourceType(
-                name="thing",
-                kind=Kind.MANAGED,
-                schema=SCHEMA,
-                description="A file.",
-                canonical=canonical,
-                planner=ThingPlanner(),
-                usages=usages,
-                computed={"id": STRING},
-                maintainer=ThingMaintainer(),
-                holds=holds,
-                sheet=SHEET,
-            ),
-            ResourceType(
-                name="broom",
-                kind=Kind.CONNECTION,
-                schema=Block(
-                    attributes={"strength": Attribute(type=STRING, description="good | worn | broken")}
-                ),
-                description="Sweeps things.",
-                canonical=lambda decoded, _references, _project, _diagnostics: dict(decoded.attributes),
-                default={},
-            ),
-        )
+    def resource_types(self) -> Mapping[str, Offered]:
+        return {"thing": Offered(load=_thing), "broom": Offered(load=_broom, embedded=True)}
 
     def functions(self) -> Sequence[Function]:
         return ()

@@ -4,20 +4,15 @@ from functools import partial
 from typing import Final
 
 from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.compaction.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.compaction.measure import RewriteFigures, measure
 from flareiac_iceberg.maintenance.kinds.compaction.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.compaction.plan import plan
-from flareiac_iceberg.maintenance.kinds.compaction.schema import BLOCK
-from flareiac_iceberg.maintenance.kinds.compaction.settings import Compaction, canonical
 from flareiac_iceberg.maintenance.kinds.compaction.small_files import small_files
 from flareiac_iceberg.maintenance.results import rewritten
 
 COMPACTION: Final = Kind(
-    name="compaction",
-    rank=1,
-    block=BLOCK,
-    settings=Compaction,
-    canonical=canonical,
+    declaration=DECLARATION,
     figures=RewriteFigures,
     measure=measure,
     plan=plan,

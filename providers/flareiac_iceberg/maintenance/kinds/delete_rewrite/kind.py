@@ -4,19 +4,14 @@ from functools import partial
 from typing import Final
 
 from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.delete_rewrite.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.measure import DeleteFigures, measure
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.plan import plan
-from flareiac_iceberg.maintenance.kinds.delete_rewrite.schema import BLOCK
-from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import DeleteRewrite, canonical
 from flareiac_iceberg.maintenance.results import rewritten
 
 DELETE_REWRITE: Final = Kind(
-    name="delete_rewrite",
-    rank=4,
-    block=BLOCK,
-    settings=DeleteRewrite,
-    canonical=canonical,
+    declaration=DECLARATION,
     figures=DeleteFigures,
     measure=measure,
     plan=plan,

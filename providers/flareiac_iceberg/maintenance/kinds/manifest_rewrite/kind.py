@@ -4,19 +4,14 @@ from functools import partial
 from typing import Final
 
 from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.manifest_rewrite.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.measure import ManifestFigures, measure
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.plan import plan
-from flareiac_iceberg.maintenance.kinds.manifest_rewrite.schema import BLOCK
-from flareiac_iceberg.maintenance.kinds.manifest_rewrite.settings import ManifestRewrite, canonical
 from flareiac_iceberg.maintenance.results import rewritten
 
 MANIFEST_REWRITE: Final = Kind(
-    name="manifest_rewrite",
-    rank=3,
-    block=BLOCK,
-    settings=ManifestRewrite,
-    canonical=canonical,
+    declaration=DECLARATION,
     figures=ManifestFigures,
     measure=measure,
     plan=plan,

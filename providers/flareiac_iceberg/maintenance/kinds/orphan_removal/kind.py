@@ -3,18 +3,13 @@
 from typing import Final
 
 from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.orphan_removal.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.orphan_removal.look import Beside, look
 from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.orphan_removal.plan import plan
-from flareiac_iceberg.maintenance.kinds.orphan_removal.schema import BLOCK
-from flareiac_iceberg.maintenance.kinds.orphan_removal.settings import OrphanRemoval, canonical
 
 ORPHAN_REMOVAL: Final = Kind(
-    name="orphan_removal",
-    rank=5,
-    block=BLOCK,
-    settings=OrphanRemoval,
-    canonical=canonical,
+    declaration=DECLARATION,
     plan=plan,
     performer=PERFORMER,
     words={"orphans": "files that no snapshot names", "orphan_bytes": "in them"},

@@ -3,19 +3,14 @@
 from typing import Final
 
 from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.retention.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.retention.measure import RowFigures, measure
 from flareiac_iceberg.maintenance.kinds.retention.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.retention.plan import plan
-from flareiac_iceberg.maintenance.kinds.retention.schema import BLOCK
-from flareiac_iceberg.maintenance.kinds.retention.settings import Retention, canonical
 from flareiac_iceberg.maintenance.kinds.retention.usages import endangered, rewritten
 
 RETENTION: Final = Kind(
-    name="retention",
-    rank=6,
-    block=BLOCK,
-    settings=Retention,
-    canonical=canonical,
+    declaration=DECLARATION,
     figures=RowFigures,
     measure=measure,
     plan=plan,

@@ -3,23 +3,14 @@
 from typing import Final
 
 from flareiac_iceberg.maintenance.kind import Kind
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.measure import ExpiryFigures, measure
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.plan import plan
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.schema import BLOCK
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import (
-    SnapshotExpiry,
-    canonical,
-    unused_property,
-)
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.verify import complaints
 
 SNAPSHOT_EXPIRY: Final = Kind(
-    name="snapshot_expiry",
-    rank=2,
-    block=BLOCK,
-    settings=SnapshotExpiry,
-    canonical=canonical,
+    declaration=DECLARATION,
     figures=ExpiryFigures,
     measure=measure,
     plan=plan,
@@ -33,5 +24,4 @@ SNAPSHOT_EXPIRY: Final = Kind(
         "deleted_manifest_lists": "manifest lists deleted",
     },
     complaints=complaints,
-    unused_property=unused_property,
 )

@@ -1,0 +1,16 @@
+"""The type ``data "state"``."""
+
+from typing import Final
+
+from flareiac.app.other_states.schema import READ, SCHEMA, canonical
+from flareiac.sdk.resource_type import Kind, ResourceType
+
+DATA_STATE: Final = ResourceType(
+    name="data.state",
+    kind=Kind.DATA,
+    schema=SCHEMA,
+    description="What another project hands on: its outputs, read when a plan is made.",
+    canonical=canonical,
+    computed=READ,
+    values_only=True,
+)

@@ -1,0 +1,25 @@
+"""The type ``namespace``."""
+
+from typing import Final
+
+from flareiac.sdk.resource_type import Kind, Planner, ResourceType
+from flareiac_iceberg.namespace.schema import SCHEMA, canonical, usages
+from flareiac_iceberg.namespace.spec import examine
+
+
+def _planner() -> Planner:
+    from flareiac_iceberg.namespace.plan import NamespacePlanner
+
+    return NamespacePlanner()
+
+
+NAMESPACE: Final = ResourceType(
+    name="namespace",
+    kind=Kind.MANAGED,
+    schema=SCHEMA,
+    description="A namespace and its properties.",
+    canonical=canonical,
+    planner=_planner,
+    usages=usages,
+    examine=examine,
+)

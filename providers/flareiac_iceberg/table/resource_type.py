@@ -1,0 +1,54 @@
+"""The type ``table``."""
+
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.types import NUMBER, STRING
+from flareiac.sdk.maintenance import Maintainer
+from flareiac.sdk.resource_type import Kind, Planner, Remains, ResourceType
+from flareiac.sdk.results import Recorded
+from flareiac_iceberg.format.locations import places
+from flareiac_iceberg.maintenance.statistics_sheet import SHEET
+from flareiac_iceberg.table.canonical import canonical, usages
+from flareiac_iceberg.table.schema import SCHEMA
+
+
+def _planner() -> Planner:
+    from flareiac_iceberg.table.plan import TablePlanner
+
+    return TablePlanner()
+
+
+def _maintainer() -> Maintainer:
+    from flareiac_iceberg.maintenance.plan import TableMaintainer
+
+    return TableMaintainer()
+
+
+def _examine(recorded: Recorded) -> None:
+    from flareiac_iceberg.table.examine import examine
+
+    examine(recorded)
+
+
+def _remains(identity: Attributes) -> Remains:
+    from flareiac_iceberg.table.undrop import remains
+
+    return remains(identity)
+
+
+TABLE: Final = ResourceType(
+    name="table",
+    kind=Kind.MANAGED,
+    schema=SCHEMA,
+    description="An Iceberg table: schema, layout and properties.",
+    canonical=canonical,
+    planner=_planner,
+    usages=usages,
+    places=places,
+    maintainer=_maintainer,
+    examine=_examine,
+    sheet=SHEET,
+    remains=_remains,
+    computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
+)

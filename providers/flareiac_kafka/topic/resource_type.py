@@ -1,0 +1,34 @@
+"""The type ``topic``."""
+
+from typing import Final
+
+from flareiac.kernel.types import STRING
+from flareiac.sdk.resource_type import Kind, Planner, ResourceType
+from flareiac.sdk.results import Recorded
+from flareiac_kafka.topic.canonical import canonical, usages
+from flareiac_kafka.topic.schema import SCHEMA
+
+
+def _planner() -> Planner:
+    from flareiac_kafka.topic.plan import TopicPlanner
+
+    return TopicPlanner()
+
+
+def _examine(recorded: Recorded) -> None:
+    from flareiac_kafka.topic.spec import examine
+
+    examine(recorded)
+
+
+TOPIC: Final = ResourceType(
+    name="topic",
+    kind=Kind.MANAGED,
+    schema=SCHEMA,
+    description="A topic of a Kafka cluster: partitions, copies and settings.",
+    canonical=canonical,
+    planner=_planner,
+    usages=usages,
+    examine=_examine,
+    computed={"id": STRING, "cluster_id": STRING},
+)

@@ -1,0 +1,88 @@
+"""The type ``job``. What reads queries, the SQL parser among it, is loaded when there is a query to read."""
+
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.changes import Usage
+from flareiac.sdk.lakehouse import EarlierState
+from flareiac.sdk.maintenance import Hold
+from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
+from flareiac.sdk.resource_type import Decoded, Kind, Planner, ResourceType
+from flareiac.sdk.results import Recorded
+from flareiac_spark.definition.schema import SCHEMA
+
+
+def _planner() -> Planner:
+    from flareiac_spark.job.plan import JobPlanner
+
+    return JobPlanner()
+
+
+def _examine(recorded: Recorded) -> object:
+    from flareiac_spark.definition.job_definition import JobDefinition
+    from flareiac_spark.definition.job_identity import JobIdentity
+
+    return JobDefinition.of(recorded.attributes), JobIdentity.of(recorded.identity)
+
+
+def _canonical(
+    decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics
+) -> Attributes:
+    from flareiac_spark.definition.canonical import canonical
+
+    return canonical(decoded, references, project, diagnostics)
+
+
+def _usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
+    from flareiac_spark.definition.usages import usages
+
+    return usages(address, attributes, references)
+
+
+def _holds(address: str, attributes: Attributes, references: References, facts: object) -> tuple[Hold, ...]:
+    from flareiac_spark.generation.snapshot_holds import holds
+
+    return holds(address, attributes, references, facts)
+
+
+def _kept_by(attributes: Attributes) -> str | None:
+    from flareiac_spark.generation.snapshot_holds import kept_by
+
+    return kept_by(attributes)
+
+
+def _renamed(identity: Attributes, old: str, new: str) -> Attributes:
+    from flareiac_spark.definition.job_identity import identity_renamed
+
+    return identity_renamed(identity, old, new)
+
+
+def _earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ...]:
+    from flareiac_spark.generation.emptied_tables import earlier_states
+
+    return earlier_states(address, identity)
+
+
+def _sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
+    from flareiac_spark.definition.canonical import sources
+
+    return sources(attributes, project)
+
+
+JOB: Final = ResourceType(
+    name="job",
+    kind=Kind.MANAGED,
+    schema=SCHEMA,
+    description="A streaming or batch query: inputs, steps, outputs.",
+    canonical=_canonical,
+    planner=_planner,
+    examine=_examine,
+    usages=_usages,
+    holds=_holds,
+    kept_by=_kept_by,
+    sources=_sources,
+    earlier_states=_earlier_states,
+    renamed=_renamed,
+)
