@@ -593,7 +593,8 @@ def _resolve(
     diagnostics, text = evaluation.diagnostics, str(address)
     block, decoded = source or (None, None)
     found = Diagnostics()
-    start = [*references(attributes), *_whole_blocks(evaluation, needed, attributes)]
+    written = references(attributes)
+    start = [*written, *_whole_blocks(evaluation, needed, written)]
     resources = evaluation.resources
     visible = {each: resources[each].resolved() for each in reached_by_declaration(start, resources)}
     evaluation.bound.extend(bound_places(text, attributes, str(evaluation.project.root)))
@@ -608,9 +609,8 @@ def _resolve(
     for item in found:
         place = _nearest(spans, item.attribute) or (block.header_span if block else None)
         diagnostics.add(item.at(subject=place, address=text))
-    direct = dict.fromkeys(
-        [*references(canonical), *references(attributes), *_whole_blocks(evaluation, needed, canonical)]
-    )
+    meant = references(canonical)
+    direct = dict.fromkeys([*meant, *written, *_whole_blocks(evaluation, needed, meant)])
     direct.pop(text, None)
     evaluation.resources[text] = DesiredResource(
         address=address,
@@ -660,11 +660,11 @@ def _nearest(spans: Mapping[Path, Span], path: Path) -> Span | None:
     return None
 
 
-def _whole_blocks(evaluation: _Evaluation, needed: Sequence[str], attributes: Attributes) -> list[str]:
-    """All instances of the blocks that are mentioned, but of those of which definite instances are referred
-    to.
+def _whole_blocks(evaluation: _Evaluation, needed: Sequence[str], named: Iterable[str]) -> list[str]:
+    """All instances of the blocks that are mentioned, but of those of which definite instances (``named``)
+    are referred to.
     """
-    definite = {item.split("[")[0] for item in references(attributes)}
+    definite = {item.split("[")[0] for item in named}
     return [
         f"{block}{render_key(key)}"
         for block in needed

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -50,6 +50,8 @@ ABSENT: Final = Absent()
 _REFERENCE_KEY: Final = "$ref"
 _UNKNOWN_KEY: Final = "$unknown"
 _ABSENT_KEY: Final = "$absent"
+_PLAIN: Final[frozenset[type]] = frozenset({str, int, float, bool, type(None)})
+"""The types of values that have no parts."""
 _DEEPEST: Final = 240
 _LATEST: Final = 1e11
 _MARKED: Final = re.compile(r"\$+(ref|unknown|absent)")
@@ -84,9 +86,12 @@ def from_json(value: object, depth: int = 0) -> Any:
             if value.get(_ABSENT_KEY) is True:
                 return ABSENT
             return {_unescaped(key): from_json(item, depth + 1) for key, item in value.items()}
-        return {key: from_json(item, depth + 1) for key, item in value.items()}
+        return {
+            key: from_json(item, depth + 1) if isinstance(item, dict | list) else item
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [from_json(item, depth + 1) for item in value]
+        return [from_json(item, depth + 1) if isinstance(item, dict | list) else item for item in value]
     return value
 
 
@@ -167,33 +172,27 @@ def digest(value: Data) -> str:
 
 def is_known(value: Data) -> bool:
     """Whether no part of a value is UNKNOWN."""
-    match value:
-        case Unknown():
-            return False
-        case dict():
-            return all(is_known(item) for item in value.values())
-        case list() | tuple():
-            return all(is_known(item) for item in value)
-        case _:
-            return True
+    if isinstance(value, dict):
+        return all(item.__class__ in _PLAIN or is_known(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return all(item.__class__ in _PLAIN or is_known(item) for item in value)
+    return not isinstance(value, Unknown)
 
 
 def references(value: Data) -> list[str]:
     """The addresses that a value refers to, in order, once each."""
     found: dict[str, None] = {}
 
-    def walk(item: Data) -> None:
-        match item:
-            case Reference(address):
-                found[address] = None
-            case dict():
-                for part in item.values():
-                    walk(part)
-            case list() | tuple():
-                for part in item:
-                    walk(part)
-            case _:
-                pass
+    def walk(parts: Iterable[Data]) -> None:
+        for item in parts:
+            if item.__class__ in _PLAIN:
+                continue
+            if isinstance(item, Reference):
+                found[item.address] = None
+            elif isinstance(item, dict):
+                walk(item.values())
+            elif isinstance(item, list | tuple):
+                walk(item)
 
-    walk(value)
+    walk((value,))
     return list(found)

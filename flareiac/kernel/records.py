@@ -28,6 +28,10 @@ from typing import (
 )
 
 R = TypeVar("R")
+_OFTEN: Final = 40
+"""How many records of a kind a short command has at most."""
+_LEAVES: Final[frozenset[type]] = frozenset({str, int, float, bool, types.NoneType})
+"""The types of values that are written as they are."""
 Metadata: TypeAlias = Mapping[str, Any]
 
 UNSTORED: Final[Metadata] = {"unstored": True}
@@ -176,7 +180,9 @@ def _encoder(kind: Any) -> Callable[[Any], Any]:
         return partial(_encode_items, _encoder(parts[0]))
     if origin is not None and origin is not Literal and issubclass(origin, Mapping):
         return partial(_encode_values, _encoder(parts[1]))
-    return partial(_encode_record, kind) if dataclasses.is_dataclass(kind) else _encode_plain
+    if dataclasses.is_dataclass(kind):
+        return _often(partial(_encode_record, kind), partial(_compiled_encoder, kind))
+    return _encode_plain
 
 
 def _encode_optional(inner: Callable[[Any], Any], value: object) -> Any:
@@ -208,7 +214,7 @@ def _field_encoders(record: Any) -> tuple[tuple[_Field, Callable[[Any], Any]], .
 def _encode_plain(value: object) -> Any:
     """A value whose type says nothing of its parts: the value itself does."""
     if dataclasses.is_dataclass(value):
-        return _encode_record(type(value), value)
+        return encode(value)
     if isinstance(value, Mapping):
         return _encode_values(_encode_plain, value)
     if isinstance(value, list | tuple):
@@ -233,7 +239,7 @@ def _decoder(kind: Any, rules: _Rules) -> Callable[[Any], Any]:
     if _is_map(kind):
         return partial(_decode_values, _decoder(parts[1], rules))
     if dataclasses.is_dataclass(kind):
-        return partial(_decode_record, kind, rules)
+        return _often(partial(_decode_record, kind, rules), partial(_compiled_decoder, kind, rules))
     return partial(_decode_enum, kind) if issubclass(kind, Enum) else _leaf_decoder((kind,))
 
 
@@ -329,6 +335,88 @@ def _expect_required(record: Any, rules: _Rules, data: Mapping[str, Any]) -> Non
 def _field_decoders(record: Any, rules: _Rules) -> Mapping[str, tuple[str, Callable[[Any], Any]]]:
     """The names of fields and the decoders of their values, by their JSON names."""
     return {name: (field.name, _decoder(field.kind, rules)) for name, field in _fields(record).items()}
+
+
+def _often(
+    exact: Callable[[Any], Any], compiled: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
+) -> Callable[[Any], Any]:
+    """``exact``, until it has been called so often that a function for this record alone is worth its
+    making: that is three times as fast.
+    """
+    calls, fast = 0, None
+
+    def run(value: Any) -> Any:
+        nonlocal calls, fast
+        if fast is not None:
+            return fast(value)
+        calls += 1
+        if calls == _OFTEN:
+            fast = compiled(exact)
+        return exact(value)
+
+    return run
+
+
+def _compiled_encoder(record: Any, _exact: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    places: dict[str, Any] = {"leaves": _LEAVES}
+    lines = ["data = {}"]
+    for at, (field, encoder) in enumerate(_field_encoders(record)):
+        places[f"encode{at}"] = encoder
+        if field.implied:
+            continue
+        lines.append(f"part = value.{field.name}")
+        encoded = f"encode{at}(part)"
+        if _fits(field.kind) is not None:
+            encoded = f"part if part.__class__ in leaves else {encoded}"
+        condition = "if part is not None: " if field.optional else "if part: " if field.sparse else ""
+        lines.append(f"{condition}data[{field.json_name!r}] = {encoded}")
+    return _function("encode(value)", [*lines, "return data"], places)
+
+
+def _compiled_decoder(record: Any, rules: _Rules, exact: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Of data that does not fit, ``exact`` says what is wrong."""
+    places: dict[str, Any] = {"exact": exact, "record": record, "gone": object()}
+    lines = ["if data.__class__ is not dict: return exact(data)", "try:", " found, get = 0, data.get"]
+    defaults = {item.name: item for item in dataclasses.fields(record)}
+    for at, (name, field) in enumerate(_fields(record).items()):
+        places[f"decode{at}"] = _decoder(field.kind, rules)
+        lines += [f" part{at} = get({name!r}, gone)", f" if part{at} is gone:"]
+        default = defaults[field.name]
+        if field.required or (rules.complete and not (field.sparse or field.optional or field.implied)):
+            lines.append("  return exact(data)")
+        elif default.default_factory is not dataclasses.MISSING:
+            places[f"make{at}"] = default.default_factory
+            lines.append(f"  part{at} = make{at}()")
+        else:
+            places[f"default{at}"] = default.default
+            lines.append(f"  part{at} = default{at}")
+        decoded = f"part{at} = decode{at}(part{at})"
+        fits = _fits(field.kind)
+        if fits is not None:
+            places[f"kinds{at}"] = fits
+            decoded = f"if part{at}.__class__ not in kinds{at}: {decoded}"
+        lines += [" else:", "  found += 1", f"  {decoded}"]
+    given = ", ".join(f"{field.name}=part{at}" for at, field in enumerate(_fields(record).values()))
+    lines += [
+        " if found == len(data):",
+        f"  return record({given})",
+        "except (ValueError, TypeError): pass",
+        "return exact(data)",
+    ]
+    return _function("decode(data)", lines, places)
+
+
+def _fits(kind: Any) -> frozenset[type] | None:
+    """The classes of the values that are what a leaf reads; None for other kinds."""
+    kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    return frozenset(kinds) if _LEAVES.issuperset(kinds) else None
+
+
+def _function(signature: str, lines: Iterable[str], places: dict[str, Any]) -> Callable[[Any], Any]:
+    text = f"def {signature}:\n" + "\n".join(f"    {line}" for line in lines)
+    exec(text, places)  # noqa: S102 - of names of fields and nothing else, as ``dataclasses`` does
+    found: Callable[[Any], Any] = places[signature.partition("(")[0]]
+    return found
 
 
 def _decode_enum(kind: type[Enum], data: object) -> Enum:

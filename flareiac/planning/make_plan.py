@@ -204,6 +204,8 @@ def _tasks(
         )
         diagnostics.extend(_left_out(item, why) for item in changing)
         wanted = {item: found for item, found in wanted.items() if item not in changing}
+    if inputs.figures.keys().isdisjoint(wanted):
+        return ()
     references = {
         item: references_for(inputs.desired, inputs.snapshot, item, inputs.observations)
         for item in {**wanted, **inputs.snapshot.resources}

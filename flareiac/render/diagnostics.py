@@ -3,7 +3,7 @@ Terraform's JSON has them.
 """
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
@@ -18,17 +18,32 @@ from flareiac.render.style import Style, Tone
 _NAMES = {Severity.ERROR: "Error", Severity.WARNING: "Warning"}
 _TONES = {Severity.ERROR: Tone.BLOCKED, Severity.WARNING: Tone.CHANGE}
 _NARROWEST = 40
+_NAMED = 4
+"""How many others are named that the same is said of."""
 
 
 def text(
     diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], *, width: int, colour: bool
 ) -> str:
     """One box each, warnings first so that errors stand where the eye is when it ends; ``sources`` by the
-    path that spans name.
+    path that spans name. Resources that are warned of in the same words share a box.
     """
     style = Style(colour)
     ordered = sorted(diagnostics, key=lambda item: item.severity is Severity.ERROR)
-    return "".join(_box(item, sources, max(width, _NARROWEST), style) for item in ordered)
+    return "".join(
+        _box(item, also, sources, max(width, _NARROWEST), style) for item, also in _together(ordered)
+    )
+
+
+def _together(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, Sequence[str]]]:
+    """Each complaint with the addresses of the other resources that it is about."""
+    found: dict[Hashable, tuple[Diagnostic, list[str]]] = {}
+    for number, item in enumerate(diagnostics):
+        alike = item.severity is Severity.WARNING and item.address is not None and not item.attribute
+        key = (item.code, item.detail, item.values, item.related) if alike else number
+        found.setdefault(key, (item, []))[1].append(item.address or "")
+    for item, addresses in found.values():
+        yield item, [address for address in addresses[1:] if address != item.address]
 
 
 def as_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Json]:
@@ -121,23 +136,29 @@ def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Json:
     }
 
 
-def _box(item: Diagnostic, sources: Mapping[str, Source], width: int, style: Style) -> str:
+def _box(
+    item: Diagnostic, also: Sequence[str], sources: Mapping[str, Source], width: int, style: Style
+) -> str:
     tone = _TONES[item.severity]
     head = (
         f"{style.paint(f'{_NAMES[item.severity]}:', tone)} {style.strong(printable(item.summary))} "
         f"{style.quiet(f'[{item.code}]')}"
     )
-    lines = [head, *_place(item, sources, width, style), *_reason(item.detail, width)]
+    lines = [head, *_place(item, also, sources, width, style), *_reason(item.detail, width)]
     bar = style.paint("│", tone)
     body = [f"{bar} {line}".rstrip() for line in lines]
     return "\n".join([style.paint("╷", tone), *body, style.paint("╵", tone)]) + "\n"
 
 
-def _place(item: Diagnostic, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:
+def _place(
+    item: Diagnostic, also: Sequence[str], sources: Mapping[str, Source], width: int, style: Style
+) -> list[str]:
     lines: list[str] = []
     if item.address:
         attribute = f", attribute {printable(render_path(item.attribute))}" if item.attribute else ""
-        lines.append(f"  with {printable(item.address)}{attribute}{',' if item.subject else ''}")
+        named = ", ".join(map(printable, (item.address, *also[:_NAMED])))
+        more = f" and {len(also) - _NAMED} more" if len(also) > _NAMED else ""
+        lines.append(f"  with {named}{more}{attribute}{',' if item.subject else ''}")
     if item.subject:
         lines += _at(item, item.subject, sources, width, style)
     if item.values:

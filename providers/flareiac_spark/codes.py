@@ -225,6 +225,7 @@ ENGINE_CONTROL_CANCELLED: Final = Code("FIK810", "The start or stop of the engin
 EXTERNAL_DRIVER_MISSING: Final = Code("FIK812", "The driver of the external engine does not run")
 DRIVER_IS_EXTERNAL: Final = Code("FIK813", "Others start and stop this driver")
 RELEASES_DIFFER: Final = Code("FIK814", "The driver is of another release")
+OTHER_JOBS_RESTART: Final = Code("FIK815", "Other jobs of the engine restart")
 NOTHING_TO_RUN: Final = Code("FIK811", "The engine has nothing to run")
 WRITES_UNCONDITIONAL: Final = Code("FIK410", "The storage ignores the conditions of writes")
 ENDPOINTS_DIFFER: Final = Code("FIK411", "Two settings name different S3 servers")

@@ -1,4 +1,8 @@
-"""``python -m tests.bench NAME... [--blocks N] [--in DIRECTORY]``; without a name, the names there are."""
+"""``python -m tests.bench NAME... [--blocks N] [--in DIRECTORY]``; without a name, the names there are.
+
+Each figure is a line of JSON on standard output; at the end all stand in one table, beside their bars and,
+with ``--compare FILE``, beside the standard output of an earlier run.
+"""
 
 import argparse
 import random
@@ -10,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.bench import core_figures, lake_figures, state_figures
+from tests.bench.comparison import earlier_values, table
 from tests.bench.figure import Figure, NotMeasured
 
 Measurement = Callable[[Path, int], Iterator[Figure | NotMeasured]]
@@ -177,10 +182,17 @@ def main() -> int:
     parser.add_argument(
         "--keep", type=Path, help="of verdicts: a folder of judged pairs to which new ones are added"
     )
+    parser.add_argument(
+        "--compare", type=Path, metavar="FILE", help="the standard output of an earlier run, to compare with"
+    )
     given = parser.parse_args()
     if not given.names:
         parser.print_help()
         return 0
+    try:
+        before = earlier_values(given.compare) if given.compare is not None else {}
+    except (OSError, ValueError) as problem:
+        parser.error(str(problem))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what a measurement started is ended
     names = list(MEASUREMENTS) if "all" in given.names else given.names
     measurements: Mapping[str, tuple[Measurement, int]] = {
@@ -191,18 +203,28 @@ def main() -> int:
         "verdicts": (partial(_verdicts, given=given), given.pairs),
         "mutations": (partial(_mutations, seed=given.seed, only=given.only), given.count),
     }
-    results = [_measure(name, *measurements[name], given.blocks, given.directory) for name in names]
-    return 0 if all(results) else 1
+    found: list[Figure | NotMeasured] = []
+    failed = False
+    for name in names:
+        measurement, usual = measurements[name]
+        failed |= not _measure(name, measurement, given.blocks or usual, given.directory, found)
+    sys.stderr.write(f"\n{table(found, before)}\n")
+    return 1 if failed else 0
 
 
 def _measure(
-    name: str, measurement: Measurement, usual: int, blocks: int | None, directory: Path | None
+    name: str,
+    measurement: Measurement,
+    count: int,
+    directory: Path | None,
+    found: list[Figure | NotMeasured],
 ) -> bool:
     with tempfile.TemporaryDirectory(prefix="flareiac-bench-") as temporary:
         place = (directory or Path(temporary)) / name
         place.mkdir(parents=True)
         try:
-            for figure in measurement(place, blocks or usual):
+            for figure in measurement(place, count):
+                found.append(figure)
                 sys.stdout.write(figure.line() + "\n")
                 sys.stdout.flush()
         except RuntimeError as trouble:

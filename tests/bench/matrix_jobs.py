@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from flareiac_spark.sources.kafka.avro_block import SPARK_AVRO
 from tests.bench.matrix_kafka import Kafka, topic_name
 from tests.bench.matrix_model import Deletes, Query, Unique
 from tests.bench.matrix_rows import BAD, EVENT, OUT, TABLES, Row
@@ -28,7 +29,15 @@ engine "local" {
   }
 }
 """
+_ENGINE: Final = 'engine "local" {'
 BRANCH: Final = "side"
+
+
+def lake_of_topics() -> str:
+    """The same, where the application has the jars of Avro before a cell changes to that format: it would
+    start again for them, and all cells with it.
+    """
+    return LAKE.replace(_ENGINE, f'{_ENGINE}\n  packages         = ["{SPARK_AVRO}"]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

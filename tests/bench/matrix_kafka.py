@@ -22,18 +22,6 @@ _AVRO: Final[Mapping[str, Any]] = {
     "double": "double",
     "timestamptz": {"type": "long", "logicalType": "timestamp-micros"},
 }
-_FOR_JARS: Final = f"""
-stream "for_jars" {{
-  kafka {{
-    topic      = "none"
-    connection = kafka.main
-    format     = "avro"
-    schema     = file("{SCHEMA_FILE}")
-  }}
-  column "k" {{ type = "string" }}
-}}
-"""
-"""No job reads it: the application has the jars of Avro before some cell changes to that format."""
 _SCHEMA: Final = {
     "type": "record",
     "name": "event",
@@ -154,7 +142,6 @@ class Cluster:
         }
         for label, (servers, lines) in connections.items():
             found.append("\n".join([f'kafka "{label}" {{', f'bootstrap_servers = "{servers}"', *lines, "}"]))
-        found.append(_FOR_JARS)
         return "\n".join(found) + "\n"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.matrix_cells import LAID
-from tests.bench.matrix_jobs import BRANCH, LAKE, source_tables
+from tests.bench.matrix_jobs import BRANCH, LAKE, lake_of_topics, source_tables
 from tests.bench.matrix_kafka import Cluster
 from tests.bench.matrix_rows import LANDED, TABLES, Event, Row, text
 from tests.support.command_line import Ended, flareiac
@@ -27,7 +27,7 @@ class Lake:
         for place in LANDED:
             (root / "landing" / place).mkdir(parents=True)
         (root / "lake").mkdir()
-        self.write("lake", LAKE + source_tables())
+        self.write("lake", (lake_of_topics() if brokers else LAKE) + source_tables())
         self.cluster = Cluster(root, two=brokers > 1) if brokers else None
         self.catalog = SqlCatalog(
             "lake",

@@ -164,7 +164,9 @@ class _Course:
         elif runs == runs_before:
             cell.outcome = RUNS_ON
         else:
-            cell.outcome = RESTARTED if queries_before <= queries else NEW_QUERY
+            # An output that comes or goes has a query of its own
+            kept = queries_before <= queries or (queries and queries <= queries_before)
+            cell.outcome = RESTARTED if kept else NEW_QUERY
         if cell.outcome != cell.right_outcome:
             cell.wrong.append(f"it {cell.outcome}, where it is right that it {cell.right_outcome}")
 

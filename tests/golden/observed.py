@@ -18,7 +18,7 @@ from flareiac_kafka.topic.spec import TopicFacts
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
-from flareiac_spark.observation.job import JobFacts, OutputFacts
+from flareiac_spark.observation.job import JobFacts, OutputFacts, RestartedJobs
 from flareiac_spark.sources.avro.latest import (
     AskedSubject,
     SchemaFinding,
@@ -127,6 +127,8 @@ class JobThere:
     """What a topic takes at once, by output, as its brokers answered."""
     writes: Mapping[str, Attributes] = field(default_factory=dict)
     """By output, the ``schema`` and its ``id`` that are recorded."""
+    restarts: Attributes | None = None
+    """What its application lacks for it and who runs there, as keywords of ``RestartedJobs``."""
     written: Mapping[str, Attributes] = field(default_factory=dict)
     """By output, what a registry says of its schema, as keywords of ``SubjectThere``."""
 
@@ -161,6 +163,7 @@ class JobThere:
             reach={query: self._reach(attributes, query) for query in names},
             samples={name: _samples(inputs[name], item) for name, item in self.values.items()},
             topic_limits=self.topic_limits,
+            restarts=None if self.restarts is None else RestartedJobs(**self.restarts),
             schemas={name: _schemas(inputs[name], item) for name, item in self.subjects.items()},
             subjects={name: SubjectThere(**item).verdict() for name, item in self.written.items()},
         )

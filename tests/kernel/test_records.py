@@ -2,12 +2,15 @@
 stands.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from functools import partial
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes, Reference, Seconds
 from flareiac.kernel.records import (
@@ -15,8 +18,14 @@ from flareiac.kernel.records import (
     SPARSE,
     UNSTORED,
     Foreign,
+    Form,
     Mismatch,
     MissingField,
+    _compiled_decoder,
+    _compiled_encoder,
+    _decode_record,
+    _encode_record,
+    _Rules,
     decode,
     encode,
     named,
@@ -25,6 +34,10 @@ from flareiac.kernel.records import (
 
 class Colour(StrEnum):
     RED = "red"
+
+
+Spelled: TypeAlias = Annotated[int, Form(str, int)]
+"""A number that is written as a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +61,8 @@ class Picture:
     sizes: Mapping[str, int] = field(default_factory=dict)
     facts: Attributes = field(default_factory=dict)
     inner: "Picture | None" = field(default=None, metadata=SPARSE)
+    spelled: Spelled | None = None
+    each_spelled: tuple[Spelled, ...] = ()
     cache: Any = field(default=None, metadata=UNSTORED)
 
 
@@ -169,3 +184,57 @@ def test_a_text_or_a_map_is_either(at: str | Mapping[str, Mapping[str, int]] | N
 def test_neither_a_text_nor_a_map_of_the_right_values_is_a_mismatch(at: object, says: str) -> None:
     with pytest.raises(Mismatch, match=says):
         decode(_Beginning, {"at": at})
+
+
+_FITS: Final = st.builds(
+    Picture,
+    colour=st.just(Colour.RED),
+    source=st.text(max_size=3),
+    shapes=st.lists(
+        st.builds(Circle, radius=st.floats(allow_nan=False)) | st.builds(Square, side=st.integers())
+    ).map(tuple),
+    path=st.lists(st.text(max_size=2) | st.integers()).map(tuple),
+    sizes=st.dictionaries(st.text(max_size=2), st.integers()),
+    spelled=st.none() | st.integers(),
+    each_spelled=st.lists(st.integers()).map(tuple),
+    inner=st.none() | st.builds(Picture, colour=st.just(Colour.RED), source=st.text(max_size=3)),
+)
+_ODD: Final = st.sampled_from([None, True, 1, 1.5, "x", [], ["x"], {}, {"kind": "square"}, {"colour": "red"}])
+
+
+@st.composite
+def _spoiled(draw: st.DrawFn) -> Any:
+    """The JSON of a picture with a value replaced, removed or added somewhere."""
+    whole = encode(draw(_FITS))
+    part = whole
+    while draw(st.booleans()):
+        inside = [item for item in part.values() if isinstance(item, dict) and item]
+        if not inside:
+            break
+        part = draw(st.sampled_from(inside))
+    name = draw(st.sampled_from([*part, "other"]))
+    if draw(st.booleans()):
+        part[name] = draw(_ODD)
+    else:
+        part.pop(name, None)
+    return whole
+
+
+def _read(decoder: Callable[[Any], Any], data: Any) -> Any:
+    try:
+        return decoder(data)
+    except (ValueError, TypeError) as problem:
+        return type(problem), str(problem)
+
+
+@given(_spoiled(), st.booleans(), st.booleans())
+def test_what_is_read_often_is_read_as_the_first_time(data: Any, complete: bool, lenient: bool) -> None:
+    rules = _Rules(complete=complete, lenient=lenient)
+    exact = partial(_decode_record, Picture, rules)
+    assert _read(_compiled_decoder(Picture, rules, exact), data) == _read(exact, data)
+
+
+@given(_FITS)
+def test_what_is_written_often_is_written_as_the_first_time(picture: Picture) -> None:
+    exact = partial(_encode_record, Picture)
+    assert repr(_compiled_encoder(Picture, exact)(picture)) == repr(exact(picture))

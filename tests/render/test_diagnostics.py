@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac.kernel.diagnostics import Diagnostic, Related, Severity
+from flareiac.kernel.codes import Code
+from flareiac.kernel.diagnostics import Diagnostic, Related, Severity, error, warning
 from flareiac.kernel.sources import Source, Span
 from flareiac.render.diagnostics import as_json, text, validate_json
 from tests.render.plans import read
@@ -35,6 +36,7 @@ locals {
 """,
 )
 SOURCES = {MAIN.path: MAIN}
+CODE = Code("FIC999", "Something")
 
 
 def _span(words: str) -> Span:
@@ -295,3 +297,19 @@ def test_a_text_with_a_complaint_on_each_line_is_gone_through_a_few_times() -> N
         {"line": 2, "column": 3, "byte": 8},
     ]
     assert content.times <= 4
+
+
+def test_resources_that_are_warned_of_in_the_same_words_share_a_box() -> None:
+    same = [warning(CODE, "It is old.", address=f"job.{name}") for name in "abcdefg"]
+    other = warning(CODE, "It is new.", address="job.z")
+    shown = text([*same, other, same[0]], {}, width=80, colour=False)
+    assert shown == (
+        "╷\n│ Warning: Something [FIC999]\n│\n│   with job.a, job.b, job.c, job.d, job.e and 2 more\n│\n"
+        "│ It is old.\n╵\n"
+        "╷\n│ Warning: Something [FIC999]\n│\n│   with job.z\n│\n│ It is new.\n╵\n"
+    )
+
+
+def test_errors_are_said_one_by_one() -> None:
+    shown = text([error(CODE, "No.", address=f"job.{name}") for name in "ab"], {}, width=80, colour=False)
+    assert shown.count("Error:") == 2

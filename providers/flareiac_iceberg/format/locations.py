@@ -3,6 +3,7 @@ Pure.
 """
 
 import os.path
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,9 @@ _PATHS: Final = (
     "write.object-storage.path",
     "write.folder-storage.path",
 )
+
+_PLAIN: Final = re.compile(r"(?:/(?!\.\.?(?:/|$))[^/\x00-\x1f]+)+")
+"""An absolute path that is written in no other way, of printable characters."""
 
 
 def comparable(location: str, root: Path = Path("/")) -> str:
@@ -58,10 +62,15 @@ def _paths(properties: Data) -> Iterator[str]:
 
 def local_path(location: str) -> Path | None:
     """The local path of a location (``/a``, ``file:/a``, ``file:///a``), or None if it is somewhere else."""
+    text = _local(location)
+    return None if text is None else Path(text)
+
+
+def _local(location: str) -> str | None:
     if location.startswith("/"):
-        return Path(location)
+        return location
     if location[:6].lower() == "file:/":
-        return Path("/" + location[5:].lstrip("/"))
+        return "/" + location[5:].lstrip("/")
     return None
 
 
@@ -69,6 +78,10 @@ def absolute_location(text: str, root: Path) -> str | None:
     """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another
     scheme or no URI.
     """
+    path = _local(text)
+    # Most are like this, and a plan asks for many thousands
+    if path is not None and text.startswith(("/", "file:///")) and _PLAIN.fullmatch(path):
+        return f"file://{path}"
     try:
         parts = urlsplit(text)
     except ValueError:  # such as an opening bracket in the host that nothing closes
@@ -77,11 +90,13 @@ def absolute_location(text: str, root: Path) -> str | None:
         return f"s3://{parts.netloc}{parts.path.rstrip('/')}"
     if parts.scheme and parts.scheme != "file":
         return None
-    path = local_path(text) or root / (text[5:] if parts.scheme else text)
-    return f"file://{os.path.normpath(path.absolute())}"
+    relative = root / (text[5:] if parts.scheme else text)
+    return f"file://{os.path.normpath(path or relative.absolute())}"
 
 
 def plain_text(location: str) -> str:
     """A location for people and for comparing: local ones as a path."""
-    path = local_path(location)
-    return str(path) if path else location.rstrip("/")
+    path = _local(location)
+    if path is None:
+        return location.rstrip("/")
+    return path if _PLAIN.fullmatch(path) else str(Path(path))

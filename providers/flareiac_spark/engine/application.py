@@ -159,6 +159,14 @@ def needs_in(running: ApplicationSettings) -> Needs:
     )
 
 
+def lacking(running: ApplicationSettings, references: References) -> tuple[str, ...]:
+    """What a job with these references needs and only a new JVM takes: packages as coordinates, extensions by
+    their class.
+    """
+    needed, has = needs_of(references), needs_in(running)
+    return (*sorted(needed.packages - has.packages), *sorted(needed.extensions - has.extensions))
+
+
 def _split(listed: str | None) -> list[str]:
     return [item for item in (listed or "").split(",") if item]
 

@@ -34,6 +34,16 @@ class OutputFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RestartedJobs:
+    """The other jobs, by their addresses, that should run in a live application which has to be started again
+    for a job, because it ``lacks`` packages or extensions that the job needs.
+    """
+
+    lacks: tuple[str, ...]
+    jobs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobFacts:
     """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``spec`` is its
     definition there (None also where it is of another release), ``query`` a digest of what it computes alone;
@@ -78,6 +88,9 @@ class JobFacts:
     """What the last records of topics say of the columns, by input."""
     topic_limits: Mapping[str, int] = field(default_factory=dict)
     """Bytes of records that a topic takes at once, by the output that writes it, where that was asked."""
+
+    restarts: RestartedJobs | None = None
+    """What has to be started again so that the job can run as it is declared, if anything has."""
 
     @property
     def committed(self) -> bool:

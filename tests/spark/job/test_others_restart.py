@@ -1,0 +1,87 @@
+"""Only a new JVM takes more jars: a plan knows what else runs where a job needs some."""
+
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import ReadRequest
+from flareiac.sdk.results import Recorded
+from flareiac_spark.control import DesiredJob, JobStatus, Status, this_process
+from flareiac_spark.control.status import ApplicationStatus
+from flareiac_spark.engine.application import Applications, needs_of, settings
+from flareiac_spark.job.driver import JobDriver
+from flareiac_spark.observation.job import RestartedJobs, observed_facts
+from tests.spark.declared import LAKE, STATELESS, loaded
+
+POSTGRES = """
+catalog "lake" {
+  uri       = "postgresql://u@db/lake"
+  warehouse = "/warehouse"
+}
+"""
+STOPPED = STATELESS.replace("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  stopped = true")
+States = Mapping[str, Literal["running", "stopped"]]
+
+
+def found(root: Path, before: str, after: str, others: States) -> RestartedJobs | None:
+    """What the job ``x`` of a project restarts, where its application was started for another text of the
+    project and has these jobs.
+    """
+    project = Project(root=root, lineage="test")
+    applications = Applications(project)
+    known = loaded(LAKE + before, root)
+    engine = known.job().runs_in
+    control = applications.control(engine)
+    control.prepare()
+    jobs = {name: DesiredJob(digest="d", spec={}, state=state, nonce=0) for name, state in others.items()}
+    asked = settings(project, engine, needs_of(known.references()))
+    control.update_desired(
+        lambda desired: replace(desired, jobs=jobs, application=asked), lineage="test", workspace="default"
+    )
+    me = this_process()
+    about = ApplicationStatus(id="a", name="a", host=socket.gethostname(), pid=me.pid, pid_started=me.started)
+    control.write_status(
+        Status(
+            application=about,
+            heartbeat=time.time(),
+            observed_revision=1,
+            jobs={name: JobStatus(phase=state, digest="d", nonce=0) for name, state in others.items()},
+        )
+    )
+    wanted = loaded(LAKE + after, root)
+    request = ReadRequest(
+        address="job.x",
+        desired=wanted.attributes(),
+        recorded=Recorded(attributes=known.attributes(), identity={"digest": "d"}),
+        references=wanted.references(),
+    )
+    facts = observed_facts(JobDriver(applications).read(request))
+    assert facts is not None
+    return facts.restarts
+
+
+RUNS: States = {"job.x": "running", "job.y": "running", "job.z": "stopped"}
+ALONE: States = {"job.x": "running", "job.z": "stopped"}
+
+
+def test_those_that_run_beside_it_restart_where_it_needs_more_jars(tmp_path: Path) -> None:
+    lacks = found(tmp_path, STATELESS, STATELESS + POSTGRES, RUNS)
+    assert lacks == RestartedJobs(lacks=("org.postgresql:postgresql:42.7.14",), jobs=("job.y",))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "others"),
+    [
+        pytest.param(STATELESS, STATELESS, RUNS, id="nothing is lacking"),
+        pytest.param(STATELESS, STATELESS + POSTGRES, ALONE, id="no other runs"),
+        pytest.param(STATELESS, STOPPED + POSTGRES, RUNS, id="it is not started"),
+    ],
+)
+def test_they_run_on_otherwise(tmp_path: Path, before: str, after: str, others: States) -> None:
+    assert found(tmp_path, before, after, others) is None
