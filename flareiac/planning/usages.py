@@ -106,8 +106,16 @@ def conflicts(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
         found.append(
             error(
                 conflict.code,
-                f"{earlier.holder} and {usage.holder} {conflict.what}: {usage.subject}. {usage.reason} "
-                f"{conflict.way_out}",
+                " ".join(
+                    filter(
+                        None,
+                        (
+                            f"{earlier.holder} and {usage.holder} {conflict.what}: {usage.subject}.",
+                            usage.reason,
+                            conflict.way_out,
+                        ),
+                    )
+                ),
                 subject=holder.span if holder else None,
                 address=usage.holder,
             )

@@ -12,7 +12,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Related, Severity
 from flareiac.kernel.paths import render_path
 from flareiac.kernel.sources import Position, Source, Span, line_starts
 from flareiac.render.control_characters import printable
-from flareiac.render.snippet import enclosing_block, shown_lines
+from flareiac.render.snippet import enclosing_block, shown_lines, without_secrets
 from flareiac.render.style import Style, Tone
 
 _NAMES = {Severity.ERROR: "Error", Severity.WARNING: "Warning"}
@@ -128,7 +128,7 @@ def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Json:
     code = source.text[begin : len(source.text) if end < 0 else end]
     return {
         "context": enclosing_block(source, subject),
-        "code": code,
+        "code": without_secrets(code),
         "start_line": source.position(begin).line,
         "highlight_start_offset": min(subject.start.offset - begin, len(code)),
         "highlight_end_offset": min(subject.end.offset - begin, len(code)),

@@ -10,8 +10,11 @@ from functools import lru_cache
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span, line_starts
 from flareiac.render.control_characters import printable
+from flareiac.sdk.secret_settings import holds_secret, is_secret
 
 _BLOCK = re.compile(r"(?P<header>[A-Za-z_][\w-]*(?:[ \t]+(?:\"[^\"]*\"|[A-Za-z_][\w-]*))*)[ \t]*\{")
+_SETTING = re.compile(r'(?:"([^"\n]+)"|([A-Za-z_][\w-]*))\s*=\s*"((?:[^"\\\n]|\\.)*)"')
+"""A name and the text that it is given."""
 _MOST_LINES = 6
 _TAB = "    "
 _LEAD = 24
@@ -40,9 +43,22 @@ def shown_lines(source: Source, subject: Span, context: Span | None, room: int) 
         first = max(first, subject.start.line - 1)
         last = min(last, first + _MOST_LINES - 1)
     return [
-        _shown(source.line(number).rstrip("\r"), number, subject, room)
+        _shown(without_secrets(source.line(number).rstrip("\r")), number, subject, room)
         for number in range(first, min(last, count) + 1)
     ]
+
+
+def without_secrets(text: str) -> str:
+    """A part of a source with stars in the place of secrets that are written out in it, which is as long."""
+
+    def stars(found: re.Match[str]) -> str:
+        value = found.group(3)
+        hidden = "${" not in value and (is_secret(found.group(1) or found.group(2)) or holds_secret(value))
+        return (
+            f'{found.group(0)[: -len(value) - 1]}{"*" * len(value)}"' if value and hidden else found.group(0)
+        )
+
+    return _SETTING.sub(stars, text)
 
 
 def enclosing_block(source: Source, span: Span) -> str | None:

@@ -313,3 +313,41 @@ def test_resources_that_are_warned_of_in_the_same_words_share_a_box() -> None:
 def test_errors_are_said_one_by_one() -> None:
     shown = text([error(CODE, "No.", address=f"job.{name}") for name in "ab"], {}, width=80, colour=False)
     assert shown.count("Error:") == 2
+
+
+SECRET = "geheim-pw"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'sasl = {{ username = "a", password = "{SECRET}", x = 1 }}',
+        f'options = {{ "sasl.jaas.config" = "{SECRET}" }}',
+        f'uri = "postgresql://a:{SECRET}@db/lake"',
+        f'"password"="{SECRET}"',
+    ],
+)
+def test_a_secret_that_is_written_out_is_not_shown(line: str) -> None:
+    source = Source("main.hcl", f"kafka {{\n  {line}\n}}\n")
+    item = error(CODE, "No.", subject=source.span(source.text.index("=") + 1, len(source.text) - 3))
+    for shown in (
+        text([item], {"main.hcl": source}, width=100, colour=False),
+        json.dumps(as_json([item], {"main.hcl": source})),
+    ):
+        assert SECRET not in shown
+        assert "***" in shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "password = secret.kafka",
+        'password = "${var.password}"',
+        'topic = "secret"',
+        'sasl = { mechanism = "PLAIN" }',
+    ],
+)
+def test_what_is_no_secret_is_shown_as_it_is(line: str) -> None:
+    source = Source("main.hcl", f"  {line}\n")
+    item = error(CODE, "No.", subject=source.span(2, len(line) + 2))
+    assert line in text([item], {"main.hcl": source}, width=100, colour=False)

@@ -8,7 +8,6 @@ from flareiac.kernel.paths import render_path
 from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Blocker, Reaction, blocker
 from flareiac.sdk.lakehouse import writers_of
-from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.change.acceptance_token import token, token_of
@@ -21,8 +20,7 @@ from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.queries import declares_state
-from flareiac_spark.generation.generation_plan import carries_over, lines
-from flareiac_spark.generation.readable import start_again
+from flareiac_spark.generation.generation_plan import carries_over, lines, start_again
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sources.source import UNKNOWN
@@ -32,11 +30,11 @@ _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 
 
 def of_changes(
-    address: str,
+    request: PlanRequest,
     found: Sequence[JobChange],
     desired: JobDefinition,
     recorded: JobDefinition,
-    references: References,
+    facts: JobFacts,
     *,
     carries: bool = True,
 ) -> list[Blocker]:
@@ -46,10 +44,10 @@ def of_changes(
     """
     refused = [change for change in found if isinstance(change, Refused)]
     mixed = [change for change in found if isinstance(change, Mixed)]
-    blocked = [_refused(change, desired, recorded, references, carries=carries) for change in refused]
-    if mixed and not is_accepted(address, mixed, desired, recorded):
-        ways = new_generation(desired, recorded, references, carries=carries)
-        blocked.append(_mixed(address, mixed, desired, recorded, ways, acceptable=not refused))
+    blocked = [_refused(change, request, desired, recorded, facts, carries=carries) for change in refused]
+    if mixed and not is_accepted(request.address, mixed, desired, recorded):
+        ways = new_generation(request, desired, recorded, facts, carries=carries)
+        blocked.append(_mixed(request.address, mixed, desired, recorded, ways, acceptable=not refused))
     return blocked
 
 
@@ -82,21 +80,22 @@ def of_carry_over(
         other_folder(request, so_far, facts),
     ]
     return [
-        *(_refused(change, so_far, recorded, request.references) for change in moved),
+        *(_refused(change, request, so_far, recorded, facts) for change in moved),
         *(blocker for blocker in there if blocker),
     ]
 
 
 def _refused(
     change: Refused,
+    request: PlanRequest,
     desired: JobDefinition,
     recorded: JobDefinition,
-    references: References,
+    facts: JobFacts,
     *,
     carries: bool = True,
 ) -> Blocker:
     rereadable = (
-        new_generation(desired, recorded, references, carries=carries and change.carries)
+        new_generation(request, desired, recorded, facts, carries=carries and change.carries)
         if change.rereadable
         else (_NEW_JOB,)
     )
@@ -158,7 +157,12 @@ def _accepting(address: str, token: str) -> str:
 
 
 def new_generation(
-    desired: JobDefinition, recorded: JobDefinition | None, references: References, *, carries: bool = True
+    request: PlanRequest,
+    desired: JobDefinition,
+    recorded: JobDefinition | None,
+    facts: JobFacts,
+    *,
+    carries: bool = True,
 ) -> tuple[str, ...]:
     """The lines of a new generation, from the beginning and, where offsets can be taken over, from the last
     batch on.
@@ -166,7 +170,7 @@ def new_generation(
     if desired.generation is None:
         return ()
     place = desired.checkpoint
-    start, rebuild, words = start_again(desired, references)
+    start, rebuild, words = start_again(request, desired, facts)
     found = [f"{words}, in {place}:\n{lines(desired, start, rebuild=rebuild)}"]
     if carries and recorded is not None and carries_over(desired, recorded):
         state = ", and leave the state behind" if declares_state(recorded) else ""
@@ -196,7 +200,7 @@ def lost_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFact
             why=f"{lost.what}. {lost.why}",
             ways_out=(
                 "put the folder back where it was",
-                *new_generation(desired, None, request.references)[:1],
+                *new_generation(request, desired, None, facts)[:1],
             ),
         )
     return None
@@ -227,7 +231,7 @@ def moved_back(request: PlanRequest, desired: JobDefinition, facts: JobFacts) ->
                 ),
                 ways_out=(
                     "put back the newest folder of the checkpoint",
-                    *new_generation(desired, None, request.references),
+                    *new_generation(request, desired, None, facts),
                 ),
             )
     return None
@@ -278,7 +282,7 @@ def misfit(desired: JobDefinition, facts: JobFacts, request: PlanRequest) -> Blo
         return blocker(
             codes.CHECKPOINT_OF_OTHER_SOURCES,
             why=f"Output {name}: {why[:1].lower()}{why[1:]}",
-            ways_out=("use a checkpoint of its own", *new_generation(desired, None, request.references)[:1]),
+            ways_out=("use a checkpoint of its own", *new_generation(request, desired, None, facts)[:1]),
         )
     return None
 
@@ -302,7 +306,7 @@ def other_folder(request: PlanRequest, desired: JobDefinition, facts: JobFacts) 
                 ),
                 ways_out=(
                     "run flareiac where the project was, or move the folder of files back",
-                    *new_generation(desired, None, request.references),
+                    *new_generation(request, desired, None, facts),
                 ),
             )
     return None
@@ -333,7 +337,7 @@ def unknown_state(request: PlanRequest, desired: JobDefinition, facts: JobFacts)
         ),
         ways_out=(
             f"the steps are the same as before: in this job:\n  {_accepting(request.address, word)}",
-            *new_generation(desired, None, request.references)[:1],
+            *new_generation(request, desired, None, facts)[:1],
         ),
     )
 
@@ -380,19 +384,21 @@ def unrecorded(
         ways_out=(
             "apply that definition again, until it is stable",
             f"go on with the declared one all the same, in this job:\n  {_accepting(request.address, word)}",
-            *new_generation(desired, recorded, request.references)[:1],
+            *new_generation(request, desired, recorded, facts)[:1],
         ),
     )
 
 
-def cut_off(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> list[Blocker]:
+def cut_off(
+    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
+) -> list[Blocker]:
     """What changes in this plan take from under a query that cannot go on without."""
     return [
         blocker(
             codes.SOURCE_CHANGE_ENDS_JOB,
             why=f"{item.reason[:1].upper()}{item.reason[1:]}.",
             ways_out=(
-                *new_generation(desired, recorded, request.references, carries=False),
+                *new_generation(request, desired, recorded, facts, carries=False),
                 "leave what it reads as it is",
             ),
         )

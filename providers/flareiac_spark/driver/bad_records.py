@@ -34,8 +34,8 @@ _RECORD: Final = "__flareiac_record"
 _COUNT: Final = "bad"
 _WAY_ON: Final = (
     'To go on without such records, write in its stream: bad_records = { action = "drop" }; to keep what is '
-    "known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null columns: "
-    'bad_records = { action = "null" }.'
+    "known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null columns, where "
+    'the tables take nulls: bad_records = { action = "null" }.'
 )
 _FIXED: Final = "Or correct the record, or the columns of the stream."
 

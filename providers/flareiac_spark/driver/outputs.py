@@ -5,8 +5,9 @@ and the columns that are taken last decide it. A column that moves in the table 
 aggregate's state for another's.
 """
 
+import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from flareiac.sdk.secrets import resolve_all
 from flareiac_spark.control import TableOutput
@@ -16,6 +17,9 @@ from flareiac_spark.driver.refusal import Refusal
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+NULL_REQUIRED: Final = "NULL_IN_REQUIRED_COLUMN"
+"""The error class of a row without a value that its table requires."""
+_NULL_REQUIRED: Final = re.compile(rf"\[{NULL_REQUIRED}\] (null in the required column (\S+) of [^\n]*)")
 _SAFE_OPTIONS = {"check-nullability": "false", "check-ordering": "false"}
 """Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg
 sees them. Iceberg finds columns by name where their order is not checked.
@@ -48,6 +52,20 @@ def shape(frame: "DataFrame", output: TableOutput, used: Collection[str] = ()) -
     return frame.selectExpr(*checked).to(target)
 
 
+def null_complaint_in(message: str) -> str | None:
+    """What a failed query says of a null in a required column, with the ways out; None for other errors."""
+    found = _NULL_REQUIRED.search(message)
+    if found is None:
+        return None
+    said = re.sub(r"\s*SQLSTATE: \w{5}\b.*", "", found.group(1)).rstrip(". ")
+    return (
+        f"{said[:1].upper()}{said[1:]}. A step gives no value for it; of a Kafka stream, so does a record "
+        "without a value (a tombstone), and a bad one that is kept with null columns. Leave such rows out in "
+        f"a step (WHERE {found.group(2)} IS NOT NULL), give them a value (coalesce), or let the table take "
+        "nulls: write its column without not null."
+    )
+
+
 def write_options(output: TableOutput) -> dict[str, str]:
     return {**_SAFE_OPTIONS, **resolve_all(output.options)}
 
@@ -78,7 +96,6 @@ def _refuse_mismatch(given: list[str], output: TableOutput) -> None:
 
 
 def _checked(name: str, output: TableOutput) -> str:
-    complaint = f"null in the required column {name} of {'.'.join(output.identifier)}".replace(
-        "\\", ""
-    ).replace("'", "")
+    said = f"null in the required column {name} of {'.'.join(output.identifier)}"
+    complaint = f"[{NULL_REQUIRED}] {said}".replace("\\", "").replace("'", "")
     return f"coalesce({quote(name)}, raise_error('{complaint}')) AS {quote(name)}"

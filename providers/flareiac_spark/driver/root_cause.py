@@ -12,6 +12,7 @@ from flareiac_spark.driver import executor_errors, kafka_errors, task_errors
 from flareiac_spark.driver.bad_records import ERROR_CLASS as BAD_RECORD
 from flareiac_spark.driver.bad_records import complaint_in, ways_on
 from flareiac_spark.driver.conflicts import conflict_text, is_conflict
+from flareiac_spark.driver.outputs import NULL_REQUIRED, null_complaint_in
 from flareiac_spark.driver.refusal import Refusal
 
 _LINES = 6
@@ -103,9 +104,10 @@ def choose(
     in a stage.
     """
     # The plan of a query, which its failure ends with, holds the text of every complaint it might make.
-    said = (link.message.partition(_PLAN)[0] for link in chain)
-    if (complaint := next(filter(None, map(complaint_in, said)), None)) is not None:
-        return ErrorSummary(error_class=BAD_RECORD, message=complaint, permanent=False)
+    said = [link.message.partition(_PLAN)[0] for link in chain]
+    for name, found_in in ((BAD_RECORD, complaint_in), (NULL_REQUIRED, null_complaint_in)):
+        if (complaint := next(filter(None, map(found_in, said)), None)) is not None:
+            return ErrorSummary(error_class=name, message=complaint, permanent=False)
     error_class, message = (
         executor_errors.found_in(chain, failed_tasks) or kafka_errors.found_in(chain) or _innermost(chain)
     )

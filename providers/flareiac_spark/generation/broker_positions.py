@@ -8,7 +8,7 @@ from typing import Final
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.changes import Blocker, blocker
+from flareiac.sdk.changes import Blocker, Reaction, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -89,6 +89,32 @@ def missed(job: JobDefinition, facts: JobFacts) -> list[MissedRecords]:
             if extent.deleted
         ]
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """What was read and is nowhere any more: ``text`` says why, as the part of a sentence."""
+
+    text: str
+
+
+def replaced(job: JobDefinition, facts: JobFacts) -> list[Replaced]:
+    """What a start from the beginning does not read again, because what was read is another thing now, or
+    gone.
+    """
+    found = []
+    for name, reach in _reaches(job, facts):
+        for finding in reach.lost:
+            match finding:
+                case TopicGone(topic=topic, read=True):
+                    found.append(f"topic {topic} is gone with all that it held")
+                case TopicRecreated(topic=topic) | BeyondEnd(topic=topic) | PartitionsGone(topic=topic):
+                    found.append(f"topic {topic} is another one now, without what the old one held")
+                case OtherCluster():
+                    found.append(f"input {name} is another cluster's now, without what the old one held")
+                case OffsetsGone() | TopicGone():
+                    pass
+    return [Replaced(text=text) for text in dict.fromkeys(found)]
 
 
 def of_start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
@@ -199,7 +225,10 @@ def _not_known(request: PlanRequest, name: str, found: Unknown) -> Blocker:
 
 def emptying(desired: JobDefinition, facts: JobFacts, output: str) -> Blocker | None:
     """Why a table cannot be emptied for a rebuild: what is in it cannot be read again."""
-    found = missed(desired, facts)
+    found: list[Replaced | MissedRecords] = [
+        *replaced(desired, facts),
+        *missed(desired, facts),
+    ]
     if not found:
         return None
     texts = missed_text(found)
@@ -212,6 +241,12 @@ def emptying(desired: JobDefinition, facts: JobFacts, output: str) -> Blocker | 
         ),
         ways_out=(f'keep the rows, in output "{output}":\n  rebuild = "keep"',),
     )
+
+
+def not_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Replaced]:
+    """What was read before and cannot be read again, because of what is there or of what this plan does."""
+    cut = [item.reason for item in request.disturbances if item.reaction is Reaction.CAN_NOT]
+    return [*replaced(desired, facts), *(Replaced(text=text) for text in dict.fromkeys(cut))]
 
 
 def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:

@@ -13,7 +13,7 @@ from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput,
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import broker_positions, readable
-from flareiac_spark.generation.broker_positions import MissedRecords
+from flareiac_spark.generation.broker_positions import MissedRecords, Replaced
 from flareiac_spark.generation.readable import Missed, missed_text
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts, observed_facts
@@ -73,6 +73,17 @@ def carries_over(job: JobDefinition, recorded: JobDefinition | None = None) -> b
     return set(rules) == {CarryOver.POSITION} or (rules == [CarryOver.LOG] and stateless)
 
 
+def start_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> tuple[str, bool, str]:
+    """How a new generation can read all that is left: ``start_from``, whether outputs can be emptied without
+    losing rows, in words.
+    """
+    start, emptied, words = readable.start_again(desired, request.references)
+    held = [*broker_positions.not_again(request, desired, facts), *broker_positions.missed(desired, facts)]
+    if emptied and held:
+        return start, False, f"{words} that can be read"
+    return start, emptied, words
+
+
 def lines(job: JobDefinition, start: str, *, rebuild: bool) -> str:
     """What to paste for a new generation."""
     place, number = job.checkpoint, job.generation or 1
@@ -97,6 +108,7 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
     start = start_of(desired, request.references)
     lost = readable.missed(desired, request.references)
     deleted = broker_positions.missed(desired, facts)
+    other = broker_positions.not_again(request, desired, facts)
     yield _begins(start, desired, facts, lost, deleted)
     if facts.operators:
         names = ", ".join(dict.fromkeys(facts.operators))
@@ -104,7 +116,7 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
         rebuilt = "it is rebuilt from what is read again" if again else "what is open in it begins empty"
         yield Step(text=f"leaves the state behind ({names})", effect=Effect.NEW_GENERATION, why=rebuilt)
     if reads_again(start):
-        yield from _rows(desired, lost, deleted)
+        yield from _rows(desired, lost, deleted, other)
 
 
 def blockers(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
@@ -181,11 +193,16 @@ def _after(facts: JobFacts) -> str:
     return f"after {' and '.join(dict.fromkeys(texts))}"
 
 
-def _rows(desired: JobDefinition, lost: Sequence[Missed], deleted: Sequence[MissedRecords]) -> Iterator[Step]:
+def _rows(
+    desired: JobDefinition,
+    lost: Sequence[Missed],
+    deleted: Sequence[MissedRecords],
+    other: Sequence[Replaced],
+) -> Iterator[Step]:
     for output in desired.outputs.values():
         match output:
             case TableOutput():
-                yield from _rows_of_table(output, lost, deleted)
+                yield from _rows_of_table(output, lost, deleted, other)
             case KafkaOutput():
                 yield Step(
                     text=f"writes the records of what it reads to {output.place} again, behind those that "
@@ -198,9 +215,12 @@ def _rows(desired: JobDefinition, lost: Sequence[Missed], deleted: Sequence[Miss
 
 
 def _rows_of_table(
-    output: TableOutput, lost: Sequence[Missed], deleted: Sequence[MissedRecords]
+    output: TableOutput,
+    lost: Sequence[Missed],
+    deleted: Sequence[MissedRecords],
+    other: Sequence[Replaced],
 ) -> Iterator[Step]:
-    gone: list[Missed | MissedRecords] = [*lost, *deleted]
+    gone: list[Missed | MissedRecords | Replaced] = [*lost, *deleted, *other]
     table = output.table
     place = f"{table}, branch {output.branch}" if output.branch else f"{table}"
     if output.mode in _REWRITES:
@@ -223,8 +243,15 @@ def _rows_of_table(
             "it is there already"
         )
         yield Step(text=text, effect=Effect.RESULTS_CHANGE, why='rebuild = "keep"')
+    elif output.mode == "append" and other:
+        yield Step(
+            text=f"rows that are in {place} stay there, and what is read from now on is written beside them",
+            effect=Effect.RESULTS_CHANGE,
+            why=missed_text(other),
+        )
     elif output.mode == "append":
-        why = 'rebuild = "keep"; write rebuild = "truncate" in the output to empty the table first'
+        emptied = '; write rebuild = "truncate" in the output to empty the table first'
+        why = f'rebuild = "keep"{"" if deleted else emptied}'
         yield Step(
             text=f"rows that are in {place} stay there, and are written once more",
             effect=Effect.RESULTS_CHANGE,

@@ -232,7 +232,7 @@ def _blockers(
         start = generation_plan.start_of(desired, request.references)
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
         reads = [] if lost else _unreadable_by_generation(request, desired, facts)
-        again = readable.start_again(desired, request.references)[0]
+        again = generation_plan.start_again(request, desired, facts)[0]
         return [
             *([elsewhere] if elsewhere else []),
             *lost,
@@ -254,9 +254,9 @@ def _blockers(
     reads = _unreadable_by_start(request, desired, facts) if checked else []
     carries = not any(blocker.code in _NO_POSITION for blocker in reads)
     return [
-        *blocking.of_changes(request.address, found, desired, recorded, request.references, carries=carries),
+        *blocking.of_changes(request, found, desired, recorded, facts, carries=carries),
         *blocking.used_folders(request, desired, recorded, facts),
-        *blocking.cut_off(request, desired, recorded),
+        *blocking.cut_off(request, desired, recorded, facts),
         *(blocker for blocker in there if blocker),
         *reads,
     ]

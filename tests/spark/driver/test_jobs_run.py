@@ -262,7 +262,9 @@ def test_a_null_in_a_required_column_fails_the_batch_and_the_budget_ends_it(runn
     job = lake.until_phase("job.strict", "failed")
     assert job.failures == 2
     assert job.last_error is not None
-    assert "null in the required column delay of lake.demo.strict" in job.last_error.message
+    assert job.last_error.error_class == "NULL_IN_REQUIRED_COLUMN"
+    assert job.last_error.message.startswith("Null in the required column delay of lake.demo.strict. ")
+    assert "WHERE delay IS NOT NULL" in job.last_error.message
     assert len(lake.rows("strict")) == 1
     assert is_alive(lake.control.read_status())
 

@@ -241,7 +241,9 @@ def _problem(failure: BaseException, servers: str) -> StartProblem:
         return StartProblem(
             error_class="BROKER_REFUSES_LOGIN",
             why=f"The Kafka cluster at {servers} refuses the login: {what} Correct the user or the password "
-            "in the kafka block or in the secret that it names, and apply again.",
+            "in the kafka block or in the secret that it names, and apply again. Where that secret is an "
+            "environment variable (env), the driver has those of its start: restart its engine instead, from "
+            "a shell with the right value (flareiac restart ENGINE).",
         )
     if any(name.endswith(_NOT_ALLOWED) for name in names):
         return StartProblem(

@@ -234,9 +234,24 @@ class ResolvedKafka(ResolvedSource):
             **self._client,
             **_ASKED_ONCE,
         }
+        # Of a topic that was created again, the same offset is another record
+        if not self._is_the_noted_one(topic, opening):
+            return complaint
         record = opening.session.read.format("kafka").options(**options).load()
         said = [row[ERROR] for row in self._decoded(record, opening).select(ERROR).collect()]
-        return complaint.replace(NO_FIT, said[0], 1) if said and said[0] else complaint
+        if not said or not said[0] or not self._is_the_noted_one(topic, opening):
+            return complaint
+        return complaint.replace(NO_FIT, said[0], 1)
+
+    def _is_the_noted_one(self, topic: str, opening: Opening) -> bool:
+        """Whether a topic is certainly the one that the queries have read."""
+        try:
+            with closing(self._cluster(opening)) as cluster:
+                found = cluster.ids((topic,), None)
+        except NotAnswered:
+            return False
+        notes = [known for known in map(read_notes, opening.checkpoints) if known.of(topic)]
+        return bool(notes) and all(other_topic(topic, known, found, "") is None for known in notes)
 
     @property
     def judged_columns(self) -> tuple[SpecColumn, ...]:
