@@ -1,5 +1,5 @@
-"""The reason of a bad record is that of the very record: not of another one at its offset, in a topic that was
-created again meanwhile.
+"""The reason of a bad record is that of the very record: not of another one at its offset, in a topic that
+was created again meanwhile.
 """
 
 from collections.abc import Iterable, Sequence
