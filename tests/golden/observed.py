@@ -175,7 +175,9 @@ class JobThere:
         }
         given = {**self.reach, **self.reach_of.get(query, {})}
         return {
-            name: InputThere(**given.get(name, {})).reach(*(source["topics"] or ["orders"]))
+            name: InputThere(**given.get(name, {})).reach(
+                *(source["topics"] or ["orders"]), matched=source["topic_pattern"] is not None
+            )
             for name, source in sources.items()
             if source["kind"] == "kafka"
         }
@@ -277,7 +279,8 @@ class InputThere:
     unknown: str | None = None
     """Why the brokers did not answer."""
 
-    def reach(self, *topics: str) -> InputReach:
+    def reach(self, *topics: str, matched: bool = False) -> InputReach:
+        """``matched``: by a pattern."""
         if self.unknown is not None:
             return InputReach(findings=(Unknown(why=self.unknown),))
         now_ms = 1_800_000_000_000
@@ -294,7 +297,9 @@ class InputThere:
         )
         there = {} if self.there is None else {topic: self._topic(topic) for topic in topics}
         view = BrokerView(cluster_id=self.cluster, topics=there)
-        return reach_of(position, view, Ages(now_ms=now_ms, written_ms=ages), read=topics)
+        return reach_of(
+            position, view, Ages(now_ms=now_ms, written_ms=ages), read=None if matched else topics
+        )
 
     def _topic(self, name: str) -> TopicOffsets:
         return TopicOffsets(

@@ -270,6 +270,16 @@ def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> I
                 yield warning(codes.RECORDS_NEAR_DELETION, why, address=request.address)
             case _:
                 pass
+    for name, reach in _reaches(desired, facts):
+        source = desired.streams[name].source
+        # Of names that are not there each is a finding
+        if reach.topics == {} and not any(isinstance(item, TopicGone | Lost) for item in reach.findings):
+            why = (
+                f"{request.address} reads {source.shown} as input {name}, and the cluster has none, so that "
+                "it reads nothing until one is created. Where it should match one that is there, correct the "
+                "pattern."
+            )
+            yield warning(codes.TOPIC_MISSING, why, address=request.address)
 
 
 def lost_warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
