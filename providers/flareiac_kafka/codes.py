@@ -11,6 +11,7 @@ SECURITY_CONTRADICTION: Final = Code("FIT003", "The security settings contradict
 INCOMPLETE_SASL: Final = Code("FIT004", "The SASL settings are incomplete")
 INCOMPLETE_TLS: Final = Code("FIT005", "The TLS settings are incomplete")
 INVALID_REGISTRY_URL: Final = Code("FIT006", "Invalid URL of a schema registry")
+UNKNOWN_CLIENT_OPTION: Final = Code("FIT008", "Kafka's client does not know this option")
 REGISTRY_CREDENTIALS: Final = Code("FIT007", "The credentials of the schema registry are incomplete")
 
 # Codes of clusters

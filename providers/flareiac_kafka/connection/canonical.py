@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostics, warning
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -17,6 +17,7 @@ from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.secrets import reference
 from flareiac.sdk.validators import parse_duration
 from flareiac_kafka import codes
+from flareiac_kafka.connection.client_options import meant
 from flareiac_kafka.connection.packages import AVRO_PACKAGES, SPARK_PACKAGES
 from flareiac_kafka.connection.schema import DEFAULT_TIMEOUT, MECHANISMS
 from flareiac_kafka.connection.spec import (
@@ -139,6 +140,12 @@ def _check_options(options: Iterable[str], written: WrittenConnection, diagnosti
             diagnostics.error(
                 codes.UNUSABLE_CLIENT_OPTION, f"{name}: {instead}.", attribute=("options", name)
             )
+        elif (name_meant := meant(name)) is not None:
+            why = (
+                f'Kafka\'s client does not know {name}, and ignores it. Did you mean "{name_meant}"? Only '
+                "settings of classes of your own may have any name."
+            )
+            diagnostics.add(warning(codes.UNKNOWN_CLIENT_OPTION, why, attribute=("options", name)))
 
 
 def _protocol(written: WrittenConnection, diagnostics: Diagnostics) -> str:
