@@ -93,6 +93,20 @@ def test_a_topic_that_is_created_again_while_its_job_runs_is_found(kafka: KafkaL
     kafka.project.apply()
 
 
+def test_a_broker_that_is_away_is_told_and_stops_nothing(kafka: KafkaLake, steady: Numbers) -> None:
+    def health() -> str:
+        return str(kafka.project.status()["job.steady"]["health"])
+
+    kafka.broker.kill()
+    kafka.project.until(lambda: "waiting: " in health(), "what the job waits for")
+    assert kafka.broker.bootstrap in health()
+    assert kafka.project.status()["job.steady"]["phase"] in ("running", "idle")
+    kafka.broker.start()
+    steady.send(5)
+    steady.expect()
+    kafka.project.until(lambda: "waiting" not in health(), "a job that waits for nothing")
+
+
 STARTS = """
 stream "left" {
   kafka {

@@ -136,6 +136,8 @@ class JobStatus:
     last_error: ErrorSummary | None = None
     since: float = 0.0
     result: RunResult | None = None
+    waiting: str = field(default="", metadata=SPARSE)
+    """Which system of its sources does not answer, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -493,7 +493,10 @@ class Application:
             )
             for address, job in (desired.jobs if desired is not None else {}).items()
         }
-        running = {address: runner.status for address, runner in tuple(self._runners.items())}
+        running = {
+            address: replace(runner.status, waiting=runner.waiting)
+            for address, runner in tuple(self._runners.items())
+        }
         now = moment()
         waiting = self._cluster.waiting if self._cluster is not None else ""
         trouble = self._monitoring.trouble if self._monitoring is not None else None

@@ -79,6 +79,8 @@ class JobRunner(threading.Thread):
         self._ahead, self._ended = ahead, threading.Event()
         self._running: JobSpec | None = None
         self._problem: StartProblem | None = None
+        self.waiting = ""
+        """Which system of its sources does not answer, and why."""
         self.proven_at = 0.0
         """When its sources were last proven to be those of its checkpoints before a start; seconds UTC."""
 
@@ -113,6 +115,14 @@ class JobRunner(threading.Thread):
     def refuse(self, problem: StartProblem) -> None:
         """Ends its queries as soon as possible, in the middle of a batch too, and the job fails."""
         self._problem = problem
+
+    def wait_for(self, why: str) -> None:
+        """Notes what its queries wait for outside of Spark; empty for nothing."""
+        if why == self.waiting:
+            return
+        self._log.warning("waiting: %s", why) if why else self._log.info("its sources answer again")
+        self.waiting = why
+        self._around.changed()
 
     def note(self, text: str) -> None:
         """Writes something that concerns the job into its log."""

@@ -1,5 +1,5 @@
 """Looks now and then whether running jobs still read what they began with. A system that does not answer is
-asked again later, and stops nothing.
+asked again later, and stops nothing: the status says what its jobs wait for.
 """
 
 import datetime as dt
@@ -13,7 +13,7 @@ from flareiac_spark.control import JobSpec, StreamInput
 from flareiac_spark.driver.job_runner import JobRunner
 from flareiac_spark.driver.jvm import jvm
 from flareiac_spark.sources.kept import Kept
-from flareiac_spark.sources.resolved import StartProblem
+from flareiac_spark.sources.resolved import StartProblem, StartRefused
 from flareiac_spark.storage import place_at
 
 _EVERY_SECONDS, _AGAIN_SECONDS = 15.0, 1.0
@@ -46,8 +46,14 @@ class SourceWatch(threading.Thread):
             spec, begun = runner.running, time.time()
             if spec is None:
                 self._well_at.pop(runner.address, None)
+                runner.wait_for("")
                 continue
-            problem = self._problem(spec)
+            try:
+                problem = self._problem(spec)
+            except StartRefused as silent:
+                runner.wait_for(silent.problem.why)
+                continue
+            runner.wait_for("")
             if problem is None:
                 self._well_at[runner.address] = begun
             elif before.get(runner.address) == problem:
@@ -58,11 +64,14 @@ class SourceWatch(threading.Thread):
         self._kept.sweep()
 
     def _problem(self, spec: JobSpec) -> StartProblem | None:
+        """Raises ``StartRefused`` where a system does not answer."""
         checkpoints = [place_at(folder) for folder in spec.query_names]
         for item in spec.inputs:
             if isinstance(item, StreamInput):
                 try:
                     problem = item.source.prove_running(jvm, checkpoints, self._kept)
+                except StartRefused:
+                    raise
                 except Exception as trouble:  # noqa: BLE001 - what cannot be looked at is no reason to stop
                     self._log.debug("%s, %s: not looked at: %s", spec.address, item.name, trouble)
                     continue

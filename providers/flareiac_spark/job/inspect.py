@@ -63,7 +63,7 @@ def _health(
 ) -> tuple[str, ...]:
     """A driver of another release is worth a line here, and no drift."""
     other = other_release(status)
-    waiting = status.application.waiting if status is not None else ""
+    waiting = (job.waiting if job else "") or (status.application.waiting if status is not None else "")
     return (
         *complaints(definition, job, silent=silent, waiting=waiting),
         *((f"{other}, this is {__version__}",) if other else ()),

@@ -157,7 +157,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         facts=_with_status(facts, status, said),
         status=said,
         unread=tuple(unread),
-        waiting=status.application.waiting,
+        waiting=(said.waiting if said is not None else "") or status.application.waiting,
     )
 
 

@@ -174,9 +174,9 @@ class ResolvedSource(ABC):
     def prove_running(
         self, jvm: Callable[[], Any], checkpoints: Sequence[Place], kept: Kept
     ) -> StartProblem | None:
-        """Asks its system, while queries run, whether what they read is still what they began with; nothing
-        where it does not answer. ``kept`` holds clients from one look to the next. Raises ``Failure``,
-        ``Damaged``, ``OSError``, ``ValueError``.
+        """Asks its system, while queries run, whether what they read is still what they began with. ``kept``
+        holds clients from one look to the next. Raises ``StartRefused`` where the system does not answer, and
+        ``Failure``, ``Damaged``, ``OSError``, ``ValueError``.
         """
         del jvm, checkpoints, kept
         return None

@@ -131,7 +131,7 @@ class ResolvedKafka(ResolvedSource):
             found = client.ids(self.topics, self.topic_pattern)
         except NotAnswered:
             kept.drop(cluster)
-            return None
+            raise
         for checkpoint in checkpoints:
             known = read_notes(checkpoint)
             read = {topic for reach in reaches(checkpoint) for topic in topics_of(reach)}
