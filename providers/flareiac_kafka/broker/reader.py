@@ -1,11 +1,13 @@
 """What planners of other providers ask of clusters (see ``flareiac.sdk.brokers``). Touches the world."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.data import Attributes, digest
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk import name_patterns
 from flareiac.sdk.brokers import (
     BrokerReader,
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """A pattern never means these."""
 _NO_LIMIT: Final = -1
+_OF_CLUSTER: Final = (codes.CLUSTER_UNREACHABLE.id, codes.AUTHENTICATION_FAILED.id, codes.TLS_FAILED.id)
+"""What is wrong with all that a cluster could be asked."""
+_SILENT: Final[dict[str, tuple[float, tuple[Diagnostic, ...]]]] = {}
+"""Until when a cluster is not asked again, by the digest of its connection, and what was wrong."""
 
 
 class KafkaReader:
@@ -32,6 +38,10 @@ class KafkaReader:
 
     def view(self, connection: Attributes, selection: TopicSelection) -> BrokerView:
         """Topics with the offsets that can be read now. Raises ``Failure``."""
+        with asking(connection):
+            return self._view(connection, selection)
+
+    def _view(self, connection: Attributes, selection: TopicSelection) -> BrokerView:
         cluster = opened(connection)
         matching = () if selection.pattern is None else _matching(cluster.names(), selection.pattern)
         names = tuple(dict.fromkeys((*selection.names, *matching)))
@@ -75,6 +85,24 @@ class KafkaReader:
         ends = cluster.offsets(dict.fromkeys(partitions, LATEST))
         found = cluster.offsets(dict.fromkeys(partitions, max(0, time_ms)))
         return {place: at if at >= 0 else ends[place] for place, at in found.items()}
+
+
+@contextmanager
+def asking(connection: Attributes) -> Iterator[None]:
+    """What is asked in it tells what there is. A cluster that has just let no one in is not waited for again
+    until its timeout is over: one plan asks for topics, for offsets and for records. Raises ``Failure``.
+    """
+    key = digest(connection)
+    until, diagnostics = _SILENT.get(key, (0.0, ()))
+    if time.monotonic() < until:
+        raise Failure(*diagnostics)
+    try:
+        yield
+    except Failure as failure:
+        if failure.diagnostics[0].code in _OF_CLUSTER:
+            seconds = ConnectionDefinition.of(connection).timeout_ms / 1000
+            _SILENT[key] = time.monotonic() + seconds, failure.diagnostics
+        raise
 
 
 def opened(connection: Attributes, address: str = "", cancel: threading.Event | None = None) -> "Cluster":

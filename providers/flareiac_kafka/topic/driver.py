@@ -19,7 +19,7 @@ from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outc
 from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import ConfigChange, ConfigValue, TopicDescription
 from flareiac_kafka.broker.failures import Refused, not_allowed
-from flareiac_kafka.broker.reader import opened
+from flareiac_kafka.broker.reader import asking, opened
 from flareiac_kafka.topic.spec import (
     Absence,
     TopicChange,
@@ -241,10 +241,10 @@ def _answers(definitions: Sequence[TopicDefinition], references: References) -> 
     """What one cluster says of topics, by name."""
     names = [item.name for item in definitions]
     try:
-        cluster = opened(
-            _connection(definitions[0], references), definitions[0].kafka.address, threading.Event()
-        )
-        return dict(look_at(cluster, names))
+        connection = _connection(definitions[0], references)
+        with asking(connection):
+            cluster = opened(connection, definitions[0].kafka.address, threading.Event())
+            return dict(look_at(cluster, names))
     except Failure as failure:
         if len(names) == 1:
             return {names[0]: failure}
