@@ -1,11 +1,14 @@
 """What the state holds of an address. Pure; the use case of ``state list``, and a part of many others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flareiac.kernel import codes
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import matches
+from flareiac.sdk.references import Resolved
+from flareiac.sdk.resource_type import Kind, ResourceType
 
 
 def addresses(snapshot: Snapshot, patterns: Sequence[str]) -> list[str]:
@@ -25,3 +28,14 @@ def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
         )
         raise Failure(error(codes.NOT_IN_STATE, f"The state does not hold {address}. {hint}"))
     return record
+
+
+def connection_of(snapshot: Snapshot, address: str, types: Mapping[str, ResourceType]) -> Resolved | None:
+    """A connection as it was recorded with what uses it; None for what is not one, or is not in use."""
+    if address in snapshot.resources:
+        return None
+    kind = types.get(block_type(address))
+    found = [record.resolved[address] for record in snapshot.resources.values() if address in record.resolved]
+    if kind is None or kind.kind is not Kind.CONNECTION or not found:
+        return None
+    return Resolved(address=address, type=kind.name, attributes=found[-1])

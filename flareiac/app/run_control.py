@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from flareiac.app.lock import locked
 from flareiac.app.plan import Reading, questions, streamed_from
-from flareiac.app.recorded import recorded
+from flareiac.app.recorded import connection_of, recorded
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
@@ -23,7 +22,6 @@ from flareiac.planning.make_plan import Inputs
 from flareiac.planning.started_by_hand import needed_by, refused_starts
 from flareiac.sdk.actions import Control, RunCommand
 from flareiac.sdk.capabilities import ConnectionControl, RunControl, Starting
-from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, Question, ReadRequest
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import NotApplied, Outcome, Present
@@ -44,7 +42,7 @@ def steer(
     """
     with locked(workspace, verb.value, lock_timeout, emit):
         snapshot = workspace.load_state().snapshot
-        connection = _connection(workspace, snapshot, address)
+        connection = connection_of(snapshot, address, workspace.installed.registry.types)
         if connection is not None:
             session = workspace.session(workspace.installed.registry.provider_of[connection.type])
             if not isinstance(session, ConnectionControl):
@@ -147,17 +145,6 @@ def _with_data(workspace: Workspace, desired: Desired) -> Desired:
                 case Diagnostic() as why:
                     unread[address] = why
     return replace(desired, resources=resources, unread=unread)
-
-
-def _connection(workspace: Workspace, snapshot: Snapshot, address: str) -> Resolved | None:
-    """A connection as it was recorded with what uses it; None for what is not one, or is not in use."""
-    if address in snapshot.resources:
-        return None
-    kind = workspace.installed.registry.types.get(block_type(address))
-    found = [record.resolved[address] for record in snapshot.resources.values() if address in record.resolved]
-    if kind is None or kind.kind is not Kind.CONNECTION or not found:
-        return None
-    return Resolved(address=address, type=kind.name, attributes=found[-1])
 
 
 def _does_not_run(verb: RunCommand, address: str) -> Diagnostic:

@@ -154,6 +154,10 @@ class ConnectionControl(Protocol):
         """
         ...
 
+    def connection_log(self, connection: Resolved) -> LogText | None:
+        """The log of what runs, None where nothing was written yet. Raises ``Failure``."""
+        ...
+
 
 @runtime_checkable
 class Recovering(Protocol):

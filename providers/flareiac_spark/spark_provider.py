@@ -17,6 +17,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function, Offered
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.run_status import LogText
 from flareiac.sdk.table_tasks import Performed
 from flareiac_spark import codes
 from flareiac_spark.storage import ObjectStore, open_with
@@ -108,6 +109,14 @@ class SparkSession:
         from flareiac_spark.engine.steer import steer_engine
 
         return steer_engine(verb, connection, self._applications, cancel, progress)
+
+    def connection_log(self, connection: Resolved) -> LogText | None:
+        """See ``flareiac.sdk.capabilities.ConnectionControl``."""
+        from flareiac_spark.engine.engine_definition import EngineDefinition
+        from flareiac_spark.job.log_text import APPLICATION, log_text
+
+        control = self._applications.control(EngineDefinition.of(connection.attributes))
+        return log_text(control, APPLICATION)
 
     def checks(self, references: References) -> Sequence[Check]:
         """Java, jars and the rest that an application needs."""

@@ -88,6 +88,7 @@ def test_two_checkouts_meet_in_s3(checkouts: tuple[Checkout, Checkout]) -> None:
 
     assert second.status()["job.rides"]["phase"] in ("running", "idle")
     second.until(lambda: "(digest" in second.run("logs", "job.rides").out, "the log of the job")
+    assert "runs on Java" in second.run("logs", "engine.local").out
     second.quiet()
 
     move_elsewhere(first)

@@ -64,6 +64,9 @@ def test_each_engine_runs_its_jobs(project: Project, other: Other) -> None:
     assert (wanted(project), wanted(other)) == ({"job.a"}, {"job.b"})
     assert {row["phase"] for row in project.status().values()} <= {"running", "idle"}
     assert [bool(project.run("logs", job).out) for job in ("job.a", "job.b")] == [True, True]
+    for engine in ("engine.local", "engine.other"):
+        assert "Spark 4.1.4 runs on Java" in project.run("logs", engine).out
+    assert "catalog.lake does not run" in project.run("logs", "catalog.lake", code=1).err
     run = project.run_id("job.a")
     project.run("stop", "engine.other")
     assert project.status()["job.b"]["phase"] == "dead"

@@ -1,4 +1,4 @@
-"""``logs``: the log of a job."""
+"""``logs``: the log of a job or of an engine's driver."""
 
 from typing import Annotated
 
@@ -9,12 +9,15 @@ from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
 
-Address = Annotated[str, typer.Argument(help="The address of a job.", metavar="ADDRESS")]
+Address = Annotated[
+    str,
+    typer.Argument(help="The address of a job, or of an engine: the log of its driver.", metavar="ADDRESS"),
+]
 Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on printing what is added.")]
 
 
 def logs(invocation: Invocation, address: Address, follow: Follow = False) -> int:
-    """Prints the log of a job, and what is added to it until it is interrupted."""
+    """Prints the log of a job or of an engine's driver, and what is added until it is interrupted."""
     with opened(invocation) as workspace:
         log = log_of(workspace, workspace.load_state().snapshot, address)
         if log is None:

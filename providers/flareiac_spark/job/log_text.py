@@ -1,4 +1,4 @@
-"""The log of a job as it grows, local or in object storage. Reads only."""
+"""The log of a job, or of the driver that runs it, as it grows: local or in object storage. Reads only."""
 
 import codecs
 from pathlib import Path
@@ -9,6 +9,8 @@ from flareiac.sdk.run_status import LogText
 from flareiac_spark.application import control_trouble
 from flareiac_spark.control import ControlDirectory, ControlError
 
+APPLICATION: Final = "application"
+"""What the log of an engine's driver is kept as, among those of jobs."""
 _LOCAL_PAUSE: Final = 0.5
 _OBJECTS_PAUSE: Final = 3.0
 
