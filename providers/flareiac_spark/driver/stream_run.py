@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LOOK_EVERY = 0.5
+_LOOK_AT_REST, _REST_AFTER = 2.0, 10
+"""A look takes a dozen calls into the JVM: after so many at queries that wait for data they are fewer."""
 _LOOK_WHILE_STOPPING = (0.01, 0.05)
 """Seconds between two looks: at first, and once a second has passed."""
 
@@ -268,8 +270,9 @@ def _follow(
     log: Logger,
 ) -> bool:
     report("running", _statuses(watches))
+    at_rest = 0
     while True:
-        stopping = stop.wait(LOOK_EVERY)
+        stopping = stop.wait(LOOK_EVERY if at_rest < _REST_AFTER else _LOOK_AT_REST)
         alive = [watch.query.isActive for watch in watches]
         _look(watches, log)
         for watch in watches:
@@ -282,7 +285,9 @@ def _follow(
             _stop_at_commit(watches, time.monotonic() + graceful_seconds(), log)
             report("stopping", _statuses(watches))
             return False
-        report("idle" if all(watch.idle for watch in watches) else "running", _statuses(watches))
+        idle = all(watch.idle for watch in watches)
+        at_rest = at_rest + 1 if idle else 0
+        report("idle" if idle else "running", _statuses(watches))
 
 
 def _stop_at_commit(watches: Sequence[QueryWatch], deadline: float, log: Logger) -> None:
