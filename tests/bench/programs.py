@@ -106,6 +106,19 @@ def median_wall(runs: Sequence[Run]) -> float:
     return statistics.median(run.wall for run in runs)
 
 
+def median_processor(runs: Sequence[Run]) -> float:
+    """Seconds of CPU: other work on the machine changes them least."""
+    return statistics.median(run.processor for run in runs)
+
+
+def spread(runs: Sequence[Run]) -> dict[str, object]:
+    """What stands beside a median: the load of the machine, and the seconds of CPU of each run."""
+    return {
+        "load": round(os.getloadavg()[0], 1),
+        "processor seconds": [round(run.processor, 2) for run in runs],
+    }
+
+
 def peak_memory(runs: Sequence[Run]) -> float:
     return max(run.memory for run in runs)
 
