@@ -3,7 +3,7 @@ a cache.
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 
@@ -91,7 +91,9 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         former=_former(workspace, loaded.snapshot, request),
     )
     made = make_plan(inputs, request.options, diagnostics)
-    made = replace(made, origin=origin(workspace, made.variables))
+    if request.refresh is not Refresh.NONE:
+        diagnostics.extend(_disturbed_by_work(workspace, made, inputs))
+    made = replace(made, origin=origin(workspace, made.variables), diagnostics=tuple(diagnostics))
     workspace.timings["planning"] = time.perf_counter() - started
     return PlanReport(
         plan=made,
@@ -102,6 +104,21 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         recorded=len(loaded.snapshot.resources),
         inputs=inputs,
     )
+
+
+def _disturbed_by_work(workspace: Workspace, made: Plan, inputs: Inputs) -> Iterator[Diagnostic]:
+    """What due maintenance does to others where it is carried out."""
+    for item in made.tasks:
+        performer = item.task.performer if item.task.due else None
+        if performer is None:
+            continue
+        references = references_for(inputs.desired, inputs.snapshot, item.address, inputs.observations)
+        found = references.get(performer.address)
+        if found is not None:
+            try:
+                yield from workspace.disturbed(item.address, found, references)
+            except Failure as failure:
+                yield from failure.diagnostics
 
 
 def _configuration(

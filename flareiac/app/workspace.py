@@ -35,7 +35,7 @@ from flareiac.sdk.maintenance import Performing, PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Session
 from flareiac.sdk.real_places import real_place
-from flareiac.sdk.references import Resolved
+from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
@@ -261,16 +261,20 @@ class Workspace:
         """Has a maintenance task carried out by the provider whose connection it names. Raises
         ``Failure``.
         """
-        return self._performing(request).perform(request)
+        return self._performing(request.performer.type).perform(request)
+
+    def disturbed(self, address: str, performer: Resolved, references: References) -> Sequence[Diagnostic]:
+        """What work on a resource does to others of its performer. Raises ``Failure``."""
+        return self._performing(performer.type).disturbed(address, performer, references)
 
     def outcome(self, request: PerformRequest) -> Performed | None:
         """What came of a maintenance task that was asked for, as far as its performer knows. Raises
         ``Failure``.
         """
-        return self._performing(request).outcome(request)
+        return self._performing(request.performer.type).outcome(request)
 
-    def _performing(self, request: PerformRequest) -> Performing:
-        provider = self.installed.registry.provider_of[request.performer.type]
+    def _performing(self, kind: str) -> Performing:
+        provider = self.installed.registry.provider_of[kind]
         session = self._session(provider)
         assert isinstance(session, Performing), f"{provider} is named as performer and performs nothing"
         return session

@@ -6,7 +6,7 @@ core stands between them. A maintainer is pure: measuring is the driver's, time 
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol, runtime_checkable
 
@@ -183,6 +183,12 @@ class Performing(Protocol):
 
     def perform(self, request: PerformRequest) -> Performed:
         """Waits until it is done. Raises ``Failure`` when it was not, or when that is not known."""
+        ...
+
+    def disturbed(self, address: str, performer: Resolved, references: References) -> Sequence[Diagnostic]:
+        """What work on a resource with these references does to others, as warnings of a plan. Raises
+        ``Failure``.
+        """
         ...
 
     def outcome(self, request: PerformRequest) -> Performed | None:

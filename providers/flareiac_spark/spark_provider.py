@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 
 from flareiac.kernel.codes import CodeTable, code_table
+from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.capabilities import Check
 from flareiac.sdk.documents import Topic
@@ -95,6 +96,16 @@ class SparkSession:
         from flareiac_spark.maintenance import perform
 
         return perform(request, self._applications)
+
+    def disturbed(self, address: str, performer: Resolved, references: References) -> Sequence[Diagnostic]:
+        """See ``flareiac.sdk.maintenance.Performing``."""
+        from flareiac_spark.engine.engine_definition import EngineDefinition
+        from flareiac_spark.engine.other_jobs import restarted_jobs
+
+        engine = EngineDefinition.of(performer.attributes)
+        found = restarted_jobs(self._applications, engine, references)
+        way_out = "Another engine for the maintenance of this table leaves them running."
+        return () if found is None else (found.warning(address, performer.address, way_out),)
 
     def outcome(self, request: PerformRequest) -> Performed | None:
         """See ``flareiac.sdk.maintenance.Performing``."""

@@ -234,6 +234,21 @@ def test_maintenance_that_was_killed_is_done_by_the_next_run_or_was_done(tmp_pat
     assert flareiac(tmp_path, "maintain", "-auto-approve").code == 0
 
 
+def test_a_plan_says_what_due_maintenance_does_to_others(tmp_path: Path) -> None:
+    """Who carries it out knows; that is not asked where nothing is due, or no one is to be asked."""
+    loud = 'broom "b" { strength = "loud" }\nthing "a" {\n  value = "1"\n  sweep_over = 5\n}\n'
+    write(tmp_path, loud)
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    (tmp_path / ".toy" / "a.dust").write_text("7")
+    assert "The broom is loud" in flareiac(tmp_path, "plan", "-out=plan.json").text
+    assert "The broom is loud" in flareiac(tmp_path, "show", "plan.json").text
+    assert "The broom is loud" in flareiac(tmp_path, "maintain", "-auto-approve").text
+    assert "loud" not in flareiac(tmp_path, "plan", "-refresh=none").text
+    write(tmp_path, loud.replace("5", "9"))
+    (tmp_path / ".toy" / "a.dust").write_text("7")
+    assert "loud" not in flareiac(tmp_path, "plan").text
+
+
 def test_two_applies_at_once_do_everything_once(tmp_path: Path) -> None:
     write(tmp_path, THREE)
     running = [

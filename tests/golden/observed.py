@@ -17,8 +17,9 @@ from flareiac_iceberg.namespace.spec import NamespaceFacts
 from flareiac_kafka.topic.spec import TopicFacts
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
+from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
-from flareiac_spark.observation.job import JobFacts, OutputFacts, RestartedJobs
+from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sources.avro.latest import (
     AskedSubject,
     SchemaFinding,

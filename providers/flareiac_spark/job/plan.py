@@ -30,8 +30,6 @@ from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
 from flareiac_spark.start_from import CARRY_OVER
 
-_NAMED: Final = 5
-"""How many of several jobs are named."""
 _HIDDEN: Final = ("step_order", "column_order")
 _NO_POSITION: Final = (codes.OFFSET_EXPIRED.id, *broker_positions.LOST_CODES)
 _NOT_KNOWN: Final = (codes.STREAMABLE_ROWS_UNKNOWN.id, codes.POSITION_UNKNOWN.id)
@@ -89,15 +87,8 @@ def _others_restart(request: PlanRequest, desired: JobDefinition, facts: JobFact
     """Those beside which it runs, where their application must be started again for it."""
     if facts.restarts is None or not desired.starts_by_itself:
         return
-    jobs, lacks = facts.restarts.jobs, facts.restarts.lacks
-    named = ", ".join(jobs[:_NAMED]) + (f" and {len(jobs) - _NAMED} more" if len(jobs) > _NAMED else "")
-    yield warning(
-        codes.OTHER_JOBS_RESTART,
-        f"The Spark application of {desired.engine} was started without {', '.join(lacks)}, and only a new "
-        f"JVM takes them. The apply starts it again, and with it {named}: each stops after its current batch "
-        "and goes on from its checkpoint. An engine of its own for this job leaves them running.",
-        address=request.address,
-    )
+    way_out = "An engine of its own for this job leaves them running."
+    yield facts.restarts.warning(request.address, str(desired.engine), way_out)
 
 
 def _removed(request: PlanRequest) -> Proposal:

@@ -41,14 +41,15 @@ from flareiac_spark.control import (
 from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob
-from flareiac_spark.engine.application import Applications, lacking, read_desired, read_status
+from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.engine.other_jobs import RestartedJobs, restarted_jobs
 from flareiac_spark.job.brokers import of_each
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.job.written_schemas import SubjectReader
-from flareiac_spark.observation.job import JobFacts, OutputFacts, RestartedJobs, of_disk, reach_complaints
+from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk, reach_complaints
 from flareiac_spark.sources.source import kinds
 
 _LIMIT_SECONDS: Final = 45.0
@@ -169,14 +170,8 @@ def _restarted(
     """
     if declared is None or not declared.starts_by_itself:
         return None
-    control = applications.control(declared.runs_in)
-    desired, status = read_desired(control), read_status(control)
-    if desired is None or liveness(status) is not Liveness.ALIVE:
-        return None
-    own = KnownJob.of(request.address, request.recorded).name_in(desired)
-    others = sorted(name for name, job in desired.jobs.items() if job.state == "running" and name != own)
-    lacks = lacking(desired.application, request.references)
-    return RestartedJobs(lacks=lacks, jobs=tuple(others)) if lacks and others else None
+    known = KnownJob.of(request.address, request.recorded)
+    return restarted_jobs(applications, declared.runs_in, request.references, known.name_in)
 
 
 def _declared(request: ReadRequest) -> JobDefinition | None:

@@ -10,6 +10,7 @@ from flareiac.sdk.results import Missing, Observation, Present, Recorded
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
 from flareiac_spark.control import JobSpec
+from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.sources.avro.latest import SchemaFinding
 from flareiac_spark.sources.avro.subjects import SubjectVerdict
 from flareiac_spark.sources.findings import InputReach
@@ -31,16 +32,6 @@ class OutputFacts:
     sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
     operators: tuple[str, ...] = ()
     conf: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestartedJobs:
-    """The other jobs, by their addresses, that should run in a live application which has to be started again
-    for a job, because it ``lacks`` packages or extensions that the job needs.
-    """
-
-    lacks: tuple[str, ...]
-    jobs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,10 @@ from flareiac.sdk.results import Recorded
 from flareiac_spark.control import DesiredJob, JobStatus, Status, this_process
 from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.engine.application import Applications, needs_of, settings
+from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.job.driver import JobDriver
-from flareiac_spark.observation.job import RestartedJobs, observed_facts
+from flareiac_spark.observation.job import observed_facts
+from flareiac_spark.spark_provider import SparkSession
 from tests.spark.declared import LAKE, STATELESS, loaded
 
 POSTGRES = """
@@ -85,3 +87,14 @@ def test_those_that_run_beside_it_restart_where_it_needs_more_jars(tmp_path: Pat
 )
 def test_they_run_on_otherwise(tmp_path: Path, before: str, after: str, others: States) -> None:
     assert found(tmp_path, before, after, others) is None
+
+
+def test_maintenance_of_a_table_in_another_kind_of_catalog_restarts_them_too(tmp_path: Path) -> None:
+    found(tmp_path, STATELESS, STATELESS, RUNS)
+    known = loaded(LAKE + STATELESS + POSTGRES, tmp_path)
+    session = SparkSession(Project(root=tmp_path, lineage="test"))
+    performer = known.references()["engine.embedded"]
+    (told,) = session.disturbed("table.orders", performer, known.references())
+    assert told.address == "table.orders"
+    assert "org.postgresql:postgresql:42.7.14" in told.detail
+    assert "with it job.x, job.y: " in told.detail

@@ -62,6 +62,7 @@ DUST_UNREADABLE = Code("TOY004", "The dust cannot be read")
 DUSTY = Code("TOY005", "Very grains")
 NOT_SWEPT = Code("TOY006", "Nothing was swept")
 BROOM_BROKEN = Code("TOY007", "The broom is broken")
+BROOM_LOUD = Code("TOY011", "The broom is loud")
 
 SCHEMA = Block(
     description="A file.",

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.codes import NO_CODES, CodeTable
-from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error, warning
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import STRING
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function, Offered
+from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.table_tasks import Performed
 from flareiac_toy.thing import (
     BROOM_BROKEN,
+    BROOM_LOUD,
     SCHEMA,
     SHEET,
     ThingDriver,
@@ -57,6 +59,12 @@ class ToySession:
         answer.unlink()
         return Performed(result=result)
 
+    def disturbed(self, address: str, performer: Resolved, references: References) -> Sequence[Diagnostic]:
+        """A loud broom is heard."""
+        assert performer.address in references
+        loud = performer.attributes.get("strength") == "loud"
+        return (warning(BROOM_LOUD, f"{address} is swept.", address=address),) if loud else ()
+
     def outcome(self, request: PerformRequest) -> Performed | None:
         """The answer that was not taken."""
         answer = self.root / ".toy" / f"{request.subject.attributes['name']}.answer"
@@ -87,7 +95,7 @@ def _broom() -> ResourceType:
     return ResourceType(
         name="broom",
         kind=Kind.CONNECTION,
-        schema=Block(attributes={"strength": Attribute(type=STRING, description="good | worn | broken")}),
+        schema=Block(attributes={"strength": Attribute(type=STRING, description="good, worn, broken, loud")}),
         description="Sweeps things.",
         canonical=lambda decoded, _references, _project, _diagnostics: dict(decoded.attributes),
     )

@@ -1,0 +1,58 @@
+"""What else stops where an application has to be started again: all jobs of an engine run in one. Touches
+control directories, by reading only.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.references import References
+from flareiac_spark import codes
+from flareiac_spark.application import Liveness, liveness
+from flareiac_spark.control import Desired
+from flareiac_spark.engine.application import Applications, lacking, read_desired, read_status
+from flareiac_spark.engine.engine_definition import EngineDefinition
+
+_NAMED: Final = 5
+"""How many of several jobs are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartedJobs:
+    """The jobs, by their addresses, that should run in a live application which has to be started again for
+    something else, because it ``lacks`` packages or extensions that this needs.
+    """
+
+    lacks: tuple[str, ...]
+    jobs: tuple[str, ...]
+
+    def warning(self, address: str, engine: str, way_out: str) -> Diagnostic:
+        """What an apply does to them because of the resource ``address``."""
+        more = f" and {len(self.jobs) - _NAMED} more" if len(self.jobs) > _NAMED else ""
+        return warning(
+            codes.OTHER_JOBS_RESTART,
+            f"The Spark application of {engine} was started without {', '.join(self.lacks)}, and only a new "
+            f"JVM takes them. The apply starts it again, and with it {', '.join(self.jobs[:_NAMED])}{more}: "
+            f"each stops after its current batch and goes on from its checkpoint. {way_out}",
+            address=address,
+        )
+
+
+def restarted_jobs(
+    applications: Applications,
+    engine: EngineDefinition,
+    references: References,
+    own: Callable[[Desired], str | None] = lambda _desired: None,
+) -> RestartedJobs | None:
+    """Those that restart so that something with these references runs on an engine. ``own``: the name there
+    of a job that is no other one. Raises ``Failure``.
+    """
+    control = applications.control(engine)
+    desired, status = read_desired(control), read_status(control)
+    if desired is None or liveness(status) is not Liveness.ALIVE:
+        return None
+    name = own(desired)
+    others = sorted(each for each, job in desired.jobs.items() if job.state == "running" and each != name)
+    lacks = lacking(desired.application, references)
+    return RestartedJobs(lacks=lacks, jobs=tuple(others)) if lacks and others else None
