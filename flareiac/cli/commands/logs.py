@@ -1,4 +1,4 @@
-"""``logs``: the log of a job or of an engine's driver."""
+"""``logs``: the log of a job, or of what runs the jobs of a connection."""
 
 from typing import Annotated
 
@@ -11,13 +11,13 @@ from flareiac.cli.project import opened
 
 Address = Annotated[
     str,
-    typer.Argument(help="The address of a job, or of an engine: the log of its driver.", metavar="ADDRESS"),
+    typer.Argument(help="The address of a job, or of the connection that runs it.", metavar="ADDRESS"),
 ]
 Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on printing what is added.")]
 
 
 def logs(invocation: Invocation, address: Address, follow: Follow = False) -> int:
-    """Prints the log of a job or of an engine's driver, and what is added until it is interrupted."""
+    """Prints the log of a job, or of what runs the jobs of a connection, and what is added to it."""
     with opened(invocation) as workspace:
         log = log_of(workspace, workspace.load_state().snapshot, address)
         if log is None:
