@@ -13,7 +13,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
 from flareiac.kernel.paths import Path
 from flareiac.kernel.types import MapType, RefType
 from flareiac.sdk.references import References
-from flareiac.sdk.secrets import is_reference
+from flareiac.sdk.secrets import KINDS, is_reference
 
 SETTINGS: Final = MapType(RefType(("secret",), or_string=True))
 """Texts by name, or secrets: only where a secret is travels, and who uses the setting reads it."""
@@ -53,7 +53,7 @@ _SWITCHES: Final = frozenset({"", "true", "false"})
 def is_secret(name: str) -> bool:
     """Whether a setting of this name is one, or may be."""
     plain = _OF_SPARK.sub("", name)
-    if _REFERENCES.match(plain):
+    if _REFERENCES.match(plain) or plain in KINDS:
         return False
     if plain.lower().startswith(_HEADER):
         return plain.lower().removeprefix(_HEADER) not in _PLAIN_HEADERS

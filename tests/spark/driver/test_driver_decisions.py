@@ -183,7 +183,8 @@ def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> Non
     assert cause.message == (
         "Cannot parse the field.\nin the file file:///a.json\n"
         'To go on without such records, write in its stream: bad_records = { action = "drop" }; to keep what '
-        "is known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null columns: "
+        "is known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null columns, "
+        "where the tables take nulls: "
         'bad_records = { action = "null" }.'
     )
     assert not cause.permanent
@@ -261,7 +262,7 @@ def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_
         (
             'To go on without such records, write in its stream: bad_records = { action = "drop" }; to keep '
             "what is known of them: bad_records = { quarantine = table.NAME }; to keep their rows with null "
-            'columns: bad_records = { action = "null" }.'
+            'columns, where the tables take nulls: bad_records = { action = "null" }.'
         ),
     ]
 
