@@ -48,14 +48,11 @@ class SourceWatch(threading.Thread):
                 self._well_at.pop(runner.address, None)
                 runner.wait_for("")
                 continue
-            try:
-                problem = self._problem(spec)
-            except StartRefused as silent:
-                runner.wait_for(silent.problem.why)
-                continue
-            runner.wait_for("")
+            problem, silent = self._found(spec)
+            runner.wait_for(silent)
             if problem is None:
-                self._well_at[runner.address] = begun
+                if not silent:
+                    self._well_at[runner.address] = begun
             elif before.get(runner.address) == problem:
                 well_at = max(self._well_at.get(runner.address, 0.0), runner.proven_at)
                 runner.refuse(_as_found(problem, well_at))
@@ -63,21 +60,23 @@ class SourceWatch(threading.Thread):
                 self._seen[runner.address] = problem
         self._kept.sweep()
 
-    def _problem(self, spec: JobSpec) -> StartProblem | None:
-        """Raises ``StartRefused`` where a system does not answer."""
+    def _found(self, spec: JobSpec) -> tuple[StartProblem | None, str]:
+        """What is wrong with a source, and why another one could not be asked."""
+        silent = ""
         checkpoints = [place_at(folder) for folder in spec.query_names]
         for item in spec.inputs:
             if isinstance(item, StreamInput):
                 try:
                     problem = item.source.prove_running(jvm, checkpoints, self._kept)
-                except StartRefused:
-                    raise
+                except StartRefused as refused:
+                    silent = silent or refused.problem.why
+                    continue
                 except Exception as trouble:  # noqa: BLE001 - what cannot be looked at is no reason to stop
                     self._log.debug("%s, %s: not looked at: %s", spec.address, item.name, trouble)
                     continue
                 if problem is not None:
-                    return problem
-        return None
+                    return problem, silent
+        return None, silent
 
 
 def _as_found(problem: StartProblem, well_at: float) -> StartProblem:

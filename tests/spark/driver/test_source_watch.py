@@ -64,6 +64,14 @@ def test_a_look_without_an_answer_is_no_second_finding() -> None:
     assert runner.refused == []
 
 
+def test_a_silent_system_hides_no_other_of_the_same_job() -> None:
+    runner, other = Runner(AWAY, AWAY), Runner(ANOTHER, ANOTHER)
+    runner.running.inputs = (*runner.running.inputs, *other.running.inputs)
+    looks(runner, 2)
+    assert runner.said == ["The brokers do not answer."] * 2
+    assert runner.refused == ["TOPIC_RECREATED"]
+
+
 def test_a_job_that_does_not_run_waits_for_nothing() -> None:
     runner = Runner(AWAY)
     looks(runner, 1)
