@@ -14,7 +14,7 @@ from flareiac.applying.recover import foresee
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, Severity
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import Desired
@@ -107,18 +107,18 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
 
 
 def _disturbed_by_work(workspace: Workspace, made: Plan, inputs: Inputs) -> Iterator[Diagnostic]:
-    """What due maintenance does to others where it is carried out."""
-    for item in made.tasks:
-        performer = item.task.performer if item.task.due else None
-        if performer is None:
-            continue
-        references = references_for(inputs.desired, inputs.snapshot, item.address, inputs.observations)
-        found = references.get(performer.address)
+    """What due maintenance does to others where it is carried out. Where that is not known, the rest of the
+    plan stands.
+    """
+    due = (item for item in made.tasks if item.task.due and item.task.performer is not None)
+    for address, performer in dict.fromkeys((item.address, str(item.task.performer)) for item in due):
+        references = references_for(inputs.desired, inputs.snapshot, address, inputs.observations)
+        found = references.get(performer)
         if found is not None:
             try:
-                yield from workspace.disturbed(item.address, found, references)
+                yield from workspace.disturbed(address, found, references)
             except Failure as failure:
-                yield from failure.diagnostics
+                yield from (replace(item, severity=Severity.WARNING) for item in failure.diagnostics)
 
 
 def _configuration(

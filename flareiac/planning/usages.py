@@ -106,16 +106,8 @@ def conflicts(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
         found.append(
             error(
                 conflict.code,
-                " ".join(
-                    filter(
-                        None,
-                        (
-                            f"{earlier.holder} and {usage.holder} {conflict.what}: {usage.subject}.",
-                            usage.reason,
-                            conflict.way_out,
-                        ),
-                    )
-                ),
+                f"{earlier.holder} and {usage.holder} {conflict.what}: {usage.subject}."
+                f"{usage.reason and f' {usage.reason}'} {conflict.way_out}",
                 subject=holder.span if holder else None,
                 address=usage.holder,
             )

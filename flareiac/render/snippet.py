@@ -13,7 +13,7 @@ from flareiac.render.control_characters import printable
 from flareiac.sdk.secret_settings import holds_secret, is_secret
 
 _BLOCK = re.compile(r"(?P<header>[A-Za-z_][\w-]*(?:[ \t]+(?:\"[^\"]*\"|[A-Za-z_][\w-]*))*)[ \t]*\{")
-_SETTING = re.compile(r'(?:"([^"\n]+)"|([A-Za-z_][\w-]*))\s*=\s*"((?:[^"\\\n]|\\.)*)"')
+_SETTING = re.compile(r'(?:"([^"\n]+)"|([A-Za-z_][\w-]*))\s*[=:]\s*"((?:[^"\\\n]|\\.)*)"')
 """A name and the text that it is given."""
 _MOST_LINES = 6
 _TAB = "    "

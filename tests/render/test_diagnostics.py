@@ -325,6 +325,7 @@ SECRET = "geheim-pw"
         f'options = {{ "sasl.jaas.config" = "{SECRET}" }}',
         f'uri = "postgresql://a:{SECRET}@db/lake"',
         f'"password"="{SECRET}"',
+        f'sasl = {{ "password" : "{SECRET}" }}',
     ],
 )
 def test_a_secret_that_is_written_out_is_not_shown(line: str) -> None:

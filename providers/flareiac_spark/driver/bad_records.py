@@ -6,12 +6,12 @@ which counts (``observe``); where the first one ends the query, a filter that Sp
 deterministic, because a count for each row costs a tenth of the work of a simple query (measured).
 """
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from flareiac_spark.control import StreamInput, TableOutput
 from flareiac_spark.driver import logical_plan
 from flareiac_spark.driver.column_types import quote
+from flareiac_spark.driver.raised import raised
 from flareiac_spark.sources.bad_records import (
     COMPLAINT,
     DROP,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 ERROR_CLASS: Final = "BAD_RECORD"
 _OF: Final = "A record of the input {name} cannot be read: "
-_SAID: Final = re.compile(r"\[BAD_RECORD\] (.*)", re.DOTALL)
 _RECORD: Final = "__flareiac_record"
 _COUNT: Final = "bad"
 _WAY_ON: Final = (
@@ -100,11 +99,8 @@ def counts(observed: dict[str, dict[str, int]]) -> dict[str, int]:
 
 def complaint_in(message: str) -> str | None:
     """What a failed query says of the bad record that ended it, with the ways out; None for other errors."""
-    found = _SAID.search(message)
-    if found is None:
-        return None
-    said = re.sub(r"\s*SQLSTATE: \w{5}\b.*", "", found.group(1).split("\n", 1)[0])
-    return f"{said}\n{_WAY_ON} {_FIXED}"
+    said = raised(ERROR_CLASS, message)
+    return None if said is None else f"{said}\n{_WAY_ON} {_FIXED}"
 
 
 def is_of(complaint: str, input_name: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flareiac.sdk.secrets import resolve_all
 from flareiac_spark.control import TableOutput
 from flareiac_spark.driver.column_types import quote, spark_columns
+from flareiac_spark.driver.raised import raised
 from flareiac_spark.driver.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 NULL_REQUIRED: Final = "NULL_IN_REQUIRED_COLUMN"
 """The error class of a row without a value that its table requires."""
-_NULL_REQUIRED: Final = re.compile(rf"\[{NULL_REQUIRED}\] (null in the required column (\S+) of [^\n]*)")
+_NULL: Final = re.compile(r"null in the required column (.+) of ")
 _SAFE_OPTIONS = {"check-nullability": "false", "check-ordering": "false"}
 """Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg
 sees them. Iceberg finds columns by name where their order is not checked.
@@ -54,14 +55,14 @@ def shape(frame: "DataFrame", output: TableOutput, used: Collection[str] = ()) -
 
 def null_complaint_in(message: str) -> str | None:
     """What a failed query says of a null in a required column, with the ways out; None for other errors."""
-    found = _NULL_REQUIRED.search(message)
+    said = (raised(NULL_REQUIRED, message) or "").rstrip(". ")
+    found = _NULL.match(said)
     if found is None:
         return None
-    said = re.sub(r"\s*SQLSTATE: \w{5}\b.*", "", found.group(1)).rstrip(". ")
     return (
         f"{said[:1].upper()}{said[1:]}. A step gives no value for it; of a Kafka stream, so does a record "
         "without a value (a tombstone), and a bad one that is kept with null columns. Leave such rows out in "
-        f"a step (WHERE {found.group(2)} IS NOT NULL), give them a value (coalesce), or let the table take "
+        f"a step (WHERE {found.group(1)} IS NOT NULL), give them a value (coalesce), or let the table take "
         "nulls: write its column without not null."
     )
 

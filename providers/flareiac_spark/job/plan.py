@@ -85,7 +85,7 @@ def _staged(request: PlanRequest, desired: JobDefinition, proposal: Proposal) ->
 
 def _others_restart(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
     """Those beside which it runs, where their application must be started again for it."""
-    if facts.restarts is None or not desired.starts_by_itself:
+    if facts.restarts is None:
         return
     way_out = "An engine of its own for this job leaves them running."
     yield facts.restarts.warning(request.address, str(desired.engine), way_out)

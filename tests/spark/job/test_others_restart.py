@@ -94,7 +94,7 @@ def test_maintenance_of_a_table_in_another_kind_of_catalog_restarts_them_too(tmp
     known = loaded(LAKE + STATELESS + POSTGRES, tmp_path)
     session = SparkSession(Project(root=tmp_path, lineage="test"))
     performer = known.references()["engine.embedded"]
-    (told,) = session.disturbed("table.orders", performer, known.references())
-    assert told.address == "table.orders"
-    assert "org.postgresql:postgresql:42.7.14" in told.detail
-    assert "with it job.x, job.y: " in told.detail
+    (warned,) = session.disturbed("table.orders", performer, known.references())
+    assert warned.address == "table.orders"
+    assert "org.postgresql:postgresql:42.7.14" in warned.detail
+    assert "with it job.x, job.y: " in warned.detail
