@@ -40,4 +40,5 @@ REPLICATION_CHANGED: Final = Code("FIT030", "The replication factor of a topic c
 CHANGE_REFUSED: Final = Code("FIT031", "The Kafka cluster refused a change")
 CHANGE_NOT_CONFIRMED: Final = Code("FIT032", "The Kafka cluster did not confirm a change")
 TOPIC_CHANGED_MEANWHILE: Final = Code("FIT033", "The topic changed after the plan was made")
+TOPIC_MANAGED_ELSEWHERE: Final = Code("FIT035", "Another state manages the topic")
 IMPORT_PATTERN_UNCLEAR: Final = Code("FIT034", "The pattern names no topics of a declared cluster")

@@ -28,10 +28,11 @@ def _topic() -> ResourceType:
 class KafkaSession:
     """Opens a client for each series of questions; nothing is held between them."""
 
-    def __init__(self) -> None:
+    def __init__(self, project: Project) -> None:
         from flareiac_kafka.topic.driver import TopicDriver
 
-        self._driver = TopicDriver()
+        self._lineage = project.lineage
+        self._driver = TopicDriver(project.lineage)
 
     def driver(self, _type_name: str) -> Driver:
         """The driver of topics."""
@@ -52,7 +53,7 @@ class KafkaSession:
         """The topics that a pattern names. Raises ``Failure``."""
         from flareiac_kafka.discovery.find import importable_topics
 
-        return importable_topics(request)
+        return importable_topics(request, self._lineage)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -75,6 +76,6 @@ class KafkaProvider:
         """The codes of its diagnostics."""
         return code_table(codes)
 
-    def open(self, _project: Project) -> Session:
+    def open(self, project: Project) -> Session:
         """A session; opens nothing until a cluster is asked."""
-        return KafkaSession()
+        return KafkaSession(project)

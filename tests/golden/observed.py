@@ -85,7 +85,11 @@ def facts(address: str, attributes: Attributes, given: Attributes) -> object:
         case "namespace":
             return NamespaceFacts(tables=tuple(given.get("tables", ())))
         case "topic":
-            return TopicFacts(effective=_TOPIC_DEFAULTS | (attributes["config"] or {}))
+            effective = _TOPIC_DEFAULTS | (attributes["config"] or {})
+            manager = given.get("manager", "")
+            return TopicFacts(
+                effective=effective, manager=manager, can_be_marked=given.get("can_be_marked", True)
+            )
         case _:
             return None
 

@@ -1,7 +1,7 @@
 """Finds topics of a cluster by a pattern of import ids, and says each as a block. Reads only."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -13,14 +13,15 @@ from flareiac_kafka import codes
 from flareiac_kafka.broker.reader import INTERNAL_TOPICS, opened
 from flareiac_kafka.topic.canonical import name_trouble
 from flareiac_kafka.topic.driver import Found, look_at
+from flareiac_kafka.topic.managed_by import another_state
 from flareiac_kafka.topic.spec import TopicDefinition
 
 _LABEL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _TYPE: Final = "kafka."
 
 
-def importable_topics(request: ImportRequest) -> Sequence[Importable | LeftOut]:
-    """The topics that a pattern names, by id. Raises ``Failure``."""
+def importable_topics(request: ImportRequest, lineage: str) -> Sequence[Importable | LeftOut]:
+    """The topics that a pattern names, by id. ``lineage``: of the own state. Raises ``Failure``."""
     connection, pattern = _asked(request)
     cluster = opened(connection.attributes, connection.address)
     names = [pattern] if request.exact else [name for name in cluster.names() if _fits(name, pattern)]
@@ -34,7 +35,7 @@ def importable_topics(request: ImportRequest) -> Sequence[Importable | LeftOut]:
         if definition.kafka.address == connection.address
     }
     items = [
-        _item(connection, name, there, declared.get(name))
+        _item(connection, name, there, (declared.get(name), lineage))
         for name, there in found.items()
         if isinstance(there, Found)
     ]
@@ -43,7 +44,10 @@ def importable_topics(request: ImportRequest) -> Sequence[Importable | LeftOut]:
     return items
 
 
-def _item(connection: Resolved, name: str, found: Found, address: str | None) -> Importable | LeftOut:
+def _item(
+    connection: Resolved, name: str, found: Found, known: tuple[str | None, str]
+) -> Importable | LeftOut:
+    address, lineage = known
     label = connection.address.removeprefix(_TYPE)
     import_id = f"{label}/{name}"
     if address is not None:
@@ -61,12 +65,23 @@ def _item(connection: Resolved, name: str, found: Found, address: str | None) ->
         attributes |= {"config": dict(sorted(found.own.items()))}
     return Importable(
         id=import_id,
-        block=WrittenBlock(type="topic", label=_label_of(name), attributes=attributes),
+        block=WrittenBlock(
+            type="topic", label=_label_of(name), attributes=attributes, notes=tuple(_manager(found, lineage))
+        ),
         named="name",
         real_name=name,
         named_after="kafka",
         qualifier=re.sub(r"\W+", "_", label),
     )
+
+
+def _manager(found: Found, lineage: str) -> Iterator[str]:
+    """A note where another state manages the topic."""
+    if other := another_state(found.manager, lineage):
+        yield (
+            f"The state whose lineage begins with {other} manages this topic. Its import block needs "
+            "takeover = true, where nothing is applied from that state any more."
+        )
 
 
 def _label_of(name: str) -> str:

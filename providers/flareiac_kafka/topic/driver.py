@@ -1,7 +1,9 @@
 """The driver of topics. Touches the world.
 
-A topic carries no mark of who made it. One that is exactly as a create should have left it, and was not there
-when the plan was made, is that create's outcome.
+Kafka notes nothing of an operation with a topic. One that is exactly as a create should have left it, carries
+no mark of another state and was not there when the plan was made, is that create's outcome. It is marked once
+it exists, when the default of its cluster is known; one whose create was interrupted before that is marked by
+its next change.
 """
 
 import threading
@@ -20,6 +22,14 @@ from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import ConfigChange, ConfigValue, TopicDescription
 from flareiac_kafka.broker.failures import Refused, not_allowed
 from flareiac_kafka.broker.reader import asking, opened
+from flareiac_kafka.topic.managed_by import (
+    MARK_SETTING,
+    another_state,
+    can_be_marked,
+    is_own_state,
+    manager_of,
+    mark_of,
+)
 from flareiac_kafka.topic.spec import (
     Absence,
     TopicChange,
@@ -39,17 +49,23 @@ _PAUSE_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A topic of a cluster, with its settings."""
+    """A topic of a cluster, with its settings. ``manager``: of which state it carries the mark."""
 
     cluster_id: str | None
     topic: TopicDescription
     config: Mapping[str, ConfigValue]
 
     @property
+    def manager(self) -> str:
+        return manager_of(self.config)
+
+    @property
     def own(self) -> dict[str, str]:
-        """The settings that are set at the topic."""
+        """The settings that are set at the topic, without the mark of a state."""
         return {
-            name: item.value for name, item in self.config.items() if item.is_own and item.value is not None
+            name: item.value
+            for name, item in self.config.items()
+            if item.is_own and item.value is not None and not (name == MARK_SETTING and self.manager)
         }
 
     @property
@@ -79,9 +95,10 @@ Answer = Found | Absent | Failure
 
 
 class TopicDriver:
-    """Reads and changes topics. Safe to use from several threads."""
+    """Reads and changes topics of the state with this lineage. Safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, lineage: str) -> None:
+        self._lineage = lineage
         self._answers: dict[str, tuple[TopicDefinition, Answer]] = {}
         self._lock = threading.Lock()
         self._made: dict[str, str | None] = {}
@@ -147,7 +164,7 @@ class TopicDriver:
             return NotApplied(diagnostics=failure.diagnostics)
         if isinstance(request.action, Create):
             return self._create(request, definition, cluster, before)
-        return _changed(request.action, definition, cluster, before)
+        return self._change(request.action, definition, cluster, before)
 
     def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         """Deletes the recorded topic, never another one of its name. Raises ``Failure`` as ``apply`` does."""
@@ -164,6 +181,8 @@ class TopicDriver:
         expected = decode(TopicChange, request.action.payload).id if request.action.payload else None
         if before.topic.id != (expected or identity_of(recorded.identity).id):
             return NotApplied(diagnostics=(_meanwhile(definition, before),))
+        if another_state(before.manager, self._lineage):
+            return NotApplied(diagnostics=(_of_another_state(definition, before),))
         try:
             _confirmed(definition, lambda: cluster.delete(definition.name))
         except Refused as refused:
@@ -181,7 +200,7 @@ class TopicDriver:
             case Create() | Adopt() | Update() as change:
                 definition = TopicDefinition.of(change.planned)
                 found = _look(_cluster(definition, request), definition.name)
-                return _applied(change, found) if _is_done(change, definition, found) else None
+                return _applied(change, found) if self._is_done(change, definition, found) else None
             case Delete(recorded=recorded):
                 definition = TopicDefinition.of(recorded.attributes)
                 found = _look(_cluster(definition, request), definition.name)
@@ -203,12 +222,72 @@ class TopicDriver:
         except Refused as refused:
             # librdkafka sends a request again whose answer was lost: then it is there as it should be
             again = _look(cluster, definition.name) if refused.reason.name == _EXISTS else before
-            if not _is_done(request.action, definition, again):
+            if not self._is_done(request.action, definition, again):
                 return NotApplied(diagnostics=(_refused(definition, refused),))
-        found = _until(cluster, definition, lambda there: _is_done(request.action, definition, there))
+        found = _until(cluster, definition, lambda there: self._is_done(request.action, definition, there))
         assert isinstance(found, Found), "waited for until it is there"
         self._made[request.key] = found.topic.id
+        try:
+            self._mark(cluster, definition, found)
+        except Refused as refused:
+            return _applied(request.action, found, _unmarked(definition, refused))
         return _applied(request.action, found)
+
+    def _change(
+        self, action: Change, definition: TopicDefinition, cluster: "Cluster", before: Found | Absent
+    ) -> Outcome:
+        """The mark first, which keeps the state that is taken over from changing it; then settings: what a
+        cluster refuses of them is refused before partitions are there for ever.
+        """
+        change, messages = decode(TopicChange, action.payload), []
+        if isinstance(before, Absent) or before.topic.id != change.id:
+            return NotApplied(diagnostics=(_meanwhile(definition, before),))
+        if another_state(before.manager, self._lineage) != change.takes_over:
+            return NotApplied(diagnostics=(_of_another_state(definition, before),))
+        more = change.partitions if len(before.topic.replicas) < (change.partitions or 0) else None
+        try:
+            if isinstance(action, Adopt) or more is not None or not change.config.is_empty:
+                try:
+                    self._mark(cluster, definition, before)
+                except Refused as refused:
+                    if change.takes_over:
+                        raise
+                    messages.append(_unmarked(definition, refused))
+            if not change.config.is_empty:
+                _confirmed(definition, lambda: cluster.configure(definition.name, change.config))
+            if more is not None:
+                total = more
+                _confirmed(definition, lambda: cluster.add_partitions(definition.name, total))
+        except Refused as refused:
+            return NotApplied(diagnostics=(_refused(definition, refused),))
+        found = _until(cluster, definition, lambda there: self._is_done(action, definition, there))
+        return _applied(action, found, *messages)
+
+    def _mark(self, cluster: "Cluster", definition: TopicDefinition, there: Found) -> None:
+        """Makes this state the one that manages a topic, where a mark can say so. Raises ``Refused``;
+        ``Failure`` where the outcome is not known.
+        """
+        mark = mark_of(self._lineage)
+        if mark is None or is_own_state(there.manager, self._lineage) or not can_be_marked(there.config):
+            return
+        change = ConfigChange(set={MARK_SETTING: mark})
+        _confirmed(definition, lambda: cluster.configure(definition.name, change))
+
+    def _is_done(self, action: Change, definition: TopicDefinition, found: Found | Absent) -> bool:
+        """Whether a topic is as a change should have left it; of one that is made, all of it but the mark."""
+        if isinstance(found, Absent) or another_state(found.manager, self._lineage):
+            return False
+        change, partitions = decode(TopicChange, action.payload), len(found.topic.replicas)
+        if isinstance(action, Create):
+            before = None if action.recorded is None else identity_of(action.recorded.identity).id
+            if before is not None and before == found.topic.id:
+                return False  # the one that was to be deleted first
+            copies = {definition.replication_factor or next(iter(found.topic.replicas.values()), None)}
+            is_shaped = (definition.partitions or partitions) == partitions
+            has_copies = set(found.topic.replicas.values()) == copies
+            return is_shaped and has_copies and found.own == definition.settings
+        config = _is_set(change.config, found.own)
+        return found.topic.id == change.id and config and partitions >= (change.partitions or 0)
 
 
 def _requested(request: ReadRequest) -> TopicDefinition:
@@ -288,7 +367,9 @@ def _present(request: ReadRequest, definition: TopicDefinition, found: Found) ->
     return Present(
         attributes=found.attributes(dict(frame or {})),
         identity=encode(found.identity),
-        facts=TopicFacts(effective=effective),
+        facts=TopicFacts(
+            effective=effective, manager=found.manager, can_be_marked=can_be_marked(found.config)
+        ),
         unmanaged=() if definition.config is None else tuple(f"setting {name}" for name in unmanaged),
     )
 
@@ -320,50 +401,21 @@ def _check(cluster: "Cluster", action: Change, definition: TopicDefinition) -> N
         cluster.configure(definition.name, change.config, only_check=True)
 
 
-def _changed(
-    action: Change, definition: TopicDefinition, cluster: "Cluster", before: Found | Absent
-) -> Outcome:
-    """Settings first: what a cluster refuses of them is refused before partitions are there for ever."""
-    change = decode(TopicChange, action.payload)
-    if isinstance(before, Absent) or before.topic.id != change.id:
-        return NotApplied(diagnostics=(_meanwhile(definition, before),))
-    try:
-        if not change.config.is_empty:
-            _confirmed(definition, lambda: cluster.configure(definition.name, change.config))
-        if change.partitions is not None and len(before.topic.replicas) < change.partitions:
-            total = change.partitions
-            _confirmed(definition, lambda: cluster.add_partitions(definition.name, total))
-    except Refused as refused:
-        return NotApplied(diagnostics=(_refused(definition, refused),))
-    found = _until(cluster, definition, lambda there: _is_done(action, definition, there))
-    return _applied(action, found)
-
-
-def _is_done(action: Change, definition: TopicDefinition, found: Found | Absent) -> bool:
-    """Whether a topic is as a change should have left it; of one that is made, all of it."""
-    if isinstance(found, Absent):
-        return False
-    change, partitions = decode(TopicChange, action.payload), len(found.topic.replicas)
-    if isinstance(action, Create):
-        before = None if action.recorded is None else identity_of(action.recorded.identity).id
-        if before is not None and before == found.topic.id:
-            return False  # the one that was to be deleted first
-        copies = {definition.replication_factor or next(iter(found.topic.replicas.values()), None)}
-        is_shaped = (definition.partitions or partitions) == partitions
-        has_copies = set(found.topic.replicas.values()) == copies
-        return is_shaped and has_copies and found.own == definition.settings
-    config = _is_set(change.config, found.own)
-    return found.topic.id == change.id and config and partitions >= (change.partitions or 0)
-
-
 def _is_set(change: ConfigChange, own: Mapping[str, str]) -> bool:
     is_set = all(own.get(name) == value for name, value in change.set.items())
     return is_set and not any(name in own for name in change.reset)
 
 
-def _applied(action: Change, found: Found | Absent) -> Applied:
+def _applied(action: Change, found: Found | Absent, *messages: str) -> Applied:
     identity = found.identity if isinstance(found, Found) else TopicIdentity()
-    return Applied(attributes=action.planned, identity=encode(identity))
+    return Applied(attributes=action.planned, identity=encode(identity), messages=messages)
+
+
+def _unmarked(definition: TopicDefinition, refused: Refused) -> str:
+    return (
+        f"{definition.import_id} carries no mark of the state that manages it: the cluster refuses to set "
+        f"{MARK_SETTING} ({refused.reason.name})"
+    )
 
 
 def _confirmed(definition: TopicDefinition, change: Callable[[], None]) -> None:
@@ -411,6 +463,14 @@ def _exists(definition: TopicDefinition, found: Found) -> Diagnostic:
         codes.NOT_ADOPTED,
         f"The topic {definition.import_id} was created by others after the plan was made (id "
         f"{found.topic.id}). Plan again.",
+    )
+
+
+def _of_another_state(definition: TopicDefinition, found: Found) -> Diagnostic:
+    return error(
+        codes.TOPIC_MANAGED_ELSEWHERE,
+        f"The topic {definition.import_id} is managed by another state since the plan was made (its mark is "
+        f"{found.manager or 'gone'}). Nothing was changed. Plan again.",
     )
 
 

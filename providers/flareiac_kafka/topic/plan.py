@@ -25,6 +25,7 @@ from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import ConfigChange
 from flareiac_kafka.topic.config_changes import config_change, config_steps
 from flareiac_kafka.topic.effects import ANOTHER_TOPIC, MORE_PARTITIONS, NO_TOPIC
+from flareiac_kafka.topic.managed_by import UNMARKED, another_state, managed_elsewhere, marking
 from flareiac_kafka.topic.spec import (
     Absence,
     TopicChange,
@@ -40,10 +41,6 @@ _DELETING = Step(
     why="Kafka cannot bring a topic back.",
 )
 _GONE = "the topic was deleted outside of FlareIaC"
-_MARKLESS = (
-    "whether another state manages the topic is not known: Kafka has no place for a mark. Two states would "
-    "undo each other's changes"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +103,12 @@ class RecordedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTopic:
-    """A topic that is there. ``effective``: its settings as they work."""
+    """A topic that is there."""
 
     definition: TopicDefinition
     attributes: Attributes
     identity: TopicIdentity
-    effective: Mapping[str, str]
+    facts: TopicFacts
 
     @classmethod
     def of(cls, present: Present) -> "ObservedTopic":
@@ -120,7 +117,7 @@ class ObservedTopic:
             definition=TopicDefinition.of(present.attributes),
             attributes=present.attributes,
             identity=identity_of(present.identity),
-            effective=facts.effective if isinstance(facts, TopicFacts) else {},
+            facts=facts if isinstance(facts, TopicFacts) else TopicFacts(),
         )
 
     def is_another(self, recorded: TopicIdentity) -> bool:
@@ -164,7 +161,9 @@ def _removal(request: PlanRequest, recorded: RecordedTopic) -> Proposal:
         planned=None,
         steps=(_DELETING,),
         reasons=tuple(_users(request)),
-        blockers=(_another(request, recorded, observed),) if another else (),
+        blockers=(_another(request, recorded, observed),)
+        if another
+        else managed_elsewhere(request, recorded.definition.import_id, observed.facts.manager),
         disturbs=NO_TOPIC,
         payload=encode(TopicChange(config=ConfigChange(set={}), id=observed.identity.id)),
     )
@@ -199,7 +198,7 @@ def _replacement(case: Case, observed: ObservedTopic) -> Proposal:
         planned=case.request.desired,
         changes=classify(case.request.desired or {}, None, None),
         steps=(_DELETING, _making(case.desired)),
-        blockers=_moved(case),
+        blockers=(*_moved(case), *_managed_elsewhere(case, observed)),
         disturbs=ANOTHER_TOPIC,
         reasons=("asked for with -replace", *_users(case.request)),
         payload=encode(TopicChange(config=ConfigChange(set=case.desired.settings), id=observed.identity.id)),
@@ -238,12 +237,20 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         config = config_change(desired.settings, _dropped(case), observed.definition.settings)
     more = _more_partitions(desired, observed)
     retained = any(item.path == ("on_destroy",) for item in changes)
-    steps = (
+    steps: tuple[Step, ...] = (
         *_partition_steps(more, observed),
-        *config_steps(config, observed.effective),
-        *((_retention_step(desired.on_destroy),) if retained and recorded is not None else ()),
+        *config_steps(config, observed.facts.effective),
     )
-    blockers = (*_moved(case), *_foreign(case, observed), *_impossible(case, observed))
+    if recorded is None or steps:
+        facts = observed.facts
+        steps = (*marking(request, facts.manager, can_be_marked=facts.can_be_marked), *steps)
+    if retained and recorded is not None:
+        steps = (*steps, _retention_step(desired.on_destroy))
+    blockers = (
+        *_moved(case),
+        *(_managed_elsewhere(case, observed) or _foreign(case, observed)),
+        *_impossible(case, observed),
+    )
     drifted = [item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH)] if recorded else []
     if recorded is None:
         action = Action.ADOPT
@@ -257,14 +264,25 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         changes=changes,
         steps=steps,
         reasons=(
-            *((_MARKLESS,) if recorded is None else ()),
+            *((UNMARKED,) if recorded is None and not observed.facts.manager else ()),
             *(_users(request) if more is not None else ()),
         ),
         blockers=blockers,
         disturbs=_disturbed(more),
         drift=tuple(map(_drift, drifted)),
-        payload=encode(TopicChange(config=config, partitions=more, id=observed.identity.id)),
+        payload=encode(
+            TopicChange(
+                config=config,
+                partitions=more,
+                id=observed.identity.id,
+                takes_over=another_state(observed.facts.manager, request.project.lineage),
+            )
+        ),
     )
+
+
+def _managed_elsewhere(case: Case, observed: ObservedTopic) -> tuple[Blocker, ...]:
+    return managed_elsewhere(case.request, case.desired.import_id, observed.facts.manager)
 
 
 def _dropped(case: Case) -> Mapping[str, str]:

@@ -50,9 +50,13 @@ class TopicIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicFacts:
-    """``effective``: every setting as it works, defaults of the cluster included."""
+    """``effective``: every setting as it works, defaults of the cluster included. ``manager``: the beginning
+    of the lineage of the state that manages it, empty where it carries no mark (see ``managed_by``).
+    """
 
     effective: Mapping[str, str] = field(default_factory=dict)
+    manager: str = ""
+    can_be_marked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +69,14 @@ class Absence:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicChange:
     """What a plan does with a topic. ``partitions``: the new number, None where it stays. ``id``: of the
-    topic that is changed, None of one that is made.
+    topic that is changed, None of one that is made. ``takes_over``: the beginning of the lineage of the state
+    that manages it until then.
     """
 
     config: ConfigChange
     partitions: int | None = None
     id: str | None = None
+    takes_over: str = ""
 
 
 def identity_of(data: Attributes) -> TopicIdentity:

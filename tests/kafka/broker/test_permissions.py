@@ -1,5 +1,6 @@
 """A user who may not see all topics of a cluster: what is forbidden is unknown, never missing."""
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ from flareiac.sdk.brokers import TopicSelection
 from flareiac_kafka import codes
 from flareiac_kafka.broker.reader import KafkaReader
 from flareiac_kafka.connection.spec import ConnectionDefinition
+from flareiac_kafka.topic.managed_by import mark_of
 from tests.support.command_line import flareiac
 from tests.support.kafka_broker import Broker, Login
 
@@ -96,6 +98,7 @@ def test_one_forbidden_topic_does_not_hide_the_others(guarded: Broker, tmp_path:
         tmp_path, "apply", "-auto-approve", "-target=topic.mine", KAFKA_PASSWORD=LOGIN.password
     )
     assert applied.code == 0, applied.text
+    assert "carries no mark of the state that manages it" in " ".join(applied.text.split())
     text = (
         (tmp_path / "main.flare.hcl")
         .read_text()
@@ -108,3 +111,21 @@ def test_one_forbidden_topic_does_not_hide_the_others(guarded: Broker, tmp_path:
     assert refused.code != 0
     assert codes.NOT_AUTHORIZED.id in refused.text
     assert list(guarded.topics.starts(mine)) == [0]
+
+
+def test_a_topic_is_not_taken_over_where_the_other_state_cannot_be_kept_from_it(
+    guarded: Broker, tmp_path: Path
+) -> None:
+    theirs = guarded.topics.create(flush_messages=str(mark_of(str(uuid.uuid4()))))
+    grant(guarded, theirs, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
+    (tmp_path / "main.flare.hcl").write_text(
+        'secret "kafka" {\n  env = "KAFKA_PASSWORD"\n}\n'
+        f'kafka "main" {{\n  bootstrap_servers = "{guarded.login_bootstrap}"\n'
+        f'  sasl = {{ mechanism = "PLAIN", username = "{LOGIN.user}", password = secret.kafka }}\n}}\n'
+        f'topic "theirs" {{\n  name = "{theirs}"\n}}\n'
+        f'import {{\n  to = topic.theirs\n  id = "main/{theirs}"\n  takeover = true\n}}\n'
+    )
+    refused = flareiac(tmp_path, "apply", "-auto-approve", KAFKA_PASSWORD=LOGIN.password)
+    assert refused.code != 0
+    assert codes.NOT_AUTHORIZED.id in refused.text
+    assert "topic.theirs" not in flareiac(tmp_path, "state", "list").out
