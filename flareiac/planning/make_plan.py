@@ -22,6 +22,7 @@ from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
 from flareiac.planning.relabelled import relabelled
 from flareiac.planning.rival_writers import rivals
+from flareiac.planning.settled import Settled
 from flareiac.planning.shared_locations import occupied
 from flareiac.sdk.changes import Action, Proposal, Usage
 from flareiac.sdk.project import Project
@@ -78,6 +79,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     """
     references = _references(inputs)
     usages = _usages(inputs, options, references, diagnostics)
+    by_subject = using.by_subject(usages)
     context = Context(
         desired=inputs.desired,
         snapshot=inputs.snapshot,
@@ -86,7 +88,8 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         observations=inputs.observations,
         replace=options.replace,
         destroy=options.destroy,
-        usages=using.by_subject(usages),
+        usages=by_subject,
+        settled=Settled(declared=references, types=inputs.types, project=inputs.project, usages=by_subject),
     )
     proposed = _proposed(context, inputs, references, diagnostics)
     planned = _chosen(proposed, inputs, options, diagnostics)

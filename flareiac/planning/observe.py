@@ -43,10 +43,11 @@ def _observe_group(
     pool: ThreadPoolExecutor,
     timeout: float,
 ) -> Mapping[str, Observation]:
+    complete: Mapping[str, Observation] = {}
     try:
         driver = open_driver()
         if isinstance(driver, Prefetching):
-            pool.submit(driver.prefetch, requests).result(timeout=timeout)
+            complete = pool.submit(driver.prefetch, requests).result(timeout=timeout)
     except Failure as failure:
         return {request.address: Unreadable(diagnostic=failure.diagnostics[0]) for request in requests}
     except FutureTimeout:
@@ -54,8 +55,16 @@ def _observe_group(
             request.address: Unreadable(diagnostic=no_answer(request.address, timeout))
             for request in requests
         }
-    found = answers(pool, {request.address: partial(driver.read, request) for request in requests}, timeout)
+    open_requests = [request for request in requests if request.address not in complete]
+    found = answers(
+        pool, {request.address: partial(driver.read, request) for request in open_requests}, timeout
+    )
     return {
-        address: Unreadable(diagnostic=answer.diagnostics[0]) if isinstance(answer, Unanswered) else answer
-        for address, answer in found.items()
+        **complete,
+        **{
+            address: Unreadable(diagnostic=answer.diagnostics[0])
+            if isinstance(answer, Unanswered)
+            else answer
+            for address, answer in found.items()
+        },
     }

@@ -15,6 +15,7 @@ from flareiac.model.plan import PlannedResource
 from flareiac.model.references import connections_of, reached_by_declaration, recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.contract_checks import violations
+from flareiac.planning.settled import Settled
 from flareiac.sdk.changes import Action, Impact, Proposal, Usage, blocker
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
@@ -51,6 +52,8 @@ class Context:
     """By subject."""
     selected: Collection[str] | None = None
     """What the command line leaves in the plan, where that is known already; None: everything."""
+    settled: Settled | None = None
+    """Of which resources no planner is asked; None: of none."""
 
 
 def removal_requested(context: Context, address: str) -> bool | None:
@@ -158,7 +161,39 @@ def propose_again(
     }
 
 
+def _is_settled(context: Context, case: ResourceCase) -> bool:
+    address, desired, record = case.address, case.desired, case.record
+    return (
+        context.settled is not None
+        and desired is not None
+        and record is not None
+        and address not in context.replace
+        and address not in context.disturbances
+        and not any(item.to == address for item in context.desired.imports)
+        and context.settled.holds(address, desired, record, case.observed)
+    )
+
+
+def _unchanged(case: ResourceCase, desired: DesiredResource, record: ResourceRecord) -> PlannedResource:
+    return PlannedResource(
+        address=case.address,
+        type=record.type,
+        provider=desired.provider,
+        proposal=Proposal(action=Action.NO_OP, planned=desired.attributes),
+        desired=desired.attributes,
+        recorded=record.attributes,
+        identity=_identity(case),
+        observed=record.attributes,
+        dependencies=desired.dependencies,
+        protected=record.protected,
+        schema_version=record.schema_version,
+        resolved=record.resolved,
+    )
+
+
 def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> PlannedResource:
+    if case.desired is not None and case.record is not None and _is_settled(context, case):
+        return _unchanged(case, case.desired, case.record)
     request = _request(context, case)
     kind = context.types[case.desired.address.type if case.desired else _recorded(case).type]
     assert kind.planner is not None, f"{kind.name} is managed and has no planner"

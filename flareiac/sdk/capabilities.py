@@ -3,7 +3,7 @@
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path as FilePath
 from typing import Protocol, runtime_checkable
@@ -20,9 +20,11 @@ from flareiac.sdk.run_status import LogText, RunStatus
 
 @runtime_checkable
 class Prefetching(Protocol):
-    """A driver that reads many at once: called before the ``read`` of each, from one thread."""
+    """A driver that reads many at once: called before any ``read``, from one thread."""
 
-    def prefetch(self, requests: Sequence[ReadRequest]) -> None: ...
+    def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
+        """The observations that are complete by now, by address; the others are read one by one."""
+        ...
 
 
 @runtime_checkable

@@ -1,7 +1,7 @@
 """What planners and drivers are asked."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeAlias, TypeVar
 
 from flareiac.kernel.data import Attributes
@@ -10,7 +10,7 @@ from flareiac.sdk.actions import Change
 from flareiac.sdk.changes import Impact, Usage
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
-from flareiac.sdk.results import Observation, Recorded
+from flareiac.sdk.results import Observation, Present, Recorded
 
 ActionT = TypeVar("ActionT", covariant=True)
 OtherT = TypeVar("OtherT")
@@ -85,6 +85,21 @@ class PlanRequest:
     """What other declared resources do with this one and with what it refers to directly."""
     leaving: tuple[Leaving, ...] = ()
     """Of a resource that is no longer declared: the others of which the same is true."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """A resource that is declared exactly as it is recorded and that exists. ``connections``: the attributes
+    of the connections and declarations that it reaches, by address, which are the recorded ones too.
+    ``usages``: what other declared resources do with it.
+    """
+
+    address: str
+    recorded: Recorded
+    observed: Present
+    connections: Mapping[str, Attributes]
+    usages: tuple[Usage, ...]
+    project: Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold, Maintainer
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
-from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.requests import PlanRequest, Unchanged
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.schema import Block
 from flareiac.sdk.statistics import StatisticsSheet
@@ -82,6 +82,10 @@ class ResourceType:
     declared; so it does of a type that is embedded (see ``sdk.provider.Offered``). ``planner`` and
     ``maintainer`` give what decides about changes and about due work; they are called when there is something
     to decide, so that other commands do not load it.
+    ``is_settled(unchanged)``: whether it is certain that the planner proposes nothing at all (no step,
+    blocker, drift or diagnostic), so that a plan does not ask it. Nothing is done to such a resource, so that
+    no plan relies on a fingerprint of it; one with declared maintenance, or that reacts to what is done to
+    others, is never settled.
     ``holds(address, attributes, references, facts)`` tells, of a recorded resource, what it still needs of
     others by the facts of its observation. ``kept_by(attributes)`` names the recorded resource that goes on
     holding the same once this one has left the state (a job's checkpoint). ``places(attributes, identity,
@@ -108,6 +112,7 @@ class ResourceType:
     usages: Callable[[str, Attributes, References], tuple[Usage, ...]] = (
         lambda _address, _attributes, _references: ()
     )
+    is_settled: Callable[[Unchanged], bool] = lambda _unchanged: False
     computed: Mapping[str, Type] = field(default_factory=dict)
     is_implied: bool = False
     values_only: bool = False

@@ -16,6 +16,10 @@ import pytest
 
 from flareiac_spark.application import ensure_running, stop_application, wait_for
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
+from flareiac_spark.control.desired import PACKAGES as DECLARED_PACKAGES
+from flareiac_spark.storage import open_with
+from flareiac_spark.storage.hadoop_settings import PACKAGES
+from flareiac_spark.storage.s3_store import S3Store
 from tests.bench.counting_s3 import Traffic, counting_s3
 from tests.bench.feeds import FLIGHTS, Files
 from tests.bench.figure import Better, Figure, remark
@@ -47,6 +51,7 @@ def many_jobs(directory: Path, rows: int) -> Iterator[Figure]:
         for name, value in {**KEYS, "AWS_ENDPOINT_URL": address}.items():
             environment.setenv(name, value)
         make_bucket(address, _BUCKET)
+        open_with(S3Store)
         yield from _figures(directory, rows, 100, traffic)
 
 
@@ -116,7 +121,8 @@ def _flareiac(lake: Lake, queries: tuple[Query, ...], name: str, traffic: Traffi
     place = f"s3://{_BUCKET}/{name}" if traffic is not None else lake.root / f"runtime-{name}"
     control = ControlDirectory(place)
     wanted = {f"job.{query.name}": _job(lake, query, f"{name}_{query.name}") for query in queries}
-    settings = ApplicationSettings(digest="a1", name=name, conf=lake.conf())
+    packages = {DECLARED_PACKAGES: ",".join(PACKAGES)} if traffic is not None else {}
+    settings = ApplicationSettings(digest="a1", name=name, conf={**lake.conf(), **packages})
     control.update_desired(
         lambda desired: replace(desired, application=settings, jobs=wanted),
         lineage="bench",

@@ -50,7 +50,7 @@ from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present
 from tests.golden.edits import edited
-from tests.golden.observed import TableFigures, facts, history, identity
+from tests.golden.observed import TableFigures, as_read, facts, history, identity
 from tests.golden.observed import recorded as as_recorded
 from tests.support.txtar import Archive, parse_txtar
 
@@ -250,16 +250,22 @@ def _observations(
     if case.observed is not None:
         there = _managed(valid_configuration(case.observed, root, case.data_blocks()))
     given, histories = case.data("observed"), case.data("history")
+    declared = _managed(desired)
+    unread = {
+        address: as_read(address, record.attributes, declared.get(address))
+        for address, record in records.items()
+        if case.observed is None
+    }
     return {
         address: Present(
             attributes=there[address],
             identity=identity(address, there[address], given.get(address, {})),
-            facts=facts(address, there[address], given.get(address, {})),
+            facts=facts(address, there[address], given.get(address, {})) or unread.get(address),
             history=history(histories.get(address, _EVERY_ROW)) if "column_order" in there[address] else None,
         )
         if address in there and address not in case.options.missing
         else Missing()
-        for address in dict.fromkeys([*_managed(desired), *records])
+        for address in dict.fromkeys([*declared, *records])
     }
 
 
@@ -289,7 +295,9 @@ def observed_as(record: ResourceRecord, before: Observation) -> Observation:
     return Present(
         attributes=record.attributes,
         identity=record.identity,
-        facts=facts(record.address, record.attributes, _state(record)) or getattr(before, "facts", None),
+        facts=facts(record.address, record.attributes, _state(record))
+        or as_read(record.address, record.attributes, record.attributes)
+        or getattr(before, "facts", None),
         history=history(_EVERY_ROW),
     )
 

@@ -15,7 +15,7 @@ from flareiac.applying.stale_plans import moved
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.drift import DriftClass
 from flareiac.model.events import Event
-from flareiac.model.plan import PlannedResource
+from flareiac.model.plan import Plan, PlannedResource
 from flareiac.planning.make_plan import Maintenance, Options, make_plan
 from flareiac.sdk.changes import Action
 from flareiac.sdk.references import Resolved
@@ -115,6 +115,39 @@ def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> No
     touched = {operation.address for operation in made.operations}
     assert stale(dict(inputs.observations)) == set()
     assert stale(dict.fromkeys(there, Missing())) == touched & relied_on & set(there)
+
+
+@pytest.mark.parametrize("path", _RECORDED, ids=lambda path: path.stem)
+def test_a_planner_that_is_not_asked_would_have_had_nothing_to_say(path: Path, tmp_path: Path) -> None:
+    """A plan in which each resource is planned is the same, and says the same."""
+    case, diagnostics, all_asked = read_case(path), Diagnostics(), Diagnostics()
+    desired = configuration(case.main, tmp_path, diagnostics, case.data_blocks())
+    if diagnostics.has_errors:
+        return
+    inputs, options = planning_inputs(case, tmp_path, desired), case.options.planning()
+    never = {
+        name: dataclasses.replace(kind, is_settled=lambda _unchanged: False)
+        for name, kind in inputs.types.items()
+    }
+    made = make_plan(inputs, options, diagnostics)
+    asked = make_plan(dataclasses.replace(inputs, types=never), options, all_asked)
+    assert dataclasses.replace(made, resources=_without_idle_details(made)) == dataclasses.replace(
+        asked, resources=_without_idle_details(asked)
+    )
+    assert list(diagnostics) == list(all_asked)
+
+
+def _without_idle_details(made: Plan) -> tuple[PlannedResource, ...]:
+    """Nothing is compared with, or carried out of, what is left as it is."""
+    touched = {operation.address for operation in made.operations}
+    return tuple(
+        item
+        if item.address in touched
+        else dataclasses.replace(
+            item, proposal=dataclasses.replace(item.proposal, fingerprint=None, payload=None)
+        )
+        for item in made.resources
+    )
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

@@ -192,10 +192,10 @@ class Lake:
         assert isinstance(driver, Recoverable)
         return driver.settle(request)
 
-    def prefetch(self, requests: Iterable[ReadRequest]) -> None:
+    def prefetch(self, requests: Iterable[ReadRequest]) -> Mapping[str, Observation]:
         driver = self.session.driver("table")
         assert isinstance(driver, Prefetching)
-        driver.prefetch(list(requests))
+        return driver.prefetch(list(requests))
 
     @property
     def database(self) -> Path:

@@ -25,10 +25,22 @@ def kind_of(type_name: str, uri: object) -> type[CatalogSpec]:
     return next(kind for kind in KINDS if kind.type == known and kind.takes(uri))
 
 
+_KEPT: Final = 64
+_read: dict[int, tuple[Attributes, str, CatalogSpec]] = {}
+
+
 def spec_of(address: str, attributes: Attributes) -> CatalogSpec:
     """The typed record of canonical attributes, also of those that an older version recorded."""
-    found = definition_of(CatalogDefinition, attributes)
-    return kind_of(found.type, found.uri).of(address, found)
+    # Thousands of tables ask about one catalog. An entry holds its attributes, so that their id stays theirs.
+    known = _read.get(id(attributes))
+    if known is not None and known[0] is attributes and known[1] == address:
+        return known[2]
+    definition = definition_of(CatalogDefinition, attributes)
+    found = kind_of(definition.type, definition.uri).of(address, definition)
+    if len(_read) >= _KEPT:
+        _read.clear()
+    _read[id(attributes)] = (attributes, address, found)
+    return found
 
 
 def home_of(attributes: Attributes) -> str:

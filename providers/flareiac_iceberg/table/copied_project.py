@@ -5,9 +5,10 @@ along and still names the files in the folder that it was copied from: what is w
 here would be done to that project's tables.
 """
 
-from pathlib import PurePosixPath
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 
-from flareiac.kernel.data import Reference
+from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_iceberg import codes
@@ -18,19 +19,13 @@ from flareiac_iceberg.table.observed import ObservedTable
 
 def in_another_copy(request: PlanRequest, catalog: Reference, observed: ObservedTable) -> tuple[Blocker, ...]:
     """A blocker where the table lies in a warehouse like this project's, below another root."""
-    warehouse = _warehouse(request, catalog)
-    location = plain_text(observed.identity.location or "")
-    root = str(request.project.root)
-    if (
-        warehouse is None
-        or not warehouse.startswith(f"{root}/")
-        or f"{location}/".startswith(f"{warehouse}/")
-    ):
+    resolved, location = request.references.get(catalog.address), observed.identity.location
+    attributes = resolved.attributes if resolved is not None else None
+    other = other_copy(location, catalog.address, attributes, request.project.root)
+    if other is None:
         return ()
-    inside = PurePosixPath(warehouse).relative_to(root)
-    copy, found, _rest = f"{location}/".partition(f"/{inside}/")
-    if not found:
-        return ()
+    copy, inside = other
+    location = plain_text(location or "")
     return (
         blocker(
             codes.IN_ANOTHER_COPY,
@@ -52,9 +47,23 @@ def in_another_copy(request: PlanRequest, catalog: Reference, observed: Observed
     )
 
 
-def _warehouse(request: PlanRequest, reference: Reference) -> str | None:
-    """The absolute local warehouse of the table's catalog; None for one that is elsewhere or not known."""
-    catalog = request.references.get(reference.address)
-    declared = spec_of(catalog.address, catalog.attributes).warehouse if catalog is not None else ""
-    text = plain_text(absolute_location(declared, request.project.root) or "") if declared else ""
-    return text.rstrip("/") if text.startswith("/") else None
+def other_copy(
+    location: str | None, address: str, catalog: Attributes | None, root: Path
+) -> tuple[str, str] | None:
+    """The root of the other copy of the project in which a table lies, and the warehouse below it; None where
+    it lies in none. ``catalog``: the attributes of its catalog, None where that is not known.
+    """
+    declared = spec_of(address, catalog).warehouse if catalog is not None else ""
+    inside = _inside(declared, root) if declared else None
+    lies = plain_text(location or "")
+    if inside is None or f"{lies}/".startswith(f"{root}/{inside}/"):
+        return None
+    copy, found, _rest = f"{lies}/".partition(f"/{inside}/")
+    return (copy, inside) if found else None
+
+
+@lru_cache(maxsize=16)
+def _inside(warehouse: str, root: Path) -> str | None:
+    """A local warehouse below the root module, relative to it; None for one that is elsewhere."""
+    place = plain_text(absolute_location(warehouse, root) or "").rstrip("/")
+    return str(PurePosixPath(place).relative_to(root)) if place.startswith(f"{root}/") else None

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, assert_never
@@ -59,7 +60,16 @@ from flareiac_iceberg.table.managed_by import another_state
 from flareiac_iceberg.table.observed import recorded_table
 from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expected_of
 from flareiac_iceberg.table.purge import delete, files_of
-from flareiac_iceberg.table.read import Entries, entries_of, group, key_of, observe, observe_moving, requested
+from flareiac_iceberg.table.read import (
+    Entries,
+    complete_as_recorded,
+    entries_of,
+    group,
+    key_of,
+    observe,
+    observe_moving,
+    requested,
+)
 from flareiac_iceberg.table.requirements import requirements
 from flareiac_iceberg.table.rollback import (
     HistoryRow,
@@ -114,22 +124,30 @@ class TableDriver:
         self._listings = Listings(project.resolve)
         self._lock = threading.Lock()
 
-    def prefetch(self, requests: Sequence[ReadRequest]) -> None:
-        """Asks each namespace once; every answer serves one read of each of these resources. A new round of
-        measuring follows, too.
+    def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
+        """Asks each namespace once. Tables whose metadata file is still the recorded one need nothing more;
+        for each other one, the answer serves one read. A new round of measuring follows, too.
         """
         self._listings.forget()
-        entries = group(requests)
+        targets: dict[str, Target] = {}
+        for request in requests:
+            with suppress(Failure):  # the read of it reports that
+                targets[request.address] = requested(request)
+        entries = group(targets.values())
+        complete: dict[str, Observation] = {}
         waiting: dict[str, tuple[str, str]] = {}
         for request in requests:
-            try:
-                key = key_of(requested(request))
-            except Failure:
+            target = targets.get(request.address)
+            if target is None or (key := key_of(target)) not in entries:
                 continue
-            if key in entries:
+            found = complete_as_recorded(request, target, entries[key])
+            if found is not None:
+                complete[request.address] = found
+            else:
                 waiting[request.address] = key
         with self._lock:
             self._prefetched, self._waiting = entries, waiting
+        return complete
 
     def read(self, request: ReadRequest) -> Observation:
         """What is there; nothing is opened but the catalog when the recorded metadata file is still the

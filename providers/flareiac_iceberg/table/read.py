@@ -2,7 +2,8 @@
 something may have changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -10,7 +11,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ReadRequest
-from flareiac.sdk.results import Missing, Observation, Present, Unreadable
+from flareiac.sdk.results import Missing, Observation, Present, Recorded, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import Absence, without_catalog
 from flareiac_iceberg.catalogs.entries import NoCatalog, Pointer
@@ -57,21 +58,14 @@ Entries: TypeAlias = Mapping[str, Pointer] | NoCatalog
 """The entries of a namespace, or that there is no catalog."""
 
 
-def group(requests: Sequence[ReadRequest]) -> dict[tuple[str, str], Entries]:
-    """The entries of every namespace that these requests ask about, one query each; what fails is left for
-    the reads to tell.
+def group(targets: Iterable[Target]) -> dict[tuple[str, str], Entries]:
+    """The entries of the namespaces of these tables, one query each; what fails is left for the reads to
+    report.
     """
     found: dict[tuple[str, str], Entries] = {}
-    failed: set[tuple[str, str]] = set()
-    for request in requests:
-        try:
-            target = requested(request)
-            key = key_of(target)
-            if key not in found and key not in failed:
-                failed.add(key)
-                found[key] = entries_of(target)
-        except Failure:
-            continue
+    for key, target in {key_of(item): item for item in targets}.items():
+        with suppress(Failure):
+            found[key] = entries_of(target)
     return found
 
 
@@ -100,26 +94,44 @@ def observe(request: ReadRequest, target: Target, entries: Entries) -> Observati
         return Missing(reason=f"the catalog has no table {target.full_name}", facts=Absence(catalog=True))
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
-    if recorded is not None and request.cheap and _unchanged(request, pointer.location):
-        known = identity_of(recorded.identity)
-        identity = _with_news(known, known)
-        history = live(load_entry(pointer, target.catalog).metadata) if request.history else None
-        return Present(
-            attributes=recorded.attributes,
-            identity=encode(identity),
-            facts=TableFacts(),
-            unmanaged=_unmanaged(identity, request),
-            history=history,
-        )
-    return present(request, load_entry(pointer, target.catalog))
+    found = _as_recorded(request, recorded, pointer) if recorded is not None and request.cheap else None
+    if found is None:
+        return present(request, load_entry(pointer, target.catalog))
+    if not request.history:
+        return found
+    return replace(found, history=live(load_entry(pointer, target.catalog).metadata))
+
+
+def complete_as_recorded(request: ReadRequest, target: Target, entries: Entries) -> Present | None:
+    """The observation of a table of which nothing but its entry has to be read, None where more has to be."""
+    if request.recorded is None or not request.cheap or request.history or isinstance(entries, NoCatalog):
+        return None
+    pointer = entries.get(target.name)
+    if pointer is None or pointer.is_view or _moves(request):
+        return None
+    return _as_recorded(request, request.recorded, pointer)
+
+
+def _as_recorded(request: ReadRequest, recorded: Recorded, pointer: Pointer) -> Present | None:
+    """A table of which nothing can differ, as its metadata file is the recorded one; None for others. What
+    others wrote into it is no news.
+    """
+    known = identity_of(recorded.identity)
+    if known.metadata_location != pointer.location or not _is_declared_so(request, recorded):
+        return None
+    seen = _with_news(known, known)
+    return Present(
+        attributes=recorded.attributes,
+        identity=recorded.identity if seen == known else encode(seen),
+        facts=TableFacts(as_recorded=True),
+        unmanaged=_unmanaged(known, request),
+    )
 
 
 def observe_moving(request: ReadRequest, found: Observation) -> Observation:
     """The same for a table that is to get another name, or has got it already. Raises ``Failure``."""
     recorded, desired = request.recorded, request.desired
-    if recorded is None or desired is None:
-        return found
-    if TableOutline.of(recorded.attributes).place == TableOutline.of(desired).place:
+    if recorded is None or desired is None or not _moves(request):
         return found
     target = target_of(desired, request.references)
     pointer = tables_in(target.catalog, target.namespace).get(target.name)
@@ -133,22 +145,28 @@ def observe_moving(request: ReadRequest, found: Observation) -> Observation:
     return found
 
 
+def _moves(request: ReadRequest) -> bool:
+    """Whether the block names another place than the state."""
+    recorded, desired = request.recorded, request.desired
+    if recorded is None or desired is None:
+        return False
+    return recorded.attributes != desired and (
+        TableOutline.of(recorded.attributes).place != TableOutline.of(desired).place
+    )
+
+
 def _view(target: Target) -> Diagnostic:
     return error(codes.NAME_IS_OF_A_VIEW, f"{target.full_name} is a view. Give the table another name.")
 
 
-def _unchanged(request: ReadRequest, location: str) -> bool:
-    """Whether nothing can differ: same metadata file, and nothing is declared that was not recorded of it."""
-    recorded = request.recorded
-    assert recorded is not None, "only a recorded table can be unchanged"
-    if identity_of(recorded.identity).metadata_location != location:
-        return False
+def _is_declared_so(request: ReadRequest, recorded: Recorded) -> bool:
+    """Whether nothing is declared that was not recorded."""
     if request.desired is None:
         # What is recorded does not tell of properties that no one manages, and one of them may forbid to
         # delete the files.
         return TableOutline.of(recorded.attributes).on_destroy != "purge"
     # What a state of an earlier version does not mention was not managed then.
-    return _said(request.desired) == _said(recorded.attributes)
+    return request.desired == recorded.attributes or _said(request.desired) == _said(recorded.attributes)
 
 
 def _said(attributes: Attributes) -> Attributes:

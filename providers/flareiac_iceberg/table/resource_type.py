@@ -5,6 +5,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.maintenance import Maintainer
+from flareiac.sdk.requests import Unchanged
 from flareiac.sdk.resource_type import Kind, Planner, Remains, ResourceType
 from flareiac.sdk.results import Recorded
 from flareiac_iceberg.format.locations import places
@@ -31,6 +32,12 @@ def _examine(recorded: Recorded) -> None:
     examine(recorded)
 
 
+def _is_settled(unchanged: Unchanged) -> bool:
+    from flareiac_iceberg.table.settled import is_settled
+
+    return is_settled(unchanged)
+
+
 def _remains(identity: Attributes) -> Remains:
     from flareiac_iceberg.table.undrop import remains
 
@@ -44,6 +51,7 @@ TABLE: Final = ResourceType(
     description="An Iceberg table: schema, layout and properties.",
     canonical=canonical,
     planner=_planner,
+    is_settled=_is_settled,
     usages=usages,
     places=places,
     maintainer=_maintainer,

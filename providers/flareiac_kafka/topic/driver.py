@@ -103,7 +103,7 @@ class TopicDriver:
         self._lock = threading.Lock()
         self._made: dict[str, str | None] = {}
 
-    def prefetch(self, requests: Sequence[ReadRequest]) -> None:
+    def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
         """Asks each cluster once; every answer serves one read of each of these topics."""
         wanted: dict[str, list[tuple[str, TopicDefinition]]] = {}
         references: dict[str, References] = {}
@@ -118,6 +118,7 @@ class TopicDriver:
             answers |= {address: (item, found[item.name]) for address, item in items}
         with self._lock:
             self._answers = answers
+        return {}
 
     def read(self, request: ReadRequest) -> Observation:
         """What is there; unknown where the cluster does not say."""

@@ -57,9 +57,10 @@ class JobDriver:
         self._reach = ReachReader(applications.project)
         self._readers = Readers(reach=self._reach, schemas=SchemaReader(), subjects=SubjectReader())
 
-    def prefetch(self, requests: Sequence[ReadRequest]) -> None:
+    def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
         """Asks the brokers and the schema registries of all these jobs once."""
         self._readers.prefetch(requests)
+        return {}
 
     def read(self, request: ReadRequest) -> Observation:
         return read_job(request, self._applications, self._readers)

@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -253,7 +254,9 @@ def test_a_credential_is_exchanged_and_an_old_token_is_exchanged_again(
             handed[0]
             == "grant_type=client_credentials&scope=PRINCIPAL_ROLE%3AALL&client_id=me&client_secret=a+secret%26more"
         )
-        lake.references["catalog.lake"].attributes["name"] = "another"
+        declared = lake.references["catalog.lake"]
+        renamed = {**declared.attributes, "name": "another"}
+        lake.references["catalog.lake"] = replace(declared, attributes=renamed)
         server.answer = lambda asked: (
             iceberg_error(401, "NotAuthorized") if "oauth" in asked.path else sound(asked)
         )

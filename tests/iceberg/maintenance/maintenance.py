@@ -16,7 +16,7 @@ from flareiac.sdk.maintenance import (
     Neighbour,
     TasksRequest,
 )
-from flareiac.sdk.results import Present
+from flareiac.sdk.results import Observation, Present
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import Lake, columns
 
@@ -31,11 +31,16 @@ def declared(lake: Lake, body: Mapping[str, Any]) -> Attributes:
 
 
 def measured(
-    lake: Lake, body: Mapping[str, Any], known: Attributes | None = None, *, address: str = "table.t"
+    lake: Lake,
+    body: Mapping[str, Any],
+    known: Attributes | None = None,
+    *,
+    address: str = "table.t",
+    observed: Observation | None = None,
 ) -> Attributes:
-    """The figures of the table as it is now."""
+    """The figures of the table as it is now, or as it was observed."""
     attributes = declared(lake, body)
-    observed = lake.read(address, attributes)
+    observed = observed or lake.read(address, attributes)
     assert isinstance(observed, Present), observed
     driver = lake.session.driver("table")
     assert isinstance(driver, Measuring)
