@@ -6,6 +6,7 @@ from typing import Final
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
 from flareiac_spark.control import ControlError, Status, Trouble
+from flareiac_spark.control.refused_start import RefusedStart
 from flareiac_spark.storage import Place, is_object_uri
 
 _WAYS_OUT = {
@@ -92,7 +93,9 @@ def is_silent(why: str) -> Diagnostic:
     return error(codes.APPLICATION_SILENT, detail)
 
 
-def not_served(place: Place, seconds: float, status: Status | None, *, lives: bool) -> Diagnostic:
+def not_served(
+    place: Place, seconds: float, status: Status | None, refused: RefusedStart | None, *, lives: bool
+) -> Diagnostic:
     """An external driver did not come in time."""
     about = status.application if status is not None else None
     if lives and about is not None:
@@ -100,6 +103,8 @@ def not_served(place: Place, seconds: float, status: Status | None, *, lives: bo
             f"Process {about.pid} on {about.host} still runs with the old settings, or is starting. It ends "
             "by itself when its jobs have stopped; its supervisor has to start it again"
         )
+    elif refused is not None:
+        seen = f"Its last start failed {refused.line.rstrip('.')}. Mend that there, and start it with"
     elif about is not None and about.phase == "ended":
         seen = f"The last one ended: {about.reason or 'it did not say why'}. Start it with"
     else:

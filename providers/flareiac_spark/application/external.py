@@ -10,6 +10,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.application import errors
 from flareiac_spark.application.liveness import is_alive
 from flareiac_spark.control import ControlDirectory, ControlError, Status
+from flareiac_spark.control.refused_start import RefusedStart
 
 _SECONDS = 300.0
 """Kubernetes waits up to 5 minutes before it starts a container again."""
@@ -27,6 +28,7 @@ def await_external(
     ``Failure``.
     """
     deadline, said = time.monotonic() + timeout, ""
+    refused: RefusedStart | None = None
     try:
         control.prepare()
         while not cancel.is_set():
@@ -35,11 +37,14 @@ def await_external(
             if status is not None and lives and _runs_with(status, digest):
                 return status
             why = "takes the new settings and starts again" if lives else "runs"
+            refused = None if lives else control.read_refused_start()
+            if refused is not None:
+                why += f"; its last start failed {refused.line}"
             if why != said:
                 progress(f"waiting until the external driver {why}")
                 said = why
             if time.monotonic() > deadline:
-                raise Failure(errors.not_served(control.place, timeout, status, lives=lives))
+                raise Failure(errors.not_served(control.place, timeout, status, refused, lives=lives))
             cancel.wait(control.rhythm.poll)
     except ControlError as failure:
         raise Failure(errors.control_trouble(failure)) from failure

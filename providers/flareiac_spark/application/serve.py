@@ -7,14 +7,17 @@ file. Becomes the driver: never returns before it ends.
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.durable_files import make_directory
+from flareiac.kernel.host import this_host
 from flareiac_spark.application import errors
 from flareiac_spark.application.launch import Launch, environment
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError
+from flareiac_spark.control.refused_start import RefusedStart
 from flareiac_spark.runtime.lock_file import LOCK_FILE
 
 _LOOK_SECONDS: Final = 5.0
@@ -39,9 +42,20 @@ def serve(location: str, root: Path, *, wait: bool = False) -> int:
         raise Failure(errors.no_control_directory(control.place, _control_directories(root)))
     from flareiac_spark.driver.application import main
 
-    make_directory(control.scratch)
-    os.environ.update(environment(control, launch_of(desired.application, root)))
-    return main(location)
+    def refused(reason: str) -> None:
+        # Whoever waits for this driver sees no output of this host
+        with suppress(ControlError):
+            found = RefusedStart(host=this_host().name, at=time.time(), reason=reason)
+            control.write_refused_start(found)
+
+    try:
+        make_directory(control.scratch)
+        launch = launch_of(desired.application, root)
+    except Failure as failure:
+        refused(failure.diagnostics[0].line)
+        raise
+    os.environ.update(environment(control, launch))
+    return main(location, refused)
 
 
 def launch_of(settings: ApplicationSettings, root: Path) -> Launch:

@@ -28,6 +28,7 @@ from flareiac_spark.control.log_chunks import OUTPUT, chunk_name, chunk_numbers
 from flareiac_spark.control.object_files import ObjectFiles
 from flareiac_spark.control.operations import Operation, Result
 from flareiac_spark.control.processes import Moment, ProcessIdentity
+from flareiac_spark.control.refused_start import RefusedStart
 from flareiac_spark.control.rhythm import Rhythm
 from flareiac_spark.control.status import Status
 from flareiac_spark.storage import ObjectPath, Place, is_object_uri, object_uri, place_at
@@ -36,6 +37,7 @@ R = TypeVar("R")
 
 _OPERATION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _DESIRED, _STATUS, _LEASE = "desired.json", "status.json", "lease.json"
+_REFUSED: Final = "refused-start.json"
 _PATIENCE_SECONDS: Final = 30.0
 
 
@@ -176,6 +178,17 @@ class ControlDirectory:
 
     def write_status(self, status: Status) -> None:
         self._write(_STATUS, status)
+
+    def read_refused_start(self) -> RefusedStart | None:
+        """The last start of a driver that failed, None since one has started."""
+        return self._read(_REFUSED, RefusedStart)
+
+    def write_refused_start(self, refused: RefusedStart) -> None:
+        self._write(_REFUSED, refused)
+
+    def forget_refused_start(self) -> None:
+        """A driver has started. Raises ``ControlError``."""
+        self._files.remove(_REFUSED)
 
     # One-shot work
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from logging import Logger
 from typing import TYPE_CHECKING, Any, Literal
@@ -147,6 +147,7 @@ class Application:
     def _lead(self, leadership: Leadership, monitoring: Monitoring) -> int:
         started, code, reason = None, EXIT_FAILED, ""
         try:
+            self._control.forget_refused_start()
             self._leave_unanswered()
             started = self._start(monitoring)
             leadership.guard(started.jvm_pid)
@@ -542,9 +543,9 @@ def _new_session(root: Any, conf: Mapping[str, str]) -> Any:
     return session
 
 
-def main(path: str) -> int:
+def main(path: str, refused: Callable[[str], None] = lambda _reason: None) -> int:
     """Runs the driver of a control directory, as ``flareiac apply`` starts it: with the class path in its
-    environment.
+    environment. ``refused`` is given the reason of a start that failed before the directory could be used.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
@@ -553,7 +554,9 @@ def main(path: str) -> int:
             raise Refusal("NOT_A_CONTROL_DIRECTORY", f"{opened.control.place} is not a control directory")
     except Exception as failure:  # noqa: BLE001 - whatever keeps it from starting is said, and its JVM ended
         end_jvm(_JVM_END_SECONDS)
-        sys.stderr.write(f"flareiac driver refused to start: {_said(failure)}\n")
+        reason = _said(failure)
+        refused(reason)
+        sys.stderr.write(f"flareiac driver refused to start: {reason}\n")
         return EXIT_FAILED
     code = Application(opened).run()
     if code == _START_AGAIN:

@@ -11,10 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac_spark import codes
 from flareiac_spark.application.external import await_external
 from flareiac_spark.application.serve import launch_of, serve
 from flareiac_spark.control import ApplicationSettings, ControlDirectory
+from flareiac_spark.driver.application import main
 from flareiac_spark.runtime import launch as runtime
 
 SETTINGS = ApplicationSettings(
@@ -101,3 +103,31 @@ def test_the_jars_are_those_of_the_lock_file_here_or_of_the_project_that_wrote_w
         (Path("/elsewhere"), ["g:a:1", "g:b:2"]),
         (tmp_path, ["g:a:1", "g:b:2"]),
     ]
+
+
+def test_a_driver_that_cannot_start_leaves_the_reason_for_those_who_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    control, said = ControlDirectory(tmp_path / "control"), list[str]()
+    control.update_desired(lambda now: replace(now, application=SETTINGS), lineage="l", workspace="default")
+
+    def no_java(_project: Path, _packages: list[str]) -> SimpleNamespace:
+        raise Failure(error(codes.JAVA_NOT_FOUND, "There is none on this host."))
+
+    monkeypatch.setattr(runtime, "prepare", no_java)
+    with pytest.raises(Failure):
+        serve(str(control.place), tmp_path)
+    with pytest.raises(Failure) as failure:
+        await_external(control, "d", cancel=threading.Event(), progress=said.append, timeout=0.0)
+    (complaint,) = failure.value.diagnostics
+    assert complaint.code == "FIK812"
+    assert "There is none on this host. Mend that there, and start it with: flareiac" in complaint.detail
+    assert "its last start failed on" in said[-1]
+    control.forget_refused_start()
+    assert control.read_refused_start() is None
+
+
+def test_so_does_one_whose_control_directory_cannot_be_used(tmp_path: Path) -> None:
+    said: list[str] = []
+    assert main(str(tmp_path / "nothing"), said.append) == 1
+    assert said == [f"{tmp_path}/nothing is not a control directory"]
