@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,15 @@ POOLS = """
     "spark.eventLog.enabled" = "true"
     "spark.eventLog.dir" = "events"
     "spark.eventLog.compress" = "false"
+"""
+
+
+COMPACTED = """{
+  engine = engine.@
+  compaction {
+    min_input_files = 2
+    run_if          = { small_files_over = 1 }
+  }
 """
 
 
@@ -103,6 +113,28 @@ def test_queries_run_in_the_pools_of_their_jobs(project: Project, other: Other) 
     project.expect_rides("a")
     project.until(lambda: bool(pools()), "a stage of a stream")
     assert {pool for _query, pool in pools()} == {"etl"}
+
+
+def test_each_engine_maintains_its_tables(project: Project, other: Other) -> None:
+    def maintained(name: str, engine: str) -> str:
+        return on(name, engine).replace("{\n", COMPACTED.replace("@", engine), 1)
+
+    def files(name: str) -> int:
+        return len(project.table(name).inspect.data_files())
+
+    project.write(a=maintained("a", "local"), b=maintained("b", "other"))
+    project.run("apply", "-auto-approve", "-maintenance=exclude")
+    for _ in range(2):
+        project.land(2)
+        for table in ("a", "b"):
+            project.expect_rides(table)
+    assert min(files("a"), files("b")) > 1, "there is something to compact"
+    project.run("maintain", "-auto-approve")
+    for table, engine in (("a", project), ("b", other)):
+        assert files(table) == 1
+        project.expect_rides(table)
+        log = (engine.control / "logs" / "application.log").read_text()
+        assert re.findall(r" of lake\.demo\.(\w+) begins", log) == [table]
 
 
 @pytest.mark.parametrize("point", ["start.before:1", "move.stopped:1", "move.left:1", "start.after:1"])
