@@ -12,7 +12,7 @@ from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.control import Desired
 from flareiac_spark.engine.application import Applications, lacking, read_desired, read_status
-from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark.engine.engine_definition import EXTERNAL, EngineDefinition
 
 _NAMED: Final = 5
 """How many of several jobs are named."""
@@ -21,7 +21,8 @@ _NAMED: Final = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartedJobs:
     """The jobs, by their addresses, that should run in a live application which has to be started again for
-    something else, because it ``lacks`` packages or extensions that this needs.
+    something else: because it ``lacks`` packages or extensions that this needs, or else because it does not
+    run with the settings that it should have by now.
     """
 
     lacks: tuple[str, ...]
@@ -30,13 +31,17 @@ class RestartedJobs:
     def warning(self, address: str, engine: str, way_out: str) -> Diagnostic:
         """What an apply does to them because of the resource ``address``."""
         more = f" and {len(self.jobs) - _NAMED} more" if len(self.jobs) > _NAMED else ""
-        return warning(
-            codes.OTHER_JOBS_RESTART,
-            f"The Spark application of {engine} was started without {', '.join(self.lacks)}, and only a new "
-            f"JVM takes them. The apply starts it again, and with it {', '.join(self.jobs[:_NAMED])}{more}: "
-            f"each stops after its current batch and goes on from its checkpoint. {way_out}",
-            address=address,
+        if self.lacks:
+            why = f"was started without {', '.join(self.lacks)}, and only a new JVM takes them"
+        else:
+            why = "runs with other settings than an apply has written for it, which did not come to its end"
+            way_out = ""
+        detail = (
+            f"The Spark application of {engine} {why}. The apply starts it again, and with it "
+            f"{', '.join(self.jobs[:_NAMED])}{more}: each stops after its current batch and goes on from its "
+            f"checkpoint. {way_out}"
         )
+        return warning(codes.OTHER_JOBS_RESTART, detail.rstrip(), address=address)
 
 
 def restarted_jobs(
@@ -50,9 +55,11 @@ def restarted_jobs(
     """
     control = applications.control(engine)
     desired, status = read_desired(control), read_status(control)
-    if desired is None or liveness(status) is not Liveness.ALIVE:
+    if desired is None or status is None or liveness(status) is not Liveness.ALIVE:
         return None
     name = own(desired)
     others = sorted(each for each, job in desired.jobs.items() if job.state == "running" and each != name)
     lacks = lacking(desired.application, references)
-    return RestartedJobs(lacks=lacks, jobs=tuple(others)) if lacks and others else None
+    # An external application starts itself again, whatever this apply does
+    outdated = engine.type != EXTERNAL and status.application.digest != desired.application.digest
+    return RestartedJobs(lacks=lacks, jobs=tuple(others)) if others and (lacks or outdated) else None

@@ -31,9 +31,11 @@ STOPPED = STATELESS.replace("checkpoint = checkpoint.x", "checkpoint = checkpoin
 States = Mapping[str, Literal["running", "stopped"]]
 
 
-def found(root: Path, before: str, after: str, others: States) -> RestartedJobs | None:
+def found(
+    root: Path, before: str, after: str, others: States, *, runs_with: str | None = None
+) -> RestartedJobs | None:
     """What the job ``x`` of a project restarts, where its application was started for another text of the
-    project and has these jobs.
+    project and has these jobs. ``runs_with``: the digest of its settings, where they are not the wanted ones.
     """
     project = Project(root=root, lineage="test")
     applications = Applications(project)
@@ -47,7 +49,14 @@ def found(root: Path, before: str, after: str, others: States) -> RestartedJobs 
         lambda desired: replace(desired, jobs=jobs, application=asked), lineage="test", workspace="default"
     )
     me = this_process()
-    about = ApplicationStatus(id="a", name="a", host=socket.gethostname(), pid=me.pid, pid_started=me.started)
+    about = ApplicationStatus(
+        id="a",
+        name="a",
+        host=socket.gethostname(),
+        pid=me.pid,
+        pid_started=me.started,
+        digest=runs_with or asked.digest,
+    )
     control.write_status(
         Status(
             application=about,
@@ -75,6 +84,13 @@ ALONE: States = {"job.x": "running", "job.z": "stopped"}
 def test_those_that_run_beside_it_restart_where_it_needs_more_jars(tmp_path: Path) -> None:
     lacks = found(tmp_path, STATELESS, STATELESS + POSTGRES, RUNS)
     assert lacks == RestartedJobs(lacks=("org.postgresql:postgresql:42.7.14",), jobs=("job.y",))
+
+
+def test_they_restart_where_an_apply_ended_before_it_started_the_application_again(tmp_path: Path) -> None:
+    changed = STATELESS.replace("id > 0", "id > 1")
+    interrupted = found(tmp_path, STATELESS, changed, RUNS, runs_with="other settings")
+    assert interrupted == RestartedJobs(lacks=(), jobs=("job.y",))
+    assert "which did not come to its end" in interrupted.warning("job.x", "engine.e", "Way out.").detail
 
 
 @pytest.mark.parametrize(
