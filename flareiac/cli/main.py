@@ -17,7 +17,9 @@ def main() -> None:
     # half of its time.
     gc.set_threshold(100_000, 50, 50)
     prepare_output()
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # else the interpreter searches all of them once more before it ends
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
