@@ -13,6 +13,7 @@ from typing import TypeAlias
 from flareiac.config.blocks import Module, collect, declared_at
 from flareiac.config.expand import Instance, instances
 from flareiac.config.files import ModuleFiles, read_module
+from flareiac.config.kept_blocks import KeptBlocks, LaterSpans, Meaning, is_plain, surroundings_of
 from flareiac.config.members import members
 from flareiac.config.meta import depends_on, imports, lifecycle, removals
 from flareiac.config.registry import Registry
@@ -107,6 +108,9 @@ class _Evaluation:
     unread: dict[str, Diagnostic] = field(default_factory=dict)
     unasked: set[str] = field(default_factory=set)
     bound: list[BoundPlace] = field(default_factory=list)
+    kept: KeptBlocks = field(init=False)
+    seen: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
+    """Digests of what blocks see, by their type and what they name."""
 
     def needs(self, node: str) -> list[str]:
         """The nodes that a node mentions, declared or not."""
@@ -139,6 +143,7 @@ def load(
         kind, name = kind_and_name(address)
         evaluation.names.setdefault(kind, {})[name] = None
     evaluation.scope = _scope(evaluation)
+    evaluation.kept = KeptBlocks(project.root, lambda kind, start: _surroundings(evaluation, kind, start))
     given = inputs(files)
     check_version(evaluation.module.settings, diagnostics)
     read_settings(evaluation.module.settings, registry.backends, diagnostics)
@@ -148,6 +153,7 @@ def load(
     evaluation.failed |= {f"var.{name}" for name, value in evaluation.variables.items() if not value.is_known}
     order = _order(evaluation)
     outputs = _evaluate(evaluation, order)
+    evaluation.kept.close()
     desired = Desired(
         resources=evaluation.resources,
         outputs=outputs,
@@ -370,6 +376,8 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
 def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> None:
     kind = evaluation.registry.types[kind_and_name(node)[0]]
     _refuse_lifecycle(kind, block, evaluation.diagnostics)
+    if _is_as_kept(evaluation, node, block, kind):
+        return
     problems, hidden = Diagnostics(), _hidden_by(evaluation, node)
     found = instances(block, evaluation.scope, problems)
     for problem in problems:
@@ -470,8 +478,77 @@ def _instance(
     _fill_connections(evaluation, kind.schema, attributes, block, diagnostics)
     if _errors_since(diagnostics, before):
         return False
+    written = references(attributes)
+    bound = tuple(bound_places(str(address), attributes, str(evaluation.project.root)))
     _resolve(evaluation, address, kind, attributes, needed, (block, decoded))
+    if len(diagnostics) == before and _can_be_kept(evaluation, block, kind, needed):
+        resource = evaluation.resources[str(address)]
+        meaning = Meaning(
+            start=tuple(dict.fromkeys([*written, *_whole_blocks(evaluation, needed, written)])),
+            attributes=resource.attributes,
+            dependencies=resource.dependencies,
+            bound=bound,
+        )
+        evaluation.kept.add(block, str(address), kind.canonical, meaning)
     return not _errors_since(diagnostics, before)
+
+
+def _can_be_kept(
+    evaluation: _Evaluation, block: BlockNode, kind: ResourceType, needed: Sequence[str]
+) -> bool:
+    """Whether a block means the same in each run in which nothing changes that it names."""
+    types = evaluation.registry.types
+    pure = frozenset(item.name for item in evaluation.registry.functions)
+    return (
+        kind.follows_from_text
+        and all(evaluation.instances[item] == [None] for item in needed)
+        and is_plain(block, pure, lambda root: root in types)
+    )
+
+
+def _is_as_kept(evaluation: _Evaluation, node: str, block: BlockNode, kind: ResourceType) -> bool:
+    """Takes over what a block meant in an earlier run, where it means the same by its text and by what it
+    names.
+    """
+    if not kind.follows_from_text:
+        return False
+    if any(evaluation.instances.get(item) != [None] for item in evaluation.needs(node)):
+        return False
+    address = Address(kind.name, block.labels[-1])
+    meaning = evaluation.kept.find(block, str(address), kind.canonical)
+    if meaning is None:
+        return False
+
+    def spans() -> Mapping[Path, Span]:
+        return decode_body(block.body, kind.schema, evaluation.scope, Diagnostics(), meta=_META).spans
+
+    evaluation.instances[node] = [None]
+    evaluation.bound.extend(meaning.bound)
+    evaluation.resources[str(address)] = DesiredResource(
+        address=address,
+        provider=evaluation.registry.provider_of[address.type],
+        kind=kind.kind,
+        attributes=meaning.attributes,
+        dependencies=meaning.dependencies,
+        lifecycle=lifecycle(block, kind.schema, evaluation.scope, evaluation.diagnostics),
+        span=block.header_span,
+        spans=LaterSpans(spans),
+    )
+    return True
+
+
+def _surroundings(evaluation: _Evaluation, kind: str, start: tuple[str, ...]) -> str:
+    """The digest of what a block of a type sees that names these addresses."""
+    known = evaluation.seen.get((kind, start))
+    if known is None:
+        resources = evaluation.resources
+        reached = sorted(reached_by_declaration(start, resources))
+        targets = sorted(set(_referred_types(evaluation.registry.types[kind].schema)))
+        known = evaluation.seen[(kind, start)] = surroundings_of(
+            [(address, resources[address].attributes) for address in reached],
+            {target: _choices(evaluation, target) for target in targets},
+        )
+    return known
 
 
 def _errors_since(diagnostics: Diagnostics, before: int) -> bool:
@@ -550,8 +627,7 @@ def _fill_connection(
     target = next(filter(evaluation.registry.is_implied, taken.to), None)
     if target is None:
         return
-    blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]
-    found = [f"{item}{render_key(key)}" for item in blocks for key in evaluation.instances.get(item, ())]
+    found = _choices(evaluation, target)
     shared = _connections_of_named(evaluation, attributes, target)
     if len(found) == 1:
         attributes[name] = Reference(found[0])
@@ -565,6 +641,14 @@ def _fill_connection(
             subject=block.header_span,
             attribute=(name,),
         )
+
+
+def _choices(evaluation: _Evaluation, target: str) -> list[str]:
+    """The connections of a type, among which one is chosen that is not named."""
+    if not evaluation.registry.is_implied(target):
+        return []
+    blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]
+    return [f"{item}{render_key(key)}" for item in blocks for key in evaluation.instances.get(item, ())]
 
 
 def _connections_of_named(evaluation: _Evaluation, attributes: Attributes, target: str) -> set[Reference]:

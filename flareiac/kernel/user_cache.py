@@ -2,9 +2,12 @@
 an unusable place is no trouble.
 """
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from flareiac.kernel.durable_files import replace_file
 
@@ -23,6 +26,26 @@ def read(name: str) -> bytes | None:
         return (cache_directory() / name).read_bytes()
     except OSError:
         return None
+
+
+def read_json(name: str) -> Any:
+    """What ``keep_json`` kept under a name; None for nothing, and for what is damaged."""
+    kept = read(name)
+    if kept is None:
+        return None
+    expected, _, encoded = kept.partition(b"\n")
+    if hashlib.sha256(encoded).hexdigest().encode() != expected:
+        return None
+    try:
+        return json.loads(encoded)
+    except (ValueError, RecursionError):
+        return None
+
+
+def keep_json(name: str, data: Any) -> None:
+    """Keeps data of JSON's types, with their digest in front."""
+    encoded = json.dumps(data, separators=(",", ":")).encode()
+    keep(name, hashlib.sha256(encoded).hexdigest().encode() + b"\n" + encoded)
 
 
 def keep(name: str, content: bytes) -> None:

@@ -29,7 +29,7 @@ def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) 
     attributes: dict[str, AttributeNode] = {}
     blocks: list[BlockNode] = []
     for start, end, key in kept.ranges:
-        origin = Origin(source, before + start)
+        origin = Origin(source, before + start, key)
         body = kept.find(key, origin) or _item(text[start:end], key, origin, kept, diagnostics)
         blocks.extend(body.blocks)
         for item in body.attributes:

@@ -6,7 +6,6 @@ counts as not there. Touches the user's cache directory only.
 """
 
 import hashlib
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
@@ -78,7 +77,8 @@ class SyntaxCache:
     def __init__(self, path: str, text: str, *, used: bool) -> None:
         name = hashlib.sha256(str(Path(path).absolute()).encode(errors="replace")).hexdigest()[:24]
         self._name, self._used = f"syntax/{_FORMAT}-{name}.json", used
-        old = _load(self._name) if used else {}
+        found = user_cache.read_json(self._name) if used else None
+        old = found if isinstance(found, dict) else {}
         self._text, self._old = _digest(text), old.get("entries", {})
         self._entries: dict[str, Any] = {}
         self._changed = old.get("text") != self._text
@@ -111,23 +111,8 @@ class SyntaxCache:
         """Writes what is worth keeping."""
         if self._used and self._changed:
             content = {"text": self._text, "ranges": self.ranges, "entries": self._entries}
-            encoded = json.dumps(content, separators=(",", ":")).encode()
-            user_cache.keep(self._name, hashlib.sha256(encoded).hexdigest().encode() + b"\n" + encoded)
+            user_cache.keep_json(self._name, content)
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
-
-
-def _load(name: str) -> dict[str, Any]:
-    kept = user_cache.read(name)
-    if kept is None:
-        return {}
-    expected, _, encoded = kept.partition(b"\n")
-    if hashlib.sha256(encoded).hexdigest().encode() != expected:
-        return {}
-    try:
-        data = json.loads(encoded)
-    except (ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}

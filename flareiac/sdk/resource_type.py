@@ -82,6 +82,8 @@ class ResourceType:
     declared; so it does of a type that is embedded (see ``sdk.provider.Offered``). ``planner`` and
     ``maintainer`` give what decides about changes and about due work; they are called when there is something
     to decide, so that other commands do not load it.
+    ``follows_from_text``: whether ``canonical`` depends on the written attributes and on what they refer to
+    alone, so that it need not be asked again about the same ones; it reads no file, environment or clock.
     ``is_settled(unchanged)``: whether it is certain that the planner proposes nothing at all (no step,
     blocker, drift or diagnostic), so that a plan does not ask it. Nothing is done to such a resource, so that
     no plan relies on a fingerprint of it; one with declared maintenance, or that reacts to what is done to
@@ -112,6 +114,7 @@ class ResourceType:
     usages: Callable[[str, Attributes, References], tuple[Usage, ...]] = (
         lambda _address, _attributes, _references: ()
     )
+    follows_from_text: bool = False
     is_settled: Callable[[Unchanged], bool] = lambda _unchanged: False
     computed: Mapping[str, Type] = field(default_factory=dict)
     is_implied: bool = False

@@ -50,6 +50,7 @@ TABLE: Final = ResourceType(
     schema=SCHEMA,
     description="An Iceberg table: schema, layout and properties.",
     canonical=canonical,
+    follows_from_text=True,
     planner=_planner,
     is_settled=_is_settled,
     usages=usages,

@@ -73,14 +73,19 @@ class Leadership:
         """When the status was written last, in UTC seconds."""
         self._control, self._lease, self._status, self._log = control, lease, status, log
         self._publish_logs = publish_logs
-        self._changed, self._over = threading.Event(), threading.Event()
+        self._changed, self._over, self._logs_due = threading.Event(), threading.Event(), threading.Event()
         self._writing = threading.Lock()
         self._last_failure = ""
         self._fence: Fence | None = None
-        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        self._threads = (
+            threading.Thread(target=self._beat, name="heartbeat", daemon=True),
+            # The logs of many jobs are many requests: no renewal of the lease waits for them
+            threading.Thread(target=self._ship, name="logs", daemon=True),
+        )
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def guard(self, jvm_pid: int) -> None:
         """From now on this JVM ends when a lease in object storage is not renewed in time."""
@@ -115,7 +120,7 @@ class Leadership:
                 status = self._status()
                 self._control.write_status(status)
                 self.written = status.heartbeat
-                self._publish_logs()
+                self._logs_due.set()
             except ControlError as failure:
                 if str(failure) != self._last_failure:
                     self._log.error("the status could not be written: %s", failure)
@@ -133,9 +138,12 @@ class Leadership:
         """Writes the last status and lets the next one in. Nothing is written to tables any more."""
         self._over.set()
         self._changed.set()
-        self._thread.join()
+        self._logs_due.set()
+        for thread in self._threads:
+            thread.join()
         self.publish()
         if not self.lost.is_set():
+            self._publish_logs()
             try:
                 self._control.release_lease(self._lease, now=moment())
             except ControlError as failure:
@@ -149,3 +157,9 @@ class Leadership:
             self.publish()
             self._over.wait(self._control.rhythm.shortest)
             self._changed.wait(self._control.rhythm.beat)
+
+    def _ship(self) -> None:
+        while not self._over.is_set() and not self.lost.is_set():
+            self._logs_due.wait(self._control.rhythm.beat)
+            self._logs_due.clear()
+            self._publish_logs()

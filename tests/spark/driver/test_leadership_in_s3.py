@@ -5,6 +5,7 @@ when the storage does not answer for a while.
 import logging
 import subprocess
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,3 +100,25 @@ def test_a_lease_of_a_newer_release_is_left_to_it(control: ControlDirectory) -> 
     control._files.write("lease.json", b'{"version":2,"holder":"x"}')
     leadership.publish()
     assert leadership.lost.is_set()
+
+
+def test_logs_that_take_long_to_write_keep_no_lease_from_being_renewed(control: ControlDirectory) -> None:
+    lease = take_lease(control, "a", threading.Event(), LOG)
+    assert lease is not None
+    begun, over = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        begun.set()
+        assert over.wait(60)
+
+    leadership = Leadership(control, lease, lambda: STATUS, LOG, slow)
+    leadership.start()
+    assert begun.wait(60)
+    at = leadership.renewed
+    leadership.publish_soon()
+    deadline = time.monotonic() + 60
+    while leadership.renewed == at and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert leadership.renewed > at
+    over.set()
+    leadership.end()

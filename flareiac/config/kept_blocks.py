@@ -1,0 +1,212 @@
+"""Keeps from run to run what plain blocks mean, by the digest of their text: most blocks of most runs have
+not changed. Touches the user's cache directory, and looks at the installed code.
+
+A block is plain where its canonical attributes follow from its text and from the blocks that it names: no
+variable, no loop, no function but the pure ones of providers, and a type that says so
+(``ResourceType.follows_from_text``). What is kept counts while the code is the same, and with it the blocks
+that are named, and the connections among which one is chosen that is not named.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from flareiac.kernel import user_cache
+from flareiac.kernel.data import Attributes, digest, from_json, to_json
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.paths import Path
+from flareiac.kernel.records import decode, encode
+from flareiac.kernel.sources import Span
+from flareiac.lang.syntax import (
+    AttributeNode,
+    BlockNode,
+    Body,
+    Call,
+    GetAttribute,
+    Label,
+    Literal,
+    Node,
+    ObjectConstructor,
+    ObjectItem,
+    Parentheses,
+    TupleConstructor,
+    Variable,
+    children,
+)
+from flareiac.model.relocation import BoundPlace
+
+_FORMAT: Final = 1
+_REPEATS: Final = ("count", "for_each")
+_OUR_ROOMS: Final = ("kernel", "lang", "config", "model", "sdk")
+_TRANSPARENT: Final = (Body, Label, TupleConstructor, ObjectConstructor, Parentheses, AttributeNode)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What a plain block means. ``start``: the addresses that it names or that are chosen for it; ``bound``:
+    see ``model.relocation``.
+    """
+
+    start: tuple[str, ...]
+    attributes: Attributes
+    dependencies: tuple[str, ...]
+    bound: tuple[BoundPlace, ...] = ()
+
+
+class KeptBlocks:
+    """The kept meanings of one project. ``surroundings`` digests what a block of a type sees that names these
+    addresses.
+    """
+
+    def __init__(self, root: FilePath, surroundings: Callable[[str, tuple[str, ...]], str]) -> None:
+        self._name = f"blocks/{_FORMAT}-{digest(str(root))}.json"
+        self._surroundings = surroundings
+        found = user_cache.read_json(self._name)
+        self._old: dict[str, Any] = found if isinstance(found, dict) else {}
+        self._used: dict[str, Any] = {}
+        self._changed = False
+        self._code: dict[str, str] = {}
+
+    def find(self, block: BlockNode, address: str, canonical: Callable[..., object]) -> Meaning | None:
+        """The meaning of a block of this text."""
+        key = f"{address} {block.origin.digest}"
+        data = self._old.get(key)
+        try:
+            if data is None or not self._fits(data, block, canonical):
+                return None
+            kept = _decode(data["meaning"])
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return None
+        self._used[key] = data
+        return kept
+
+    def add(self, block: BlockNode, address: str, canonical: Callable[..., object], meaning: Meaning) -> None:
+        """Keeps what was found out about a plain block."""
+        if not block.origin.digest:
+            return
+        encoded = json.loads(json.dumps(_encode(meaning)))
+        if _decode(encoded) == meaning:
+            self._used[f"{address} {block.origin.digest}"] = {
+                "code": self._code_of(canonical),
+                "sees": self._surroundings(block.type, meaning.start),
+                "meaning": encoded,
+            }
+            self._changed = True
+
+    def close(self) -> None:
+        """Writes what is worth keeping."""
+        if self._changed or len(self._used) < len(self._old):
+            user_cache.keep_json(self._name, self._used)
+
+    def _fits(self, data: Any, block: BlockNode, canonical: Callable[..., object]) -> bool:
+        return bool(
+            data["code"] == self._code_of(canonical)
+            and data["sees"] == self._surroundings(block.type, tuple(data["meaning"]["start"]))
+        )
+
+    def _code_of(self, canonical: Callable[..., object]) -> str:
+        package = canonical.__module__.partition(".")[0]
+        if package not in self._code:
+            ours = FilePath(__file__).parents[1]
+            theirs = [FilePath(item) for item in getattr(sys.modules[package], "__path__", ())]
+            folders = [*(ours / room for room in _OUR_ROOMS), *theirs]
+            stamps = sorted(stamp for folder in folders for stamp in _stamps(str(folder)))
+            self._code[package] = digest([sys.version, *stamps])
+        return self._code[package]
+
+
+class LaterSpans(Mapping[Path, Span]):
+    """Where the parts of a block stand, found out when someone asks: of a block that is kept, hardly ever."""
+
+    def __init__(self, find: Callable[[], Mapping[Path, Span]]) -> None:
+        self._find = find
+        self._found: Mapping[Path, Span] | None = None
+
+    @property
+    def _spans(self) -> Mapping[Path, Span]:
+        if self._found is None:
+            self._found = self._find()
+        return self._found
+
+    def __getitem__(self, path: Path) -> Span:
+        return self._spans[path]
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self._spans)
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+
+def is_plain(block: BlockNode, functions: frozenset[str], is_block_type: Callable[[str], bool]) -> bool:
+    """Whether nothing but whole blocks is mentioned in a block, and nothing is called but these functions."""
+
+    def plain(node: Node) -> bool:
+        match node:
+            case Literal():
+                return True
+            case GetAttribute(source=Variable(name=root)):
+                return is_block_type(root)
+            case Call(name=name):
+                return name in functions and all(map(plain, children(node)))
+            case ObjectItem(key=key, value=value):
+                return (isinstance(key, Variable) or plain(key)) and plain(value)
+            case BlockNode(type="lifecycle"):
+                return True  # read each time
+            case BlockNode(type=type_name):
+                return type_name != "dynamic" and all(map(plain, children(node)))
+            case AttributeNode(name=name) if name in _REPEATS:
+                return False
+            case _:
+                return isinstance(node, _TRANSPARENT) and all(map(plain, children(node)))
+
+    try:
+        return plain(block)
+    except RecursionError:
+        return False
+
+
+def _stamps(folder: str) -> Iterator[list[Any]]:
+    """Name, size and time of each module below a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name != "__pycache__":
+                    yield from _stamps(entry.path)
+            elif entry.name.endswith(".py"):
+                about = entry.stat()
+                yield [entry.path, about.st_size, about.st_mtime_ns]
+
+
+def _encode(meaning: Meaning) -> Any:
+    """As JSON; attributes without marks are written as they are, so that reading them costs nothing."""
+    marked = {name: to_json(value) for name, value in meaning.attributes.items()}
+    return {
+        "start": list(meaning.start),
+        "order": list(meaning.attributes),
+        "plain": {name: value for name, value in meaning.attributes.items() if marked[name] == value},
+        "marked": {name: value for name, value in marked.items() if value != meaning.attributes[name]},
+        "dependencies": list(meaning.dependencies),
+        "bound": encode(meaning.bound),
+    }
+
+
+def _decode(data: Any) -> Meaning:
+    marked = {name: from_json(value) for name, value in data["marked"].items()}
+    both = {**data["plain"], **marked}
+    return Meaning(
+        start=tuple(data["start"]),
+        attributes={name: both[name] for name in data["order"]},
+        dependencies=tuple(data["dependencies"]),
+        bound=tuple(decode(BoundPlace, item) for item in data["bound"]) if data["bound"] else (),
+    )
+
+
+def surroundings_of(named: Sequence[tuple[str, Attributes]], choices: Mapping[str, Sequence[str]]) -> str:
+    """The digest of what a block sees: the blocks that it reaches, by address, and the connections of each
+    type among which one is chosen.
+    """
+    return digest([[[address, digest(attributes)] for address, attributes in named], {**choices}])
