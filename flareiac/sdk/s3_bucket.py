@@ -17,6 +17,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.s3_failures import (
     ALREADY_THERE,
     NOT_THERE,
+    REDIRECTED,
     TRY_AGAIN,
     UNCHANGED,
     S3Request,
@@ -102,6 +103,9 @@ class Bucket:
             answer = problem.response["Error"]
             what = refused(answer.get("Code", ""), answer.get("Message", ""), request)
             raise S3Unreachable(f"{what} [{self.place}]") from problem
+        except RecursionError as problem:
+            # The client follows a redirect by asking where the bucket is, and is redirected again
+            raise S3Unreachable(f"{REDIRECTED} [{self.place}]") from problem
         except (BotoCoreError, HTTPClientError, ValueError) as problem:
             what = unanswered(type(problem).__name__, str(problem), self.place.patience)
             raise S3Unreachable(f"{what} [{self.place}]") from problem

@@ -20,6 +20,10 @@ _UNCONDITIONAL: Final = frozenset({"NotImplemented", "501"})
 NOT_THERE: Final = frozenset({"NoSuchKey", "404"})
 ALREADY_THERE: Final = frozenset({"PreconditionFailed", "412"})
 UNCHANGED: Final = frozenset({"NotModified", "304"})
+REDIRECTED: Final = (
+    "the server answers every request with a redirect and names no region: write the address that it "
+    "redirects to (such as https:// in place of http://) as the endpoint, or correct the region"
+)
 TRY_AGAIN: Final = frozenset({"ConditionalRequestConflict", "409"})
 
 

@@ -329,3 +329,14 @@ def test_each_write_carries_the_encryption_that_is_set(place: BucketPlace, proxy
     for headers in sent:
         assert headers["x-amz-server-side-encryption"] == "aws:kms"
         assert headers["x-amz-server-side-encryption-aws-kms-key-id"] == "key-1"
+
+
+@pytest.mark.parametrize("status", [301, 302, 307])
+def test_a_server_that_redirects_everything_is_named(
+    place: BucketPlace, proxy: FaultyProxy, status: int
+) -> None:
+    headers = {"Location": "https://127.0.0.1/elsewhere", "Content-Type": "text/html"}
+    proxy.rule = lambda _request, _go_on: Answer(status=status, headers=headers, body=b"<html></html>")
+    with pytest.raises(S3Unreachable, match=r"redirect|region|failed") as caught:
+        _store(place).read()
+    assert str(place) in str(caught.value)

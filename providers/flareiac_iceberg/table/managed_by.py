@@ -58,6 +58,12 @@ def managed_elsewhere(
     return (blocker(codes.MANAGED_ELSEWHERE, f"{detail} {why}", ways),)
 
 
+def taken_over(request: PlanRequest, observed: ObservedTable) -> Iterator[str]:
+    """That another state has taken over a table of this one, as a change behind the team's back."""
+    if request.recorded is not None and (other := other_manager(request, observed)):
+        yield f"the state {other} has taken the table over"
+
+
 def taking_over(request: PlanRequest, observed: ObservedTable) -> Iterator[TakeOver]:
     """The change that makes this state the one that manages the table which it adopts."""
     manager, own = observed.facts.manager, request.project.lineage

@@ -48,7 +48,7 @@ from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, difference, known_of
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances
-from flareiac_iceberg.table.managed_by import managed_elsewhere, other_manager, taking_over
+from flareiac_iceberg.table.managed_by import managed_elsewhere, other_manager, taken_over, taking_over
 from flareiac_iceberg.table.move import is_elsewhere, move_blockers, move_of
 from flareiac_iceberg.table.observed import (
     ObservedTable,
@@ -263,7 +263,11 @@ def _update(case: Case, observed: ObservedTable) -> Proposal:
         disturbs=tuple(
             dict.fromkeys([*disturbed, *disturbances(change.verdict() for change in found.changes)])
         ),
-        drift=(*map(_other_field, found.reborn), *drift_texts(changes)) if recorded else (),
+        drift=(
+            *taken_over(request, observed),
+            *map(_other_field, found.reborn),
+            *(drift_texts(changes) if recorded else ()),
+        ),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
         diagnostics=tuple(usage_warnings(request.address, request.desired or {}, case.usages)),
     )

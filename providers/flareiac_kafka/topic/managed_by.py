@@ -93,6 +93,12 @@ def managed_elsewhere(request: PlanRequest, import_id: str, manager: str) -> tup
     return (blocker(codes.TOPIC_MANAGED_ELSEWHERE, f"{detail} {why}", ways),)
 
 
+def taken_over(request: PlanRequest, manager: str) -> Iterator[str]:
+    """That another state has taken over a topic of this one, as a change behind the team's back."""
+    if request.recorded is not None and (other := another_state(manager, request.project.lineage)):
+        yield f"the state whose lineage begins with {other} has taken the topic over"
+
+
 def marking(request: PlanRequest, manager: str, *, can_be_marked: bool) -> Iterator[Step]:
     """The step that makes this state the one that manages a topic which it adopts or changes."""
     own = _beginning(request.project.lineage)

@@ -25,7 +25,7 @@ from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import ConfigChange
 from flareiac_kafka.topic.config_changes import config_change, config_steps
 from flareiac_kafka.topic.effects import ANOTHER_TOPIC, MORE_PARTITIONS, NO_TOPIC
-from flareiac_kafka.topic.managed_by import UNMARKED, another_state, managed_elsewhere, marking
+from flareiac_kafka.topic.managed_by import UNMARKED, another_state, managed_elsewhere, marking, taken_over
 from flareiac_kafka.topic.spec import (
     Absence,
     TopicChange,
@@ -269,7 +269,7 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         ),
         blockers=blockers,
         disturbs=_disturbed(more),
-        drift=tuple(map(_drift, drifted)),
+        drift=(*taken_over(request, observed.facts.manager), *map(_drift, drifted)),
         payload=encode(
             TopicChange(
                 config=config,

@@ -70,8 +70,13 @@ def _managed(request: PlanRequest, proposal: Proposal, location: str) -> Proposa
         step = Step(text=text, effect=Effect.METADATA, why=why)
         return replace(proposal, steps=(step, *proposal.steps), payload=other)
     action = Action.UPDATE if proposal.action is Action.NO_OP else proposal.action
+    taken = (f"the state {other} has taken the checkpoint over",) if request.recorded is not None else ()
     return replace(
-        proposal, action=action, steps=(), blockers=(_managed_elsewhere(request, location, other),)
+        proposal,
+        action=action,
+        steps=(),
+        blockers=(_managed_elsewhere(request, location, other),),
+        drift=(*taken, *proposal.drift),
     )
 
 

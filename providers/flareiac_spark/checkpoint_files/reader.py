@@ -162,7 +162,7 @@ def _check_logs(folder: Place, started: int | None, committed: int | None) -> No
                 f"batch {committed} is committed, and offsets hold "
                 f"{'none' if started is None else f'up to {started} only'}",
             )
-        lines_of(path, COMMITS)
+        json_object(lines_of(path, COMMITS)[-1], path)
     if started is None or started == 0:
         return
     if committed is None or committed < started - 1:
@@ -174,6 +174,7 @@ def _check_logs(folder: Place, started: int | None, committed: int | None) -> No
             folder / "offsets" / str(started - 1),
             f"it is not there, and Spark needs it to go on after batch {started}",
         )
+    read_offsets(folder, started - 1)
 
 
 def _operators(state: Place, version: int | None) -> tuple[OperatorOnDisk, ...]:

@@ -75,6 +75,8 @@ def test_a_pasted_block_changes_nothing(prod: Team, dev: Team, blocks: str) -> N
 
 
 def test_a_table_is_taken_over_and_taken_back(prod: Team, dev: Team) -> None:
+    prod.declare('  comment = "as it was"\n')
+    assert prod.apply().code == 0
     dev.declare(blocks=TAKEOVER)
     plan = dev.run("plan")
     assert "take the table over from the state" in plan.out
@@ -82,6 +84,14 @@ def test_a_table_is_taken_over_and_taken_back(prod: Team, dev: Team) -> None:
     assert dev.run("plan", "-detailed-exitcode").code == 0
 
     assert blocked(prod.run("plan", "-detailed-exitcode"))
+    assert "has taken the table over" in prod.run("drift").text
+    dev.declare('  comment = "of dev"\n', blocks=TAKEOVER)
+    assert dev.apply().code == 0
+    drift = prod.run("drift").text
+    assert "has taken the table over" in drift
+    assert "comment" in drift
+    dev.declare(blocks=TAKEOVER)
+    assert dev.apply().code == 0
     prod.declare(COMMENT)
     assert blocked(prod.apply())
     for on_destroy in ("drop", "purge"):

@@ -88,6 +88,9 @@ def test_dev_never_owns_a_topic_of_prod_by_a_pasted_block(prod: Project, dev: Pr
     dev.applied()
     assert dev.is_settled()
     assert prod.blocked()
+    drift = " ".join(prod.run("drift").text.split())
+    assert f"the state whose lineage begins with {dev.lineage[:8]}" in drift
+    assert 'setting retention.ms was changed from "3600000" to "7200000"' in drift
     prod.forget_block()
     assert prod.blocked(), "nor is it deleted"
     assert dev.is_settled()

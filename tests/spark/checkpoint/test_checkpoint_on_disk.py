@@ -93,9 +93,10 @@ def test_a_torn_file_is_named(tmp_path: Path, name: str, content: str) -> None:
 
 
 @pytest.mark.disk_only  # hundreds of reads: what a cut file says does not depend on where it is
-def test_every_cut_of_the_newest_offsets_is_noticed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["offsets/3", "offsets/2", "commits/3"])
+def test_every_cut_of_what_spark_reads_at_a_start_is_noticed(tmp_path: Path, name: str) -> None:
     sample(tmp_path, operator=STATEFUL)
-    path = tmp_path / "offsets" / "3"
+    path = tmp_path / name
     content = path.read_bytes()
     for end in range(len(content)):
         path.write_bytes(content[:end])

@@ -44,4 +44,4 @@ def test_a_wide_state_is_read_with_as_many_requests_as_a_narrow_one(tmp_path: Pa
         asked.append(store.asked)
     assert asked[0] == asked[1]
     # Offsets and commits are listed once more, before: what moves meanwhile is read again.
-    assert asked[0] == {"list": 3, "get": 5}
+    assert asked[0] == {"list": 3, "get": 6}
