@@ -47,13 +47,14 @@ _TRANSPARENT: Final = (Body, Label, TupleConstructor, ObjectConstructor, Parenth
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
     """What a plain block means. ``start``: the addresses that it names or that are chosen for it; ``bound``:
-    see ``model.relocation``.
+    see ``model.relocation``; ``has_lifecycle``: whether it has a block of that name, which is read each time.
     """
 
     start: tuple[str, ...]
     attributes: Attributes
     dependencies: tuple[str, ...]
     bound: tuple[BoundPlace, ...] = ()
+    has_lifecycle: bool = False
 
 
 class KeptBlocks:
@@ -191,6 +192,7 @@ def _encode(meaning: Meaning) -> Any:
         "marked": {name: value for name, value in marked.items() if value != meaning.attributes[name]},
         "dependencies": list(meaning.dependencies),
         "bound": encode(meaning.bound),
+        "lifecycle": meaning.has_lifecycle,
     }
 
 
@@ -202,6 +204,7 @@ def _decode(data: Any) -> Meaning:
         attributes={name: both[name] for name in data["order"]},
         dependencies=tuple(data["dependencies"]),
         bound=tuple(decode(BoundPlace, item) for item in data["bound"]) if data["bound"] else (),
+        has_lifecycle=data["lifecycle"],
     )
 
 

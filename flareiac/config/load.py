@@ -488,6 +488,7 @@ def _instance(
             attributes=resource.attributes,
             dependencies=resource.dependencies,
             bound=bound,
+            has_lifecycle=bool(block.body.blocks_of("lifecycle")),
         )
         evaluation.kept.add(block, str(address), kind.canonical, meaning)
     return not _errors_since(diagnostics, before)
@@ -530,7 +531,9 @@ def _is_as_kept(evaluation: _Evaluation, node: str, block: BlockNode, kind: Reso
         kind=kind.kind,
         attributes=meaning.attributes,
         dependencies=meaning.dependencies,
-        lifecycle=lifecycle(block, kind.schema, evaluation.scope, evaluation.diagnostics),
+        lifecycle=lifecycle(
+            block if meaning.has_lifecycle else None, kind.schema, evaluation.scope, evaluation.diagnostics
+        ),
         span=block.header_span,
         spans=LaterSpans(spans),
     )

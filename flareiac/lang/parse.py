@@ -1,5 +1,6 @@
 """Reads source text into syntax. Every complaint becomes a diagnostic; what could be read is handed on."""
 
+from functools import partial
 from typing import Final
 
 from flareiac.kernel import codes
@@ -30,11 +31,13 @@ def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) 
     blocks: list[BlockNode] = []
     for start, end, key in kept.ranges:
         origin = Origin(source, before + start, key)
-        body = kept.find(key, origin) or _item(text[start:end], key, origin, kept, diagnostics)
+        item = text[start:end]
+        known = kept.find(key, origin, partial(_read_again, item, origin))
+        body = known or _item(item, key, origin, kept, diagnostics)
         blocks.extend(body.blocks)
-        for item in body.attributes:
-            if (first := attributes.setdefault(item.name, item)) is not item:
-                _set_twice(item, first, diagnostics)
+        for written in body.attributes:
+            if (first := attributes.setdefault(written.name, written)) is not written:
+                _set_twice(written, first, diagnostics)
     kept.close()
     return Body(
         Origin(source, before), 0, len(text), attributes=tuple(attributes.values()), blocks=tuple(blocks)
@@ -53,7 +56,9 @@ def parse_blocks(source: Source, word: str, diagnostics: Diagnostics) -> tuple[B
         kept = SyntaxCache(f"{source.path}#{word}", item, used=True)
         for first, last, key in kept.ranges:
             origin = Origin(source, before + start + first)
-            body = kept.find(key, origin) or _item(item[first:last], key, origin, kept, diagnostics)
+            part = item[first:last]
+            known = kept.find(key, origin, partial(_read_again, part, origin))
+            body = known or _item(part, key, origin, kept, diagnostics)
             found.extend(block for block in body.blocks if block.type == word)
         kept.close()
     return tuple(found)
@@ -83,6 +88,13 @@ def _item(text: str, key: str, origin: Origin, kept: SyntaxCache, diagnostics: D
         return Body(origin, 0, len(text), attributes=(), blocks=())
     if len(diagnostics) == before:
         kept.add(key, body)
+    return body
+
+
+def _read_again(text: str, origin: Origin) -> Body:
+    """Of an item that was read without complaint."""
+    body = _read(text, origin, Diagnostics())
+    assert body is not None, "it was kept because it could be read"
     return body
 
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.lang.later_body import LaterBody
 from flareiac.lang.syntax import (
     BlockNode,
     ForObject,
@@ -51,6 +52,11 @@ def references(node: Node) -> list[Traversal]:
     """Every traversal inside a node, in source order; names bound by ``for`` and by ``dynamic`` blocks are
     left out.
     """
+    if isinstance(node, BlockNode) and isinstance(node.body, LaterBody):
+        return [
+            Traversal(node.origin, start, end, root=root, steps=steps)
+            for start, end, root, steps in node.body.mentions
+        ]
     try:
         found = list(_walk(node, frozenset()))
     except RecursionError:

@@ -9,15 +9,18 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from flareiac.kernel import user_cache
+from flareiac.lang.later_body import LaterBody, as_mentions
 from flareiac.lang.origin import Origin
+from flareiac.lang.references import references
 from flareiac.lang.split import top_level_items
-from flareiac.lang.syntax import FIELDS, NODE_TYPES, Body, Node
+from flareiac.lang.syntax import FIELDS, NODE_TYPES, BlockNode, Body, Node
 
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _TUPLE, _NUMBER = -1, -2
 _TAGS: Final = {kind: index for index, kind in enumerate(NODE_TYPES)}
 
@@ -50,6 +53,7 @@ def _setters(kind: type[Node]) -> tuple[Callable[[Node, Any], None], ...]:
 _SLOTS: Final = tuple((kind, _setters(kind)) for kind in NODE_TYPES)
 _SET_ORIGIN: Final[Callable[[Node, Origin], None]] = vars(Node)["origin"].__set__
 _NEW: Final = object.__new__
+_MISFITS: Final = (ValueError, TypeError, LookupError, ArithmeticError)
 
 
 def decode(data: list[Any], origin: Origin) -> Any:
@@ -67,6 +71,31 @@ def decode(data: list[Any], origin: Origin) -> Any:
     if tag == _TUPLE:
         return tuple([decode(value, origin) if value.__class__ is list else value for value in data[1:]])
     return Decimal(data[1])
+
+
+def _outline(data: list[Any], mentions: list[Any], origin: Origin, again: Callable[[], Body]) -> Body:
+    """The body of an item with its blocks' headers. Raises as ``decode`` does."""
+    tag, start, end, attributes, (blocks_tag, *blocks) = data
+    if (tag, blocks_tag) != (_TAGS[Body], _TUPLE):
+        raise ValueError("an item is a body")
+
+    def read(number: int, body: list[Any]) -> Body:
+        try:
+            found = decode(body, origin)
+        except (*_MISFITS, RecursionError):
+            found = None
+        return found if isinstance(found, Body) else again().blocks[number].body
+
+    found = []
+    for number, ((block_tag, first, last, type_name, labels, body), inside) in enumerate(
+        zip(blocks, mentions, strict=True)
+    ):
+        if block_tag != _TAGS[BlockNode]:
+            raise ValueError("what is in a body is a block")
+        later = LaterBody(origin, (body[1], body[2]), as_mentions(inside), partial(read, number, body))
+        label_nodes = decode(labels, origin)
+        found.append(BlockNode(origin, first, last, type=type_name, label_nodes=label_nodes, body=later))
+    return Body(origin, start, end, attributes=decode(attributes, origin), blocks=tuple(found))
 
 
 class SyntaxCache:
@@ -89,22 +118,28 @@ class SyntaxCache:
         )
         """Where the items of the text are, with the digest of each."""
 
-    def find(self, key: str, origin: Origin) -> Body | None:
-        """The kept body of an item whose text has this digest."""
+    def find(self, key: str, origin: Origin, again: Callable[[], Body]) -> Body | None:
+        """The kept body of an item whose text has this digest. Bodies of blocks in it are read when they are
+        looked into; ``again`` reads the item's text, for one that cannot be understood then.
+        """
         data = self._old.get(key)
         if data is None:
             return None
         try:
-            body = decode(data, origin)
-        except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+            body = _outline(data["syntax"], data["mentions"], origin, again)
+        except (*_MISFITS, RecursionError):
             return None
         self._entries[key] = data
-        return body if isinstance(body, Body) else None
+        return body
 
     def add(self, key: str, body: Body) -> None:
         if self._used:
             with suppress(RecursionError):
-                self._entries[key] = encode(body)
+                mentions = [
+                    [[item.start, item.end, item.root, item.steps] for item in references(block)]
+                    for block in body.blocks
+                ]
+                self._entries[key] = {"syntax": encode(body), "mentions": mentions}
                 self._changed = True
 
     def close(self) -> None:

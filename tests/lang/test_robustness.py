@@ -169,6 +169,30 @@ def test_a_damaged_cache_is_not_there(damage: bytes) -> None:
     assert not list(diagnostics)
 
 
+@pytest.mark.parametrize("part", ["syntax", "mentions", "body"])
+@pytest.mark.parametrize("value", [None, [], [1], {}, "x", [[1]]], ids=repr)
+def test_a_kept_item_of_another_shape_is_read_again(
+    part: str, value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where only the body is odd, which is looked into later."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    source = Source("odd", 'b "x" {\n  a = c.d\n}\n')
+    wanted = parse_file(source, Diagnostics(), cache=True)
+    for path in (user_cache.cache_directory() / "syntax").iterdir():
+        name = f"syntax/{path.name}"
+        kept = user_cache.read_json(name)
+        for entry in kept["entries"].values():
+            if part != "body":
+                entry[part] = value
+            else:
+                for block in entry["syntax"][4][1:]:
+                    block[5][3:] = [value]
+        user_cache.keep_json(name, kept)
+    diagnostics = Diagnostics()
+    assert parse_file(source, diagnostics, cache=True) == wanted
+    assert not list(diagnostics)
+
+
 def test_an_unusable_cache_directory_is_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("not a directory")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
