@@ -27,7 +27,7 @@ class Rhythm:
     watch: float
 
 
-LOCAL: Final = Rhythm(beat=2.0, term=30.0, shortest=0.2, tick=0.1, look=0.0, glance=0.02, poll=0.1, watch=0.5)
+LOCAL: Final = Rhythm(beat=2.0, term=30.0, shortest=0.2, tick=0.1, look=0.0, glance=0.05, poll=0.1, watch=0.5)
 OBJECTS: Final = Rhythm(
     beat=10.0, term=60.0, shortest=2.0, tick=0.5, look=4.0, glance=0.5, poll=1.0, watch=5.0
 )
