@@ -10,7 +10,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.durable_files import replace_file
 from flareiac.model.plan import Plan
-from flareiac.model.plan_file import decode_plan, encode_plan
+from flareiac.model.plan_file import KIND, decode_plan, encode_plan
 from flareiac.sdk.state import Damaged
 from flareiac.state.cipher import Purpose
 from flareiac.state.envelope import is_encrypted
@@ -64,7 +64,7 @@ def _write_private(path: Path, content: bytes) -> None:
 
 def _instead_of(file: str, content: bytes) -> str:
     """The way out for a file that is not a plan: never to write over what may be something else."""
-    if b'"kind": "flareiac-plan"' in content[:200] or is_encrypted(content):
+    if KIND.encode() in content[:200] or is_encrypted(content):
         return f"Make the plan again: flareiac plan -out={file}."
     if file.endswith((".tfvars", ".vars.hcl")):
         return f"It looks like a file of variables: flareiac apply -var-file={file}."

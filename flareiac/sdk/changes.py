@@ -39,8 +39,8 @@ class AttributeChange:
     old: Data
     new: Data
     live: Data
-    note: str = ""
-    sensitive: bool = False
+    note: str = field(default="", metadata=SPARSE)
+    sensitive: bool = field(default=False, metadata=SPARSE)
 
 
 class Action(StrEnum):

@@ -30,7 +30,8 @@ by address.
 """
 
 
-def _encode_references(references: References) -> dict[str, Any]:
+def encode_references(references: References) -> dict[str, Any]:
+    """As JSON, by address."""
     parts = {address: encode(item) for address, item in sorted(references.items())}
     return {
         address: {name: part for name, part in item.items() if name != "address"}
@@ -45,5 +46,5 @@ def _decode_references(data: Any) -> References:
     }
 
 
-StoredReferences: TypeAlias = Annotated[References, Form(_encode_references, _decode_references)]
+StoredReferences: TypeAlias = Annotated[References, Form(encode_references, _decode_references)]
 """In JSON the address of each is its key alone."""

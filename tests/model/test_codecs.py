@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -207,6 +208,26 @@ def test_a_plan_comes_back(plan: Plan) -> None:
     content = encode_plan(plan, tool_version="1", root="/r")
     assert decode_plan(content, "here", "/r") == plan
     assert encode_plan(decode_plan(content, "here", "/r"), tool_version="1", root="/r") == content
+
+
+@given(PLAN)
+def test_a_plan_whose_attributes_are_repeated_comes_back(plan: Plan) -> None:
+    """They are written once: a resource that is as it was, and as others see it."""
+    resources = tuple(
+        replace(item, desired=item.proposal.planned, observed=item.proposal.planned)
+        for item in plan.resources
+    )
+    seen = {
+        item.address: Resolved(address=item.address, type=item.type, attributes=item.proposal.planned)
+        for item in resources
+        if item.proposal.planned is not None
+    }
+    repeated = replace(plan, resources=resources, references={**plan.references, **seen})
+    content = encode_plan(repeated, tool_version="1", root="/r")
+    assert decode_plan(content, "here", "/r") == repeated
+    written = json.loads(content)
+    assert {item["desired"] for item in written["resources"]} <= {"planned", None}
+    assert {written["references"][address]["attributes"] for address in seen} <= {"planned"}
 
 
 @given(SNAPSHOT, st.lists(ENTRY, max_size=6))
