@@ -112,9 +112,10 @@ class KeptBlocks:
         package = canonical.__module__.partition(".")[0]
         if package not in self._code:
             ours = FilePath(__file__).parents[1]
-            theirs = [FilePath(item) for item in getattr(sys.modules[package], "__path__", ())]
-            folders = [*(ours / room for room in _OUR_ROOMS), *theirs]
-            stamps = sorted(stamp for folder in folders for stamp in _stamps(str(folder)))
+            module = sys.modules[package]
+            theirs = getattr(module, "__path__", None) or [module.__file__]
+            places = [*(str(ours / room) for room in _OUR_ROOMS), *map(str, theirs)]
+            stamps = sorted(stamp for place in places for stamp in _stamps(place))
             self._code[package] = digest([sys.version, *stamps])
         return self._code[package]
 
@@ -170,16 +171,18 @@ def is_plain(block: BlockNode, functions: frozenset[str], is_block_type: Callabl
         return False
 
 
-def _stamps(folder: str) -> Iterator[list[Any]]:
-    """Name, size and time of each module below a folder."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                if entry.name != "__pycache__":
+def _stamps(place: str) -> Iterator[list[Any]]:
+    """Name, size and time of each module below a folder, or of one module. An archive has none: its name has
+    its digest.
+    """
+    if os.path.isdir(place):  # noqa: PTH112 - hundreds of modules, before each command
+        with os.scandir(place) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py") or (entry.is_dir() and entry.name != "__pycache__"):
                     yield from _stamps(entry.path)
-            elif entry.name.endswith(".py"):
-                about = entry.stat()
-                yield [entry.path, about.st_size, about.st_mtime_ns]
+    elif os.path.isfile(place):  # noqa: PTH113 - see above
+        about = os.stat(place)  # noqa: PTH116 - see above
+        yield [place, about.st_size, about.st_mtime_ns]
 
 
 def _encode(meaning: Meaning) -> Any:

@@ -86,7 +86,9 @@ def _nothing() -> ResourceType:
         schema=SCHEMA,
         description="Nothing.",
         canonical=canonical,
+        follows_from_text=True,
         planner=IdlePlanner,
+        is_settled=lambda _unchanged: True,
     )
 
 
