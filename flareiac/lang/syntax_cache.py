@@ -6,6 +6,7 @@ counts as not there. Touches the user's cache directory only.
 """
 
 import hashlib
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
@@ -20,7 +21,7 @@ from flareiac.lang.references import references
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, BlockNode, Body, Node
 
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 _TUPLE, _NUMBER = -1, -2
 _TAGS: Final = {kind: index for index, kind in enumerate(NODE_TYPES)}
 
@@ -73,15 +74,26 @@ def decode(data: list[Any], origin: Origin) -> Any:
     return Decimal(data[1])
 
 
+def _encode_outline(body: Body) -> list[Any]:
+    """As ``encode``, but for the bodies of blocks: where each stands, and its JSON as a text, which takes
+    little to hold.
+    """
+    data = encode(body)
+    for block in data[4][1:]:
+        inside = block[5]
+        block[5] = [inside[1], inside[2], json.dumps(inside, separators=(",", ":"))]
+    return data
+
+
 def _outline(data: list[Any], mentions: list[Any], origin: Origin, again: Callable[[], Body]) -> Body:
     """The body of an item with its blocks' headers. Raises as ``decode`` does."""
     tag, start, end, attributes, (blocks_tag, *blocks) = data
     if (tag, blocks_tag) != (_TAGS[Body], _TUPLE):
         raise ValueError("an item is a body")
 
-    def read(number: int, body: list[Any]) -> Body:
+    def read(number: int, text: str) -> Body:
         try:
-            found = decode(body, origin)
+            found = decode(json.loads(text), origin)
         except (*_MISFITS, RecursionError):
             found = None
         return found if isinstance(found, Body) else again().blocks[number].body
@@ -92,7 +104,7 @@ def _outline(data: list[Any], mentions: list[Any], origin: Origin, again: Callab
     ):
         if block_tag != _TAGS[BlockNode]:
             raise ValueError("what is in a body is a block")
-        later = LaterBody(origin, (body[1], body[2]), as_mentions(inside), partial(read, number, body))
+        later = LaterBody(origin, tuple(body[:2]), as_mentions(inside), partial(read, number, body[2]))
         label_nodes = decode(labels, origin)
         found.append(BlockNode(origin, first, last, type=type_name, label_nodes=label_nodes, body=later))
     return Body(origin, start, end, attributes=decode(attributes, origin), blocks=tuple(found))
@@ -139,7 +151,7 @@ class SyntaxCache:
                     [[item.start, item.end, item.root, item.steps] for item in references(block)]
                     for block in body.blocks
                 ]
-                self._entries[key] = {"syntax": encode(body), "mentions": mentions}
+                self._entries[key] = {"syntax": _encode_outline(body), "mentions": mentions}
                 self._changed = True
 
     def close(self) -> None:

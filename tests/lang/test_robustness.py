@@ -2,6 +2,7 @@
 name.
 """
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
@@ -186,7 +187,7 @@ def test_a_kept_item_of_another_shape_is_read_again(
                 entry[part] = value
             else:
                 for block in entry["syntax"][4][1:]:
-                    block[5][3:] = [value]
+                    block[5][2] = value if isinstance(value, str) else json.dumps(value)
         user_cache.keep_json(name, kept)
     diagnostics = Diagnostics()
     assert parse_file(source, diagnostics, cache=True) == wanted
