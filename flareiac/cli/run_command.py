@@ -170,8 +170,9 @@ def _bug(problem: Exception) -> Diagnostic:
 def _held(held: LockHeld) -> Diagnostic:
     info = held.info
     until = dt.datetime.fromtimestamp(info.expires, dt.UTC).strftime("%H:%M:%S UTC")
+    by = f" by the clock of {info.clock}" if info.clock else ""
     return error(
         codes.STATE_LOCKED,
-        f"{info.owner} on {info.host} holds it for {info.operation} (lock {info.id}; it runs out at {until} "
-        "unless renewed). Wait for it with -lock-timeout=60s; plan and drift need no lock.",
+        f"{info.owner} on {info.host} holds it for {info.operation} (lock {info.id}; it runs out at {until}"
+        f"{by} unless renewed). Wait for it with -lock-timeout=60s; plan and drift need no lock.",
     )

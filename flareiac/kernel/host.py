@@ -69,6 +69,16 @@ def sight(other: Host, last_sign: float, *, here: Host | None = None, booted: fl
     return Sight.BOOTED_SINCE if is_same and in_no_container and last_sign < since else Sight.ELSEWHERE
 
 
+def has_clock_of_here(other: Host, *, here: Host | None = None) -> bool:
+    """Whether processes that run in a place now read the clock of this machine: they run under the same
+    kernel, in whatever container. Where one of both sides has no ``/proc``, the host's name decides.
+    """
+    here = here or this_host()
+    if not (here.boot and other.boot):
+        return here.name == other.name
+    return here.boot == other.boot
+
+
 def booted_at() -> float:
     """When this machine was booted, in UTC seconds since 1970, as its clock says now."""
     return time.time() - (

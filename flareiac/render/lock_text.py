@@ -9,20 +9,26 @@ from flareiac.sdk.state import LockInfo
 FORMAT_VERSION = "1.0"
 
 
-def lock_text(info: LockInfo | None, now: float) -> str:
-    """For people; ``now`` in UTC seconds."""
+def lock_text(info: LockInfo | None) -> str:
+    """For people."""
     if info is None:
         return "The state lock is free."
-    since = f"{utc_time(info.created)} ({elapsed_text(max(0.0, now - info.created))} ago)"
     parts = {
         "ID": info.id,
         "Who": f"{info.owner} on {info.host}, process {info.pid}",
         "Operation": info.operation,
-        "Since": since,
+        "Since": f"{utc_time(info.created)} {_age(info)}",
         "CI job": info.job,
     }
     shown = [f"  {name + ':':<11}{printable(value)}" for name, value in parts.items() if value]
     return "\n".join(["The state lock is held.", "", *shown])
+
+
+def _age(info: LockInfo) -> str:
+    """Clocks of different machines are never compared."""
+    if info.age is None:
+        return f"by the clock of {info.clock or info.host}"
+    return f"({elapsed_text(info.age)} ago)"
 
 
 def lock_json(info: LockInfo | None) -> Json:

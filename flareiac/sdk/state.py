@@ -6,10 +6,12 @@ records), earlier snapshots and one lock.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import Final, Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.records import UNSTORED
 
 _WORKSPACE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,89}")
 WORKSPACE_NAME_RULE: Final = "Use letters, digits, and the characters - _ . (at most 90, no leading dot)."
@@ -61,6 +63,9 @@ class Kept:
 class LockInfo:
     """Who holds the lock. Times are UTC seconds since 1970; ``epoch`` grows with every taking and fences
     journal writes.
+
+    ``clock`` names whose clock the times are by, where it is not that of this machine. ``age`` is in seconds
+    since the lock was taken; None where only the clocks of two machines could tell.
     """
 
     id: str
@@ -73,6 +78,8 @@ class LockInfo:
     created: float
     expires: float
     epoch: int
+    clock: str = field(default="", compare=False, metadata=UNSTORED)
+    age: float | None = field(default=None, compare=False, metadata=UNSTORED)
 
 
 class LockHeld(Exception):

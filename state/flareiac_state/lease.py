@@ -126,7 +126,7 @@ class LeaseTaker:
                 return taken
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                raise LockHeld(taken.info)
+                raise LockHeld(taken.seen(self.clock))
             if taken.info.id != known:
                 known = taken.info.id
                 on_wait(taken.info)

@@ -241,7 +241,9 @@ class LocalStore:
     def lock_info(self) -> LockInfo | None:
         with _damaged_lock_told():
             record = self._lock_file.read()
-        return record.info if record is not None and not record.is_over(self._clock) else None
+        if record is None or record.is_over(self._clock):
+            return None
+        return record.seen(self._clock)
 
     def release_lock(self, lock_id: str) -> LockInfo:
         if not self._directory.is_dir():

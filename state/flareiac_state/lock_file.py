@@ -7,12 +7,12 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from pathlib import Path
 
 from flareiac.kernel.data import Attributes, digest, read_json
 from flareiac.kernel.durable_files import FILE_MODE, replace_file
-from flareiac.kernel.host import Host, this_host
+from flareiac.kernel.host import Host, has_clock_of_here, this_host
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Damaged, LockInfo
 from flareiac_state.process_identity import ProcessIdentity, is_gone
@@ -62,6 +62,12 @@ class LockRecord:
         """Whether it may be taken over: released, expired, or its owner's process is gone."""
         return not self.held or self._expired(clock) or is_gone(self._owner(), self.renewed)
 
+    def seen(self, clock: Clock) -> LockInfo:
+        """Who holds the lock, as it is seen from here."""
+        if has_clock_of_here(self._owner().host):
+            return replace(self.info, age=max(0.0, clock.wall() - self.info.created))
+        return replace(self.info, clock=self.info.host)
+
     def _expired(self, clock: Clock) -> bool:
         here = this_host()
         if here.boot and here.boot == self.boot:
@@ -110,6 +116,7 @@ class LockFile:
     def write(self, record: LockRecord) -> None:
         """Only inside ``guarded``."""
         data = asdict(record)
+        del data["info"]["clock"], data["info"]["age"]
         replace_file(self.path, (json.dumps({**data, "digest": digest(data)}, indent=2) + "\n").encode())
 
 

@@ -171,6 +171,9 @@ class LogStore:
         reach("state.after-append", header.kind)
         if at is None and not self._is_there(header):
             return None
+        if tip is None and at is not None:
+            lock = replace(header.holder.lock, created=at)
+            header = replace(header, holder=replace(header.holder, lock=lock))
         # Without a record before it there is no time to compare with: it is then verified.
         lease = LogLease(
             self._tools, header, took_over, read_at=tip.now if tip is not None else -math.inf, here=here
@@ -209,8 +212,16 @@ class LogStore:
         return self._shown(tip, sign) if tip.now - sign <= terms.length else None
 
     def _shown(self, tip: Tip, sign: float | None = None) -> LockInfo:
-        last = tip.written if sign is None else sign
-        return replace(tip.header.holder.lock, expires=last + self._options.terms.length)
+        last, lock = tip.written if sign is None else sign, tip.header.holder.lock
+        # Before its first record a place did not say what time it was.
+        created = tip.written if tip.header.number == 1 else lock.created
+        return replace(
+            lock,
+            created=created,
+            expires=last + self._options.terms.length,
+            clock="the server",
+            age=max(0.0, tip.now - created),
+        )
 
     def _after(self, tip: Tip | None, kind: RecordKind, holder: Holder) -> Header:
         """The header of a record that follows the newest one and changes neither snapshot nor journal."""
@@ -224,7 +235,7 @@ class LogStore:
 
     def _this_holder(self, operation: str, tip: Tip | None) -> Holder:
         here = this_process()
-        # For people alone: shown by the clock of the place, where it is known.
+        # For people alone: by the clock of the place, which first says what time it is in its first answer.
         now = tip.now if tip is not None else self._options.clock.wall()
         lock = LockInfo(
             id=str(uuid.uuid4()),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from flareiac.kernel.host import Host, Sight, booted_at, sight, this_host
+from flareiac.kernel.host import Host, Sight, booted_at, has_clock_of_here, sight, this_host
 
 FIRST = "pid:[4026531836]"
 HERE = Host(name="a", machine="m-1", boot="b-2", namespace=FIRST)
@@ -44,3 +44,18 @@ def test_two_containers_of_one_name_and_machine_prove_nothing() -> None:
 
 def test_this_process_is_here() -> None:
     assert sight(this_host(), booted_at() + 1) is Sight.HERE
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (HERE, True),
+        (replace(HERE, name="c", namespace="pid:[1]"), True),  # a container of this machine
+        (replace(HERE, boot="b-1"), False),  # a copy of this machine
+        (replace(HERE, name="b", machine="m-2", boot="b-1"), False),
+        (Host(name="a"), True),
+        (Host(name="b"), False),
+    ],
+)
+def test_whose_clock_is_the_one_of_this_machine(other: Host, expected: bool) -> None:
+    assert has_clock_of_here(other, here=HERE) is expected

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.host import Host, booted_at
+from flareiac.render.lock_text import lock_text
 from flareiac.sdk.state import LockHeld, LockInfo, LockLost
 from flareiac_state.lease import Terms
 from flareiac_state.local import LocalStore
@@ -218,4 +219,29 @@ def test_the_holder_is_described(tmp_path: Path) -> None:
     lease = LocalStore(tmp_path, environment=environment).lock("apply", timeout=0, on_wait=ignore_wait)
     assert (lease.info.owner, lease.info.operation) == ("ann", "apply")
     assert lease.info.job == "https://github.example/a/b/actions/runs/7"
+    lease.release()
+
+
+def test_a_lock_has_an_age_on_its_own_host_alone(tmp_path: Path) -> None:
+    now = time.time()
+    lease = _store(tmp_path, clock=Clock(wall=lambda: now)).lock("apply", timeout=0, on_wait=ignore_wait)
+    looking = _store(tmp_path, clock=Clock(wall=lambda: now + 30.0))
+    found = looking.lock_info()
+    assert found is not None
+    assert (found.age, found.clock) == (30.0, "")
+    assert "(30s ago)" in lock_text(found)
+
+    lock = json.loads((tmp_path / "lock.json").read_text())
+    del lock["digest"]
+    assert {"age", "clock"}.isdisjoint(lock["info"])
+    lock["boot"], lock["machine"], lock["info"]["host"] = "another boot", "another machine", "worker-7"
+    (tmp_path / "lock.json").write_text(json.dumps(lock))
+    with pytest.raises(LockHeld) as held:
+        looking.lock("apply", timeout=0, on_wait=ignore_wait)
+    for info in (looking.lock_info(), held.value.info):
+        assert info is not None
+        assert (info.age, info.clock) == (None, "worker-7")
+        shown = lock_text(info)
+        assert " ago" not in shown
+        assert "by the clock of worker-7" in shown
     lease.release()

@@ -171,6 +171,27 @@ def test_the_clocks_of_hosts_do_not_matter(skew: float) -> None:
     taken.release()
 
 
+@pytest.mark.parametrize("skew", [-3600.0, 3600.0])
+@pytest.mark.parametrize("records", [0, 1])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_lock_has_an_age_by_the_clock_of_the_place(skew: float, records: int, is_first: bool) -> None:
+    place = FakePlace()
+    first, second = _locked(place, wall=place.now + skew), _locked(place, wall=place.now - skew)
+    if not is_first:
+        first.lock("apply", timeout=0, on_wait=ignore_wait).release()
+    began = place.now
+    lease = first.lock("apply", timeout=0, on_wait=ignore_wait)
+    place.now += 20.0
+    first.append_journal([b"one"] * records, lease)
+    place.now += 20.0
+    found = second.lock_info()
+    assert found is not None
+    assert found.age == pytest.approx(40.0, abs=1.0)
+    assert found.created == pytest.approx(began, abs=1.0)
+    assert found.clock == "the server"
+    lease.release()
+
+
 def test_a_holder_whose_number_was_collected_while_it_was_paused_writes_nothing_that_counts() -> None:
     place = FakePlace()
     paused = _locked(place)

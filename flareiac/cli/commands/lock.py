@@ -1,7 +1,6 @@
 """``lock status`` and ``lock release``: who holds the state lock."""
 
 import json
-import time
 from typing import Annotated
 
 import typer
@@ -23,7 +22,7 @@ def status(invocation: Invocation, as_json: Json = False) -> int:
     if as_json:
         invocation.terminal.out(json.dumps(lock_json(info), indent=2))
     else:
-        invocation.terminal.out(lock_text(info, time.time()))
+        invocation.terminal.out(lock_text(info))
     return ExitCode.DONE if info is None else ExitCode.LOCKED
 
 
