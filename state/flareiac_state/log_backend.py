@@ -23,6 +23,7 @@ class LogBackend(ABC):
     def __init__(self, *, clock: Clock = SYSTEM_CLOCK, terms: Terms | None = None) -> None:
         self.clock, self.terms = clock, terms or Terms()
         self._places: dict[str, LogPlace] = {}
+        self._proven: list[LogPlace] = []
 
     @abstractmethod
     def place(self, settings: CheckedSettings) -> LogPlace:
@@ -48,7 +49,15 @@ class LogBackend(ABC):
 
     def prove(self, settings: Attributes, *, root: str, environment: Mapping[str, str]) -> None:
         del root, environment
-        self._place(settings).prove()
+        place = self._place(settings)
+        place.prepare()
+        self._prove(place)
+
+    def _prove(self, place: LogPlace) -> None:
+        """Once for each place and process."""
+        if place not in self._proven:
+            place.prove()
+            self._proven.append(place)
 
     def _place(self, settings: Attributes) -> LogPlace:
         """One for each settings: it has connections."""
@@ -59,6 +68,10 @@ class LogBackend(ABC):
 
     def _store(self, place: LogPlace, workspace: str, environment: Mapping[str, str]) -> LogStore:
         options = StoreOptions(
-            where=place.describe(workspace), environment=environment, clock=self.clock, terms=self.terms
+            where=place.describe(workspace),
+            environment=environment,
+            prove=lambda: self._prove(place),
+            clock=self.clock,
+            terms=self.terms,
         )
         return LogStore(place.log(workspace), workspace, options)

@@ -32,10 +32,13 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOptions:
-    """What a store needs beside its log."""
+    """What a store needs beside its log. ``prove`` proves the place before the first record of a log is
+    written there (see ``LogPlace.prove``).
+    """
 
     where: str
     environment: Mapping[str, str]
+    prove: Callable[[], None]
     clock: Clock = SYSTEM_CLOCK
     terms: Terms = Terms()
 
@@ -164,6 +167,8 @@ class LogStore:
             held_by = self._holder(tip) if tip is not None else None
         if held_by is not None:
             return held_by
+        if tip is None:
+            self._options.prove()
         header = self._after(tip, RecordKind.TAKE, self._this_holder(operation, tip))
         took_over = self._shown(tip) if tip is not None and tip.header.is_held else None
         reach("state.before-append", header.kind)

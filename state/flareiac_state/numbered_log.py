@@ -70,6 +70,12 @@ class LogPlace(Protocol):
         """Those that have a record."""
         ...
 
+    def prepare(self) -> None:
+        """Creates what is missing there."""
+        ...
+
     def prove(self) -> None:
-        """See ``StateBackend.prove``."""
+        """Proves by doing it that a number is created once and all else that a lock needs. Raises
+        ``Failure``.
+        """
         ...

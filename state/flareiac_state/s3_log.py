@@ -117,6 +117,9 @@ class S3Logs:
                 return [name for name in found if is_workspace_name(name)]
             token = answer["NextContinuationToken"]
 
+    def prepare(self) -> None:
+        """A bucket is never created, and folders need not be."""
+
     def prove(self) -> None:
         folder = f"{self._bucket.place.base}.probe/{uuid.uuid4()}/"
         first, second = f"{folder}1", f"{folder}2"

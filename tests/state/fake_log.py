@@ -97,5 +97,7 @@ def fake_store(
     """
     clock = Clock(wall=lambda: wall, uptime=uptime or (lambda: 0.0), sleep=lambda _seconds: None)
     terms = Terms(length=60.0, heartbeat=heartbeat)
-    options = StoreOptions(where="fake", environment={"USER": "tester"}, clock=clock, terms=terms)
+    options = StoreOptions(
+        where="fake", environment={"USER": "tester"}, prove=lambda: None, clock=clock, terms=terms
+    )
     return LogStore(log, "default", options)

@@ -39,15 +39,14 @@ def place(relay: CuttingProxy) -> DatabasePlace:
     place = DatabasePlace(
         connection=f"postgresql://{USER}@127.0.0.1:{relay.port}/postgres", schema=f"s{next(_numbers)}"
     )
-    PostgresqlLogs(place).prove()
+    PostgresqlLogs(place).prepare()
     return place
 
 
 def _store(place: DatabasePlace) -> LogStore:
     logs = PostgresqlLogs(place)
-    return LogStore(
-        logs.log("default"), "default", StoreOptions(where=logs.describe("default"), environment={})
-    )
+    options = StoreOptions(where=logs.describe("default"), environment={}, prove=logs.prove)
+    return LogStore(logs.log("default"), "default", options)
 
 
 def _filled(place: DatabasePlace) -> LogStore:
@@ -125,7 +124,7 @@ def test_what_only_reads_works_with_a_role_that_only_reads(place: DatabasePlace,
         with pytest.raises(StateUnreachable, match="the role lacks a permission"):
             PostgresqlLogs(reader).prove()
         with pytest.raises(StateUnreachable, match="the role lacks a permission"):
-            PostgresqlLogs(replace(reader, schema="another")).prove()
+            PostgresqlLogs(replace(reader, schema="another")).prepare()
 
 
 def test_the_grants_that_the_documents_name_suffice_to_write(
@@ -142,7 +141,7 @@ def test_the_grants_that_the_documents_name_suffice_to_write(
     writer = replace(place, connection=f"host=127.0.0.1 port={database.port} dbname=postgres user={role}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGPASSWORD", "secret")
-        PostgresqlLogs(writer).prove()
+        PostgresqlLogs(writer).prepare()
         _filled(writer).delete()
 
 

@@ -9,11 +9,13 @@ from email.utils import formatdate, parsedate_to_datetime
 
 import pytest
 
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.s3_bucket import BucketPlace, S3Unreachable
 from flareiac.sdk.state import LockHeld, StateStore
 from flareiac_state import s3_log
 from flareiac_state.log_store import LogStore, StoreOptions
+from flareiac_state.s3 import S3Backend
 from flareiac_state.s3_log import S3Logs
 from tests.state.conformance import ignore_wait
 from tests.state.remote_places import BUCKET, s3_server
@@ -48,9 +50,8 @@ def place(proxy: FaultyProxy, request: pytest.FixtureRequest) -> BucketPlace:
 
 def _store(place: BucketPlace) -> LogStore:
     logs = S3Logs(place)
-    return LogStore(
-        logs.log("default"), "default", StoreOptions(where=logs.describe("default"), environment={})
-    )
+    options = StoreOptions(where=logs.describe("default"), environment={}, prove=lambda: None)
+    return LogStore(logs.log("default"), "default", options)
 
 
 def _filled(place: BucketPlace) -> LogStore:
@@ -136,6 +137,54 @@ def test_a_server_that_ignores_conditions_is_refused(place: BucketPlace, proxy: 
     proxy.rule = ignore
     with pytest.raises(Failure, match="conditional write"):
         S3Logs(place).prove()
+
+
+def test_the_first_write_of_a_state_proves_the_place_and_no_later_one(
+    place: BucketPlace, proxy: FaultyProxy
+) -> None:
+    backend, settings = S3Backend(), _settings(place)
+
+    def taken(workspace: str) -> list[str]:
+        proxy.seen.clear()
+        store = backend.open(settings, root="", workspace=workspace, environment={})
+        store.lock("apply", timeout=0, on_wait=ignore_wait).release()
+        return [line for line in proxy.seen if "/.probe/" in line or "delete" in line]
+
+    assert len(taken("default")) == 5
+    assert taken("default") == []
+    assert taken("dev") == [], "the place was proven by this process"
+    backend = S3Backend()
+    assert taken("default") == []
+    assert len(taken("another")) == 5
+
+
+def test_a_state_is_not_created_by_a_server_that_ignores_conditions(
+    place: BucketPlace, proxy: FaultyProxy
+) -> None:
+    def ignore(request: Request, go_on: Pass) -> Answer:
+        request.headers = {
+            name: value for name, value in request.headers.items() if name.lower() != "if-none-match"
+        }
+        return go_on(request)
+
+    proxy.rule = ignore
+    backend, settings = S3Backend(), _settings(place)
+    store = backend.open(settings, root="", workspace="default", environment={})
+    for _ in range(2):
+        with pytest.raises(Failure, match="conditional write"):
+            store.lock("apply", timeout=0, on_wait=ignore_wait)
+    assert backend.workspaces(settings, root="", environment={}) == []
+    assert S3Logs(place).workspaces() == []
+
+
+def _settings(place: BucketPlace) -> Attributes:
+    return {
+        "bucket": place.bucket,
+        "prefix": place.prefix,
+        "region": place.region,
+        "endpoint": place.endpoint,
+        "path_style": True,
+    }
 
 
 def test_a_server_with_two_clocks_is_refused(place: BucketPlace, proxy: FaultyProxy) -> None:
