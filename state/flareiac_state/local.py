@@ -47,6 +47,7 @@ from flareiac_state.lock_file import SYSTEM_CLOCK, Clock, LockFile
 from flareiac_state.settings import checked_workspace
 
 HISTORY_KEPT = 20
+_KEPT = "????????-*.json"
 _PROBE_SIZE = 256 * 1024
 _READS = 10
 
@@ -131,7 +132,8 @@ def _visible(states: Path) -> Iterator[Path]:
 
 
 def _holds_state(directory: Path) -> bool:
-    return (directory / "snapshot.json").exists() or (directory / "journal.jsonl").exists()
+    kept = (directory / "snapshot.json", directory / "journal.jsonl", *(directory / "history").glob(_KEPT))
+    return any(path.exists() for path in kept)
 
 
 @dataclass(slots=True)
@@ -181,13 +183,20 @@ class LocalStore:
         return Moment(snapshot=snapshot, journal=journal)
 
     def read_snapshot(self) -> Stored | None:
+        """Raises ``Damaged`` where it is gone: earlier ones are kept beside one alone."""
+        current = self._current()
+        if current is None and self._kept():
+            raise Damaged(str(self._snapshot), "it is gone, and the states before it are here")
+        return current
+
+    def _current(self) -> Stored | None:
         content = _read(self._snapshot)
         return None if content is None else Stored(content=content, revision=_revision(content))
 
     def write_snapshot(self, content: bytes, *, expect: str | None, lease: Lease) -> str:
         held = _own(lease)
         with held.fenced():
-            current = self.read_snapshot()
+            current = self._current()
             if (current.revision if current else None) != expect:
                 raise Conflict(f"{self._snapshot} was written by someone else since it was read")
             self._put(content, current, held)
@@ -197,7 +206,7 @@ class LocalStore:
         held = _own(lease)
         with held.fenced():
             temporary = write_beside(self._snapshot, content)
-            current = self.read_snapshot()
+            current = self._current()
             if current is not None:
                 self._keep(current)
             self._end = None
@@ -222,7 +231,7 @@ class LocalStore:
     def check_writable(self, lease: Lease) -> None:
         held = _own(lease)
         with held.fenced():
-            current = self.read_snapshot()
+            current = self._current()
             size = _PROBE_SIZE + (2 * len(current.content) if current else 0)
             write_beside(self._directory / "probe", bytes(size)).unlink()
             if self._journal.exists():
@@ -290,7 +299,7 @@ class LocalStore:
         end = self._journal_end(holder)
         frames = [Frame(kind=kind, payload=payload, epoch=holder.epoch) for payload in payloads]
         if end.offset == 0:
-            current = self.read_snapshot()
+            current = self._current()
             revision = current.revision if current else ""
             frames.insert(0, Frame(kind=FrameKind.BASE, payload=revision.encode(), epoch=holder.epoch))
         content = b"".join(map(encode_frame, frames))
@@ -316,12 +325,16 @@ class LocalStore:
         first, last = frames.items[0], frames.items[-1]
         if first.kind is not FrameKind.BASE:
             raise Damaged(where, "its beginning is missing", WITHOUT_JOURNAL)
-        current = self.read_snapshot()
+        current = self._current()
         revision = (current.revision if current else "").encode()
         if first.payload == revision:
             return frames
         if last.kind is FrameKind.SEALED and last.payload == revision:
             return Frames(items=(), end=0, torn=False)
+        if current is None:
+            raise Damaged(
+                str(self._snapshot), "it is gone, and the journal of what was done after it is here"
+            )
         raise Damaged(
             where,
             f"its records do not come after the content of {self._snapshot.name}: one of the two files was "
@@ -342,7 +355,7 @@ class LocalStore:
 
     def _kept(self) -> list[Path]:
         """History files, oldest first."""
-        return sorted(self._history.glob("????????-*.json"))
+        return sorted(self._history.glob(_KEPT))
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:

@@ -204,3 +204,32 @@ def test_objects_that_were_cut_off_or_deleted(tmp_path: Path, workspace: str) ->
             assert f"delete the object {newest} and nothing else" in _run(tmp_path, words, 1)
         bucket.delete_object(Bucket=BUCKET, Key=newest)
         _run(tmp_path, "plan")
+
+
+def test_a_snapshot_that_is_gone_beside_earlier_ones_is_no_empty_state(tmp_path: Path) -> None:
+    (tmp_path / "pulled.json").write_text(_two_serials(tmp_path), encoding="utf-8")
+    for words in ("state rollback -auto-approve 1", "state push -force pulled.json"):
+        (tmp_path / STATE).unlink()
+        for refused in ("plan", "apply -auto-approve", "state push pulled.json", "state list"):
+            assert "snapshot.json: it is gone" in _run(tmp_path, refused, 1)
+        assert _run(tmp_path, "workspace list") == "* default"
+        assert not (tmp_path / STATE).exists()
+        assert "The state cannot be read" in _run(tmp_path, "state history")
+        _run(tmp_path, words)
+        _run(tmp_path, "apply -auto-approve")
+        assert _run(tmp_path, "state list") == "thing.a"
+
+
+def test_a_snapshot_that_is_gone_beside_its_journal_is_no_empty_state(tmp_path: Path) -> None:
+    _write(tmp_path, ONE)
+    _run(tmp_path, "apply -auto-approve")
+    (tmp_path / "pulled.json").write_text(flareiac(tmp_path, "state", "pull").out, encoding="utf-8")
+    _write(tmp_path, TWO)
+    _run(tmp_path, "apply -auto-approve", -9, FLAREIAC_KILL_AT="apply.result:1")
+    (tmp_path / STATE).unlink()
+    for words in ("plan", "apply -auto-approve"):
+        said = _run(tmp_path, words, 1)
+        assert "FIS001" in said
+        assert "snapshot.json: it is gone, and the journal" in said
+    _run(tmp_path, "state push -force pulled.json")
+    _run(tmp_path, "apply -auto-approve")
