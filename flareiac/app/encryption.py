@@ -8,9 +8,8 @@ from typing import Final
 
 from flareiac.config.encryption import EncryptionBlock, PassphraseSource
 from flareiac.kernel import codes
-from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.secrets import secret_file
-from flareiac.state.cipher import Cipher, Passphrase
+from flareiac.state.cipher import Cipher, Passphrase, PassphraseMissing
 
 _SHORTEST: Final = 16
 
@@ -30,7 +29,7 @@ def _read(source: PassphraseSource, root: Path) -> bytes:
     text = _from_file(root / source.file, source) if source.file is not None else _from_environment(source)
     if len(text) < _SHORTEST:
         why = f"The passphrase in {source} is shorter than {_SHORTEST} bytes. Nothing was changed."
-        raise Failure(error(codes.PASSPHRASE_UNAVAILABLE, why))
+        raise PassphraseMissing(codes.PASSPHRASE_UNAVAILABLE, why)
     return text
 
 
@@ -38,7 +37,7 @@ def _from_environment(source: PassphraseSource) -> bytes:
     value = os.environb.get((source.env or "").encode())
     if value is None:
         why = f"{source} is not set, and the state is or shall be encrypted. Nothing was changed. Set it."
-        raise Failure(error(codes.PASSPHRASE_UNAVAILABLE, why[0].upper() + why[1:]))
+        raise PassphraseMissing(codes.PASSPHRASE_UNAVAILABLE, why[0].upper() + why[1:])
     return value
 
 
@@ -47,4 +46,4 @@ def _from_file(path: Path, source: PassphraseSource) -> bytes:
         return secret_file(path).rstrip(b"\r\n")
     except OSError as trouble:
         why = f"{source}: {trouble.strerror or trouble}. It holds the passphrase. Nothing was changed."
-        raise Failure(error(codes.PASSPHRASE_UNAVAILABLE, why[0].upper() + why[1:])) from trouble
+        raise PassphraseMissing(codes.PASSPHRASE_UNAVAILABLE, why[0].upper() + why[1:]) from trouble

@@ -13,7 +13,8 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Event
 from flareiac.model.history import Difference, Earlier, difference
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.state import Damaged
+from flareiac.sdk.state import Damaged, Kept
+from flareiac.state.cipher import PassphraseMissing
 from flareiac.state.read import decode_state
 
 WITHOUT_JOURNAL: Final = "snapshot"
@@ -52,7 +53,7 @@ def rollback(
     with locked_or_damaged(workspace, "state rollback", lock_timeout, emit) as state:
         if isinstance(state, DamagedState):
             return _heal(state, wanted, approve)
-        chosen = _chosen(wanted, _kept(workspace))
+        chosen = _chosen(workspace, wanted, _kept(workspace))
         before = _read(workspace, chosen.name)
         if before.lineage != state.snapshot.lineage:
             why = (
@@ -72,7 +73,7 @@ def _heal(
 ) -> int | None:
     workspace = state.workspace
     kept = kept_of_damaged(workspace)
-    chosen = _chosen(wanted, kept)
+    chosen = _chosen(workspace, wanted, kept)
     before = _read(workspace, chosen.name)
     if not approve(chosen, state.problem):
         return None
@@ -90,7 +91,7 @@ def kept_of_damaged(workspace: Workspace) -> tuple[Earlier, ...]:
 
 
 def _in_place(workspace: Workspace) -> Iterator[Earlier]:
-    with suppress(Damaged):
+    with suppress(Damaged, PassphraseMissing):
         stored = workspace.store.read_snapshot()
         if stored is not None:
             there = decode_state(stored.content, WITHOUT_JOURNAL, str(workspace.root))
@@ -104,36 +105,41 @@ def _in_place(workspace: Workspace) -> Iterator[Earlier]:
 
 
 def _kept(workspace: Workspace) -> tuple[Earlier, ...]:
-    found = []
     with state_trouble(workspace.store):
-        for item in workspace.store.history():
-            serial, resources = _figures(workspace, item.name)
-            found.append(
-                Earlier(
-                    name=item.name,
-                    written=item.written,
-                    size=item.size,
-                    serial=serial,
-                    resources=resources,
-                )
-            )
-    return tuple(found)
+        return tuple(_with_figures(workspace, item) for item in workspace.store.history())
 
 
-def _figures(workspace: Workspace, name: str) -> tuple[int | None, int | None]:
-    """Serial and number of resources; one that is damaged is shown all the same."""
-    with suppress(KeyError, ValueError, TypeError, Damaged):
-        document = read_json(workspace.store.read_history(name))
-        return int(document["serial"]), len(document["resources"])
-    return None, None
+def _with_figures(workspace: Workspace, kept: Kept) -> Earlier:
+    """One that is damaged, or that no configured passphrase decrypts, is shown all the same."""
+    shown = Earlier(name=kept.name, written=kept.written, size=kept.size, serial=None, resources=None)
+    try:
+        document = read_json(workspace.store.read_history(kept.name))
+        return replace(shown, serial=int(document["serial"]), resources=len(document["resources"]))
+    except PassphraseMissing:
+        return replace(shown, encrypted=True)
+    except (KeyError, ValueError, TypeError, Damaged):
+        return shown
 
 
-def _chosen(wanted: str, kept: tuple[Earlier, ...]) -> Earlier:
-    """By its name, or the newest with this serial."""
+def _chosen(workspace: Workspace, wanted: str, kept: tuple[Earlier, ...]) -> Earlier:
+    """By its name, or the newest with this serial. Raises ``Failure``."""
     found = [item for item in kept if wanted in (item.name, str(item.serial))]
-    if not found:
-        raise Failure(_unknown(wanted, kept))
-    return found[0]
+    if found:
+        return found[0]
+    encrypted = [item for item in kept if item.encrypted]
+    if encrypted and wanted.isdecimal():
+        _refuse_encrypted(workspace, wanted, encrypted[0])
+    raise Failure(_unknown(wanted, kept))
+
+
+def _refuse_encrypted(workspace: Workspace, serial: str, encrypted: Earlier) -> None:
+    """Raises ``PassphraseMissing``: the state with this serial may be among those that are encrypted."""
+    try:
+        _read(workspace, encrypted.name)
+    except PassphraseMissing as problem:
+        place = workspace.store.describe()
+        where = f"No earlier state that can be read has the serial {serial}: another one in {place}"
+        raise problem.at(where) from problem
 
 
 def _unknown(wanted: str, kept: tuple[Earlier, ...]) -> Diagnostic:

@@ -7,7 +7,8 @@ from flareiac.model.snapshot import Snapshot
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
     """A kept snapshot; ``written`` in UTC seconds, None where that is not known, ``size`` in bytes.
-    ``serial`` and ``resources`` (their number) are None where it cannot be read.
+    ``serial`` and ``resources`` (their number) are None where it cannot be read; ``encrypted``: because no
+    configured passphrase decrypts it.
     """
 
     name: str
@@ -15,6 +16,7 @@ class Earlier:
     size: int
     serial: int | None
     resources: int | None
+    encrypted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,19 @@ def history_text(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> str
         return f"{now} No earlier state is kept.\n"
     rows = tuple(_row(item) for item in earlier)
     lines = table_lines(TextTable(columns=_COLUMNS, rows=rows))
-    return "\n".join([f"{now} Kept before it:", "", *lines]) + "\n"
+    return "\n".join([f"{now} Kept before it:", "", *lines, *_encrypted(earlier)]) + "\n"
+
+
+def _encrypted(earlier: Sequence[Earlier]) -> list[str]:
+    count = sum(item.encrypted for item in earlier)
+    if not count:
+        return []
+    which = "1 of them cannot" if count == 1 else f"{count} of them cannot"
+    return [
+        "",
+        f"{which} be read for lack of the passphrase. To read them, name the old one as fallback in the",
+        "encryption block.",
+    ]
 
 
 def history_json(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> Json:
@@ -50,6 +62,7 @@ def history_json(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> Jso
                 "serial": item.serial,
                 "resources": item.resources,
                 "size": item.size,
+                "encrypted": item.encrypted,
             }
             for item in earlier
         ],

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from flareiac.kernel import codes
+from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.state import Damaged
@@ -42,10 +43,25 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passphrase:
-    """``read`` gets it (raises ``Failure``); ``name`` says where it is, never what it is."""
+    """``read`` gets it (raises ``PassphraseMissing``); ``name`` says where it is, never what it is."""
 
     name: str
     read: Callable[[], bytes]
+
+
+class PassphraseMissing(Failure):
+    """The passphrase that something is or shall be encrypted with is not named, not available, or another
+    one.
+    """
+
+    def __init__(self, code: Code, why: str, where: str = "") -> None:
+        """``where`` begins the sentence that ``why`` ends; empty where ``why`` is a whole one."""
+        super().__init__(error(code, f"{where} {why}" if where else why))
+        self._code, self._why, self._where = code, why, where
+
+    def at(self, where: str) -> "PassphraseMissing":
+        """The same, said of another place."""
+        return PassphraseMissing(self._code, self._why, where if self._where else "")
 
 
 class Cipher:
@@ -66,7 +82,9 @@ class Cipher:
         return self._primary is not None
 
     def seal(self, plain: bytes, purpose: Purpose, bound: str = "") -> bytes:
-        """What is stored of a text; ``bound`` must be named again to read it. Raises ``Failure``."""
+        """What is stored of a text; ``bound`` must be named again to read it. Raises
+        ``PassphraseMissing``.
+        """
         if self._primary is None:
             return plain
         with self._lock:
@@ -79,8 +97,9 @@ class Cipher:
         return encode_envelope(replace(envelope, nonce=to_text(nonce), data=to_text(data)))
 
     def open(self, content: bytes, purpose: Purpose, where: str, bound: str = "") -> bytes:
-        """The inverse of ``seal``; what is not encrypted comes back as it is. Raises ``Failure``, and
-        ``Damaged`` for what is not as it was written.
+        """The inverse of ``seal``; what is not encrypted comes back as it is. ``where`` begins the sentence
+        that says why it cannot be opened. Raises ``PassphraseMissing``, and ``Damaged`` for what is not as
+        it was written.
         """
         if not is_encrypted(content):
             return content
@@ -97,7 +116,7 @@ class Cipher:
     def _key_of(self, envelope: Envelope, where: str) -> bytes:
         known = [item for item in (self._primary, self._fallback) if item is not None]
         if not known:
-            raise Failure(error(codes.STATE_IS_ENCRYPTED, f"{where} is encrypted. {_NO_BLOCK}"))
+            raise PassphraseMissing(codes.STATE_IS_ENCRYPTED, f"is encrypted. {_NO_BLOCK}", where)
         with self._lock:
             self._kdf = self._kdf or envelope.kdf
             for passphrase in known:
@@ -106,11 +125,10 @@ class Cipher:
                     return key
         names = " and ".join(item.name for item in known)
         why = (
-            f"{where} was encrypted with another passphrase than the one in {names}. Nothing was changed. "
-            "If the passphrase was replaced, name the old one in a fallback block inside of the encryption "
-            "block."
+            f"was encrypted with another passphrase than the one in {names}. Nothing was changed. If the "
+            "passphrase was replaced, name the old one in a fallback block inside of the encryption block."
         )
-        raise Failure(error(codes.WRONG_PASSPHRASE, why))
+        raise PassphraseMissing(codes.WRONG_PASSPHRASE, why, where)
 
     def _key(self, passphrase: Passphrase, kdf: Scrypt) -> bytes:
         known = self._keys.get((passphrase.name, kdf))
@@ -128,8 +146,10 @@ class Cipher:
 
 
 _NO_BLOCK: Final = (
-    "Name its passphrase in the flareiac block: encryption { env = ... } or { file = ... }. To stop "
-    "encrypting, name it as encryption { fallback { env = ... } } until the next apply has written the state."
+    "Name its passphrase in the flareiac block, with env or file:\n\n"
+    '    encryption {\n      env = "STATE_PASSPHRASE"\n    }\n\n'
+    "To stop encrypting, name it as a fallback until the next apply has written the state:\n\n"
+    '    encryption {\n      fallback {\n        env = "STATE_PASSPHRASE"\n      }\n    }'
 )
 
 

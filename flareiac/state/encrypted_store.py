@@ -88,7 +88,8 @@ class EncryptedStore:
         return self._store.history()
 
     def read_history(self, name: str) -> bytes:
-        return self._cipher.open(self._store.read_history(name), Purpose.SNAPSHOT, name)
+        where = f"An earlier state in {self.describe()}"
+        return self._cipher.open(self._store.read_history(name), Purpose.SNAPSHOT, where)
 
     def _opened(self, stored: Stored | None) -> Stored | None:
         if stored is None:

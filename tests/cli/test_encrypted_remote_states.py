@@ -112,6 +112,10 @@ def test_every_command_works_on_what_no_one_else_can_read(place: Place) -> None:
     place.run("state", "mv", "thing.c", "thing.b")
     place.declare(_NEW)
     assert place.pulled() == known
+    assert "cannot be read for lack of the passphrase" in place.run("state", "history").out
+    newest = json.loads(place.run("state", "history", "-json").out)["history"][0]["serial"]
+    place.run("state", "rollback", "-auto-approve", str(newest))
+    place.run("state", "mv", "thing.c", "thing.b")
     assert "[FIS094]" in place.run("state", "rollback", "-auto-approve", "1", code=1).err
     place.declare(_ROTATED)
     place.run("state", "rollback", "-auto-approve", "1")
@@ -121,3 +125,14 @@ def test_every_command_works_on_what_no_one_else_can_read(place: Place) -> None:
     place.declare("")
     assert any(_VALUE.encode() in item for item in place.content())
     assert "thing.c" in place.run("state", "list").out
+
+
+def test_a_pushed_copy_takes_the_place_of_a_state_whose_passphrase_is_lost(place: Place) -> None:
+    place.declare(_OLD)
+    place.run("init")
+    place.run("apply", "-auto-approve")
+    (place.root / "state.json").write_text(place.run("state", "pull").out)
+    place.declare(_NEW)
+    assert "[FIS094]" in place.run("state", "push", "state.json", code=1).err
+    place.run("state", "push", "-force", "state.json")
+    place.run("plan", "-detailed-exitcode")
