@@ -5,6 +5,7 @@ never made, and a state that was moved elsewhere all look like a project that no
 
 from contextlib import suppress
 from dataclasses import replace
+from enum import StrEnum
 
 from flareiac.app.backend_record import read_record, write_record
 from flareiac.app.selection import DEFAULT
@@ -12,7 +13,19 @@ from flareiac.app.state_place import StatePlace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.sdk.state import Damaged
+from flareiac.state.cipher import PassphraseMissing
 from flareiac.state.read import Loaded
+
+
+class Expected(StrEnum):
+    """Which state a command works with."""
+
+    SEEN = "seen"
+    """The one that this checkout saw there."""
+    SEEN_OR_GONE = "seen or gone"
+    """Also none where one was seen: for a command that brings it back."""
+    ANY = "any"
+    """Whatever is there: for a command that replaces it by force."""
 
 
 def is_stored(loaded: Loaded) -> bool:
@@ -20,11 +33,20 @@ def is_stored(loaded: Loaded) -> bool:
     return loaded.revision is not None or loaded.recovered.entries > 0
 
 
-def check_seen(place: StatePlace, workspace: str, loaded: Loaded, *, even_moved: bool = False) -> None:
-    """Notes the lineage of a state in a shared place, and refuses one that is not what was seen there.
+def check_seen(
+    place: StatePlace,
+    workspace: str,
+    loaded: Loaded,
+    *,
+    expected: Expected = Expected.SEEN,
+    even_moved: bool = False,
+) -> None:
+    """Notes the lineage of a state in a shared place, and refuses one that is not what was expected there.
     Raises ``Failure``.
     """
-    if place.is_shared:
+    if expected is not Expected.SEEN and not is_stored(loaded):
+        return
+    if place.is_shared and expected is not Expected.ANY:
         _check_lineage(place, workspace, loaded)
     if workspace != DEFAULT and not is_stored(loaded):
         raise no_such_workspace(place, workspace)
@@ -47,7 +69,7 @@ def check_known(place: StatePlace, workspace: str) -> None:
         return
     try:
         found = place.open(workspace).read()
-    except Damaged:
+    except (Damaged, PassphraseMissing):
         return  # it was made, and who reads it says what is wrong with it
     if found.snapshot is None and not found.journal.records:
         record = read_record(place.root)

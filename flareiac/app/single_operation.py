@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from flareiac.app.lock import locked
+from flareiac.app.seen_states import Expected, note_seen
 from flareiac.app.workspace import Workspace
 from flareiac.applying.emergency_file import EmergencyFile, results_in_file
 from flareiac.applying.state_writer import Recording
@@ -73,14 +74,13 @@ def locked_or_damaged(
     timeout: float,
     emit: Callable[[Event], None],
     *,
-    even_gone: bool = False,
+    expected: Expected = Expected.SEEN,
 ) -> Iterator[LockedState | DamagedState]:
-    """The same for a command that replaces the state, whatever is there. Raises ``LockHeld``, ``Failure``.
-
-    ``even_gone``: also where the state that this checkout has seen is gone.
+    """The same for a command that replaces the state, also a damaged one. Raises ``LockHeld``,
+    ``Failure``.
     """
     with locked(workspace, command, timeout, emit) as lease:
-        match workspace.load_or_damage(even_gone=even_gone):
+        match workspace.load_or_damage(expected):
             case Damaged() as problem:
                 yield DamagedState(workspace=workspace, lease=lease, problem=problem)
             case loaded:
@@ -108,6 +108,7 @@ def write_state(state: LockedState, after: Snapshot, *, serial: int | None = Non
             encode_state(following, loaded.root), expect=loaded.revision, lease=state.lease
         )
     reach("state.snapshot")
+    note_seen(state.workspace.place, state.workspace.workspace, after.lineage)
 
 
 def replace_damaged(state: DamagedState, after: Snapshot) -> None:
@@ -117,6 +118,7 @@ def replace_damaged(state: DamagedState, after: Snapshot) -> None:
     with writing_state("Nothing was changed"):
         workspace.store.replace_damaged(encode_state(after, str(workspace.root)), state.lease)
     reach("state.snapshot")
+    note_seen(workspace.place, workspace.workspace, after.lineage)
 
 
 def carry_out(

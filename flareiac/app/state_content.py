@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from flareiac.app.seen_states import Expected
 from flareiac.app.single_operation import (
     DamagedState,
     LockedState,
@@ -55,7 +56,8 @@ def push(
     ``force``: it replaces what is there whatever that is. Raises ``Failure`` or ``LockHeld``.
     """
     pushed = _pushed(workspace, content, name)
-    with locked_or_damaged(workspace, "state push", lock_timeout, emit, even_gone=True) as state:
+    expected = Expected.ANY if force else Expected.SEEN_OR_GONE
+    with locked_or_damaged(workspace, "state push", lock_timeout, emit, expected=expected) as state:
         if isinstance(state, DamagedState):
             return _healed(state, pushed, force=force)
         current = state.snapshot

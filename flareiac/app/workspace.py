@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flareiac.app.discovery import Installed, installed
-from flareiac.app.seen_states import check_known, check_seen, is_stored
+from flareiac.app.seen_states import Expected, check_known, check_seen, is_stored
 from flareiac.app.selection import DEFAULT
 from flareiac.app.state_place import StatePlace, project_cipher, state_place
 from flareiac.app.state_setup import StateRequest, set_up_state
@@ -41,7 +41,7 @@ from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac.sdk.state import Damaged, StateStore, WrittenByNewer
 from flareiac.sdk.table_tasks import Performed
-from flareiac.state.cipher import Purpose
+from flareiac.state.cipher import PassphraseMissing, Purpose
 from flareiac.state.read import Loaded
 from flareiac.state.read import load as load_state
 
@@ -98,34 +98,36 @@ class Workspace:
         """The inverse of ``seal``. Raises ``Damaged`` or ``Failure``."""
         return project_cipher(self.root).open(content, Purpose.EMERGENCY, "the emergency file")
 
-    def load_state(self, *, even_moved: bool = False, even_gone: bool = False) -> Loaded:
+    def load_state(self, *, even_moved: bool = False) -> Loaded:
         """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be read,
         or is not the one that this checkout saw there.
 
         ``even_moved``: also one that was moved to another place, for commands that only show it.
-        ``even_gone``: also where there is none any more, for a command that brings it back.
         """
         with state_trouble(self.store):
-            return self._understood(even_moved=even_moved, even_gone=even_gone)
+            return self._understood(Expected.SEEN, even_moved=even_moved)
 
-    def load_or_damage(self, *, even_gone: bool = False) -> Loaded | Damaged:
+    def load_or_damage(self, expected: Expected = Expected.SEEN) -> Loaded | Damaged:
         """The same for a command that heals, or what is wrong with the state. One that a later release wrote
-        is not damaged. Raises ``Failure``.
+        is not damaged; one that cannot be decrypted is where any is expected. Raises ``Failure``.
         """
         with state_trouble(self.store):
             try:
-                return self._understood(even_moved=False, even_gone=even_gone)
+                return self._understood(expected)
             except WrittenByNewer:
                 raise
             except Damaged as problem:
                 return problem
+            except PassphraseMissing:
+                if expected is not Expected.ANY:
+                    raise
+                return Damaged(self.store.describe(), "no configured passphrase decrypts it")
 
-    def _understood(self, *, even_moved: bool, even_gone: bool) -> Loaded:
+    def _understood(self, expected: Expected, *, even_moved: bool = False) -> Loaded:
         """Raises ``Damaged``, ``OSError``, ``Failure``."""
         place, store = self.place, self.store
         loaded = load_state(store, str(self.root))
-        if not (even_gone and not is_stored(loaded)):
-            check_seen(place, self.workspace, loaded, even_moved=even_moved)
+        check_seen(place, self.workspace, loaded, expected=expected, even_moved=even_moved)
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
 
