@@ -143,16 +143,20 @@ def _refuse(name: str, here: _Side, there: _Side) -> None:
         _fail(
             name,
             f"{where} a newer version of it: serial {other.serial}, and the one to move has {mine.serial}. "
-            "Use what is there: flareiac init -reconfigure.",
+            f"Use what is there: {_reconfigure(there.place)}.",
         )
     # What was left behind by a move is an older copy, whatever an interrupted apply has left open in it.
     if there.moved_to is None and (other.serial == mine.serial or there.records):
         _fail(
             name,
             f"{where} a version of serial {other.serial} that was changed there, and the one to move has "
-            f"{mine.serial}: one of the two has to go first. Keep the one that is there with flareiac init "
-            "-reconfigure, or take it away.",
+            f"{mine.serial}: one of the two has to go first. Keep the one that is there with "
+            f"{_reconfigure(there.place)}, or take it away.",
         )
+
+
+def _reconfigure(place: StatePlace) -> str:
+    return " ".join(filter(None, ("flareiac init", place.given_options(), "-reconfigure")))
 
 
 def _fail(name: str, why: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cache
 from pathlib import Path
+from shlex import quote
 
 from flareiac.app.backend_record import BackendRecord, read_record
 from flareiac.app.encryption import cipher_of
@@ -27,10 +28,16 @@ from flareiac.sdk.state import Journal, Locating, StateBackend, StateStore
 from flareiac.state.cipher import Cipher
 from flareiac.state.encrypted_store import EncryptedStore
 
-BOTH_WAYS = (
-    "Run flareiac init -migrate-state to move every workspace's state to the new place, or flareiac init "
-    "-reconfigure to use the new place as it is and leave the old one alone."
-)
+
+def both_ways(options: str = "") -> str:
+    """What can be done where the place is another one than before. ``options``: what ``init`` has to be given
+    with both, for it remembers only what it was given for the place that is used.
+    """
+    given = f" {options}" if options else ""
+    return (
+        f"Run flareiac init{given} -migrate-state to move every workspace's state to the new place, or "
+        f"flareiac init{given} -reconfigure to use the new place as it is and leave the old one alone."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +96,15 @@ class StatePlace:
         """Reaches the place and makes it ready. Raises ``OSError`` or ``Failure``."""
         self.backend.prove(dict(self.settings), root=str(self.root), environment=os.environ)
 
+    def given_options(self, known: Mapping[str, str | bool] | None = None) -> str:
+        """The options of ``init`` that lead here: those that are not ``known`` with the same value."""
+        texts = {
+            name: value if isinstance(value, str) else str(value).lower()
+            for name, value in sorted(self.given.items())
+            if (known or {}).get(name) != value
+        }
+        return " ".join(f"-backend-config={quote(f'{name}={text}')}" for name, text in texts.items())
+
     def record(self, lineages: Mapping[str, str]) -> BackendRecord:
         """What this checkout notes of it."""
         return BackendRecord(
@@ -139,7 +155,7 @@ def state_place(root: Path) -> StatePlace:
     raise Failure(
         error(
             codes.BACKEND_CHANGED,
-            f"This checkout kept its state in {last}; the configuration now says {wanted}. {BOTH_WAYS} Or "
+            f"This checkout kept its state in {last}; the configuration now says {wanted}. {both_ways()} Or "
             "put back what the configuration said.",
             subject=block.span if block is not None else None,
         ),
@@ -221,7 +237,7 @@ def _refuse_left_state(wanted: StatePlace, block: BackendBlock | None, sources: 
         error(
             codes.STATE_NOT_MOVED,
             f"{wanted.root / '.flareiac' / 'state'} holds the state of this project{whose}; the "
-            f"configuration says {wanted}. {BOTH_WAYS}",
+            f"configuration says {wanted}. {both_ways()}",
             subject=block.span if block is not None else None,
         ),
         sources=sources,

@@ -9,8 +9,8 @@ from pathlib import Path
 from flareiac.app.backend_record import BackendRecord, read_record, remove_record, write_record
 from flareiac.app.state_migration import migrate
 from flareiac.app.state_place import (
-    BOTH_WAYS,
     StatePlace,
+    both_ways,
     installed_backend,
     left_workspaces,
     local_place,
@@ -57,7 +57,8 @@ def set_up_state(root: Path, request: StateRequest, say: Callable[[str], None]) 
         raise Failure(
             error(
                 codes.BACKEND_CHANGED,
-                f"The state was in {before.text}; the configuration now says {place}. {BOTH_WAYS}",
+                f"The state was in {before.text}; the configuration now says {place}. "
+                f"{both_ways(place.given_options(kept))}",
                 subject=block.span if block is not None else None,
             ),
             sources=written.sources,
@@ -66,6 +67,8 @@ def set_up_state(root: Path, request: StateRequest, say: Callable[[str], None]) 
     if request.change is Change.MIGRATE and before is not None:
         seen = record.lineages if record is not None else {}
         migrate(_source(before), place, seen=seen, lock_timeout=request.lock_timeout, say=say)
+    elif request.change is Change.MIGRATE:
+        say(f"Nothing was moved: this checkout keeps its state in {place} already.")
     stays = before is None and request.change is not Change.RECONFIGURE
     if place.is_shared:
         write_record(root, place.record(record.lineages if record is not None and stays else {}))
@@ -112,7 +115,8 @@ def _given(root: Path, items: Sequence[str], block: BackendBlock | None) -> dict
         return {}
     if block is None:
         raise _invalid(
-            'There is no backend block that it could fill in. Write one: flareiac { backend "KIND" {} }.'
+            "There is no backend block that it could fill in. Write one:\n\n"
+            '    flareiac {\n      backend "KIND" {}\n    }'
         )
     found: dict[str, str | bool] = {}
     for item in items:

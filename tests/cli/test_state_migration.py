@@ -139,3 +139,29 @@ def test_another_lineage_in_the_place_is_named(project: Path, tmp_path: Path) ->
     assert "Another state is in this place [FIS068]" in refused.err
     assert flareiac(project, "init", "-reconfigure").code == 0
     assert flareiac(project, "state", "list").code == 0
+
+
+def test_a_place_that_an_option_names_takes_the_same_option_to_move(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(
+        f'flareiac {{\n  backend "shelf" {{}}\n}}\n{_THING}', encoding="utf-8"
+    )
+    assert flareiac(tmp_path, "init", "-backend-config=board=one").code == 0
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    before = contents_of(tmp_path, "one")
+    refused = flareiac(tmp_path, "init", "-backend-config=board=the other")
+    assert refused.code == 1
+    said = " ".join(refused.err.replace("│", " ").split())
+    for way in ("-migrate-state", "-reconfigure"):
+        assert f"flareiac init -backend-config='board=the other' {way}" in said
+    without = flareiac(tmp_path, "init", "-migrate-state")
+    assert without.code == 0, without.text
+    assert "Nothing was moved" in without.err
+    done = flareiac(tmp_path, "init", "-backend-config=board=the other", "-migrate-state")
+    assert done.code == 0, done.text
+    assert contents_of(tmp_path, "the other") == before
+    assert flareiac(tmp_path, "plan", "-detailed-exitcode").code == 0
+
+
+def contents_of(root: Path, board: str) -> bytes:
+    """The snapshot that a board holds."""
+    return (root / board / "main" / ".flareiac" / "state" / "default" / "snapshot.json").read_bytes()
