@@ -25,7 +25,8 @@ def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> l
     if len(node.label_nodes) != 1 or len(contents) != 1 or for_each is None:
         diagnostics.error(
             codes.INVALID_DYNAMIC,
-            'It is written dynamic "block name" { for_each = ...; content { ... } }.',
+            "It is written so:\n\n"
+            '    dynamic "block name" {\n      for_each = ...\n      content { ... }\n    }',
             subject=node.header_span,
         )
         return []

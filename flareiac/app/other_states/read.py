@@ -129,7 +129,8 @@ def _load(state: OtherState, project: Project) -> tuple[str, Loaded]:
 def _locked(where: str) -> str:
     return (
         f"No passphrase that this project names opens {where}. Name that of the other project in the "
-        'flareiac block; as a fallback it only reads: encryption { fallback { env = "THEIR_PASSPHRASE" } }.'
+        "flareiac block; as a fallback it only reads:\n\n"
+        '    encryption {\n      fallback {\n        env = "THEIR_PASSPHRASE"\n      }\n    }'
     )
 
 
