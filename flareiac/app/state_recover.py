@@ -1,12 +1,13 @@
 """The use case of ``state recover``: brings the records of an emergency file into the state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from flareiac.app.lock import locked
 from flareiac.app.single_operation import writing_state
-from flareiac.app.workspace import Workspace
+from flareiac.app.workspace import Workspace, state_trouble
 from flareiac.applying.emergency_file import waiting_files
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -18,8 +19,9 @@ from flareiac.model.events import Event, Note
 from flareiac.model.journal import Entry, Outputs, Result
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.state import Damaged, Lease
+from flareiac.state.cipher import PassphraseMissing
 from flareiac.state.places import encode_state
-from flareiac.state.read import Loaded, decode_records
+from flareiac.state.read import Loaded, decode_records, decode_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,17 +52,53 @@ def recover_state(
 
 
 def recover_waiting(workspace: Workspace, lease: Lease, emit: Callable[[Event], None]) -> None:
-    """Brings in what the apply that the state knows as interrupted has left in a file of this checkout.
-    Raises ``Failure``.
+    """Brings in what the apply that the state knows as interrupted has left in a file of this checkout, and
+    removes files of earlier applies that have been brought in elsewhere. Raises ``Failure``.
     """
-    if not waiting_files(workspace.root):
+    waiting = waiting_files(workspace.root)
+    if not waiting:
         return
     interrupted = workspace.load_state().recovered.interrupted
-    for file in waiting_files(workspace.root, interrupted.begun.apply) if interrupted else ():
+    last = waiting_files(workspace.root, interrupted.begun.apply) if interrupted else []
+    for file in last:
         path = workspace.root / file
         report = _bring_in(workspace, lease, _read(path, file, workspace), file)
         remove_file(path)
         emit(Note(message=f"Recovered {report.added} records of the last apply from {file}."))
+    for file in sorted(set(waiting) - set(last)):
+        if (said := _remove_if_held(workspace, file)) is not None:
+            emit(Note(message=said))
+
+
+def _remove_if_held(workspace: Workspace, file: str) -> str | None:
+    """Removes a file of an earlier apply if the state, or one in its history, has held all that the file
+    says; returns what there is to say. A file of another state is left alone. Raises ``Failure``.
+    """
+    path = workspace.root / file
+    try:
+        journal = _read(path, file, workspace)
+        entries = _entries(journal, file, str(workspace.root))
+    except Failure:
+        return f"Warning: {file} is of an earlier apply and cannot be read. Delete it if no one needs it."
+    loaded = workspace.load_state()
+    if loaded.snapshot.lineage != journal.header.lineage:
+        return None
+    later = (item for item in (loaded.snapshot, *_earlier(workspace)) if item.serial > journal.header.serial)
+    if any(not _contradictions(snapshot, entries) for snapshot in later):
+        remove_file(path)
+        return f"Removed {file}: all of its records were added to the state since."
+    return (
+        f"Warning: {file} holds results of an earlier apply that no kept state holds. Once a plan shows no "
+        f"difference, delete it; flareiac state recover {file} says more."
+    )
+
+
+def _earlier(workspace: Workspace) -> Iterator[Snapshot]:
+    """The earlier states that can be read, newest first. Raises ``Failure``."""
+    with state_trouble(workspace.store):
+        for item in workspace.store.history():
+            with suppress(KeyError, Damaged, PassphraseMissing):
+                yield decode_state(workspace.store.read_history(item.name), item.name, str(workspace.root))
 
 
 def _read(path: Path, file: str, workspace: Workspace) -> EmergencyJournal:
@@ -70,7 +108,10 @@ def _read(path: Path, file: str, workspace: Workspace) -> EmergencyJournal:
         why = f"{file}: {trouble.strerror or trouble}. Nothing was changed."
         raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, why)) from trouble
     except Damaged as problem:
-        why = f"{file}: {problem.why}. Nothing was changed; the next apply finds out by reading what it can."
+        why = (
+            f"{file}: {problem.why}. Nothing was changed, and the file is kept. Where it cannot be restored, "
+            "move it away: the next apply then finds out by reading what it can."
+        )
         raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, why)) from problem
 
 

@@ -63,6 +63,8 @@ def decode_emergency(content: bytes, where: str, unseal: Callable[[bytes], bytes
         header = decode(EmergencyHeader, read_json(payloads[0]), complete=True)
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, _KIND)) from problem
+    if len(payloads) == 1:
+        raise Damaged(where, "it was cut off: no record of it is left")
     return EmergencyJournal(header=header, records=tuple(payloads[1:]), torn=not whole)
 
 

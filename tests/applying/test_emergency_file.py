@@ -124,6 +124,52 @@ def test_a_damaged_file_is_refused_and_a_cut_one_is_not(project: Path) -> None:
     (project / "lost.journal").write_bytes(content.replace(b"thing.a", b"thing.b"))
     code, said = recovered(project)
     assert (code, "line 3 is not what was written" in said) == (1, True), said
+    header = content.index(b"\n") + 1
+    for cut in (content[:header], content[: header + 9], content[: header - 9]):
+        (project / "lost.journal").write_bytes(cut)
+        code, said = recovered(project)
+        assert (code, "FIS082" in said) == (1, True), said
+        assert (project / "lost.journal").read_bytes() == cut
     (project / "lost.journal").write_bytes(content[:-9])
     code, said = recovered(project)
     assert (code, "was cut off" in said) == (0, True), said
+
+
+def _left(project: Path) -> Path:
+    """The emergency file where an apply leaves it."""
+    return (project / "lost.journal").rename(project / ".flareiac" / "emergency-x.journal")
+
+
+def test_a_file_that_was_brought_in_elsewhere_is_removed_by_the_next_apply(project: Path) -> None:
+    write(project)
+    content = (project / "lost.journal").read_bytes()
+    assert recovered(project)[0] == 0
+    assert flareiac(project, "apply", "-auto-approve").code == 0  # writes another value
+    assert '"value": "1"' in flareiac(project, "state", "show", "-json", "thing.a").out
+    (project / "lost.journal").write_bytes(content)
+    left = _left(project)
+    done = flareiac(project, "apply", "-auto-approve")
+    assert done.code == 0, done.text
+    assert "emergency-x.journal: all of its records were added" in done.text
+    assert not left.exists()
+
+
+def test_a_file_that_no_state_holds_is_kept_with_a_warning(project: Path) -> None:
+    write(project, serial=0)
+    left = _left(project)
+    other = left.with_name("emergency-y.journal")
+    write(project, lineage="another")
+    (project / "lost.journal").rename(other)
+    third = left.with_name("emergency-z.journal")
+    third.write_bytes(b"nonsense")
+    done = flareiac(project, "apply", "-auto-approve")
+    assert done.code == 0, done.text
+    said = " ".join(done.text.split())
+    assert (
+        "Warning: .flareiac/emergency-x.journal holds results of an earlier apply that no kept state" in said
+    )
+    assert "emergency-y" not in said
+    assert "emergency-z.journal is of an earlier apply and cannot be read" in said
+    assert left.exists()
+    assert other.exists()
+    assert third.exists()

@@ -13,6 +13,7 @@ from typing import Final
 
 import pytest
 
+from flareiac.model import journal
 from flareiac.model.emergency import EmergencyHeader, encode_header, encode_line
 from flareiac.sdk.state import StateStore
 from flareiac_state.postgresql import PostgresqlBackend
@@ -118,7 +119,10 @@ def write_history(root: Path) -> None:
     edited = {name: value for name, value in {**state, "serial": 99}.items() if name != "digest"}
     (root / "edited.json").write_text(json.dumps(edited))
     header = EmergencyHeader(lineage=state["lineage"], serial=state["serial"], after=0, apply="x")
-    (root / "lost.journal").write_bytes(encode_line(encode_header(header)))
+    begun = journal.Begun(apply="x", plan="p", time=0.0, lineage=state["lineage"])
+    ended = journal.Ended(apply="x")
+    records = (encode_header(header), journal.encode_entry(begun), journal.encode_entry(ended))
+    (root / "lost.journal").write_bytes(b"".join(map(encode_line, records)))
 
 
 # S3
