@@ -25,6 +25,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.os_errors import first_step
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan
@@ -162,9 +163,7 @@ def _state_trouble() -> Iterator[None]:
         raise  # about the output, not about the state
     except OSError as trouble:
         raise Failure(
-            error(
-                codes.STATE_NOT_WRITTEN, f"{trouble.strerror or trouble}. Make room or restore access first."
-            )
+            error(codes.STATE_NOT_WRITTEN, f"{trouble.strerror or trouble}.{first_step(trouble)}")
         ) from trouble
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.os_errors import first_step
 from flareiac.model.events import Event, Note
 from flareiac.sdk.state import Lease, LockInfo
 
@@ -40,8 +41,8 @@ def locked(
         raise Failure(
             error(
                 codes.STATE_LOCK_UNAVAILABLE,
-                f"{workspace.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Make "
-                "room or restore access first.",
+                f"{workspace.store.describe()}: {trouble.strerror or trouble}. Nothing was changed."
+                f"{first_step(trouble)}",
             )
         ) from trouble
     if lease.took_over is not None:

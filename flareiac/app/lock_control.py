@@ -8,14 +8,14 @@ from flareiac.sdk.state import LockHeld, LockInfo
 
 def lock_status(workspace: Workspace) -> LockInfo | None:
     """Who holds the state lock, None where it is free. Raises ``Failure``."""
-    with state_trouble(workspace.store):
+    with state_trouble(workspace):
         return workspace.store.lock_info()
 
 
 def release_lock(workspace: Workspace, lock_id: str) -> LockInfo:
     """Takes the lock away from who holds it. Raises ``Failure``."""
     try:
-        with state_trouble(workspace.store):
+        with state_trouble(workspace):
             return workspace.store.release_lock(lock_id)
     except LockHeld as held:
         why = (

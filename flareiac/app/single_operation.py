@@ -20,6 +20,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.os_errors import first_step
 from flareiac.model.events import Event
 from flareiac.model.intents import stored_request
 from flareiac.model.snapshot import ResourceRecord, Snapshot
@@ -178,5 +179,5 @@ def writing_state(consequence: str) -> Iterator[None]:
         why = f"{problem}. {consequence}. Run the command again."
         raise Failure(error(codes.STATE_CHANGED_MEANWHILE, why)) from problem
     except OSError as trouble:
-        why = f"{trouble.strerror or trouble}. {consequence}; make room or restore access first."
+        why = f"{trouble.strerror or trouble}. {consequence}.{first_step(trouble)}"
         raise Failure(error(codes.STATE_NOT_WRITTEN, why)) from trouble

@@ -86,7 +86,7 @@ def kept_of_damaged(workspace: Workspace) -> tuple[Earlier, ...]:
     """What can be recorded again where the state cannot be read: the snapshot in place, if only the journal
     is damaged, and those before it. Raises ``Failure``.
     """
-    with state_trouble(workspace.store):
+    with state_trouble(workspace):
         return (*_in_place(workspace), *_kept(workspace))
 
 
@@ -105,7 +105,7 @@ def _in_place(workspace: Workspace) -> Iterator[Earlier]:
 
 
 def _kept(workspace: Workspace) -> tuple[Earlier, ...]:
-    with state_trouble(workspace.store):
+    with state_trouble(workspace):
         return tuple(_with_figures(workspace, item) for item in workspace.store.history())
 
 
@@ -151,7 +151,7 @@ def _unknown(wanted: str, kept: tuple[Earlier, ...]) -> Diagnostic:
 
 def _read(workspace: Workspace, name: str) -> Snapshot:
     try:
-        with state_trouble(workspace.store):
+        with state_trouble(workspace):
             if name == WITHOUT_JOURNAL and (stored := workspace.store.read_snapshot()) is not None:
                 return decode_state(stored.content, name, str(workspace.root))
             return decode_state(workspace.store.read_history(name), name, str(workspace.root))

@@ -7,7 +7,8 @@ empty would be planned as if nothing existed.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from flareiac.config.settings_blocks import settings_blocks
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.sources import Source
+from flareiac.kernel.sources import Source, Span
 from flareiac.model.journal import Moved, decode_entry
 from flareiac.sdk.state import Journal, Locating, StateBackend, StateStore
 from flareiac.state.cipher import Cipher
@@ -43,13 +44,15 @@ def both_ways(options: str = "") -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatePlace:
     """A backend with its settings, for the root module in ``root``. ``given``: those of the settings that
-    ``init -backend-config`` gave.
+    ``init -backend-config`` gave. ``span``: where the configuration names it, in one of ``sources``.
     """
 
     backend: StateBackend
     root: Path
     settings: Mapping[str, str | bool] = field(default_factory=dict)
     given: Mapping[str, str | bool] = field(default_factory=dict)
+    span: Span | None = None
+    sources: Mapping[str, Source] = field(default_factory=dict, repr=False)
 
     @property
     def kind(self) -> str:
@@ -61,7 +64,8 @@ class StatePlace:
         place of its own.
         """
         if isinstance(self.backend, Locating):
-            return self.backend.location(dict(self.settings), environment=os.environ)
+            with self._at_block():
+                return self.backend.location(dict(self.settings), environment=os.environ)
         return ", ".join(f"{name} = {value}" for name, value in sorted(self.settings.items()))
 
     @property
@@ -77,14 +81,16 @@ class StatePlace:
 
     def open(self, workspace: str) -> StateStore:
         """The store of one workspace; touches nothing yet. Raises ``Failure``."""
-        store = self.backend.open(
-            dict(self.settings), root=str(self.root), workspace=workspace, environment=os.environ
-        )
+        with self._at_block():
+            store = self.backend.open(
+                dict(self.settings), root=str(self.root), workspace=workspace, environment=os.environ
+            )
         return EncryptedStore(store, project_cipher(self.root))
 
     def workspaces(self) -> Sequence[str]:
         """The workspaces that hold something, sorted. Raises ``OSError`` or ``Failure``."""
-        return self.backend.workspaces(dict(self.settings), root=str(self.root), environment=os.environ)
+        with self._at_block():
+            return self.backend.workspaces(dict(self.settings), root=str(self.root), environment=os.environ)
 
     def delete(self, workspace: str) -> None:
         """Deletes all of one workspace. Raises ``LockHeld``, ``OSError`` or ``Failure``."""
@@ -94,7 +100,19 @@ class StatePlace:
 
     def prove(self) -> None:
         """Reaches the place and makes it ready. Raises ``OSError`` or ``Failure``."""
-        self.backend.prove(dict(self.settings), root=str(self.root), environment=os.environ)
+        with self._at_block():
+            self.backend.prove(dict(self.settings), root=str(self.root), environment=os.environ)
+
+    @contextmanager
+    def _at_block(self) -> Iterator[None]:
+        """A ``Failure`` of the backend, with the place of the block."""
+        try:
+            yield
+        except Failure as failure:
+            if self.span is None or any(item.subject is not None for item in failure.diagnostics):
+                raise
+            found = [item.at(subject=self.span) for item in failure.diagnostics]
+            raise Failure(*found, sources=self.sources) from failure
 
     def given_options(self, known: Mapping[str, str | bool] | None = None) -> str:
         """The options of ``init`` that lead here: those that are not ``known`` with the same value."""
@@ -187,7 +205,14 @@ def wanted_place(root: Path, written: Written, given: Mapping[str, str | bool]) 
             sources=written.sources,
         )
     used = {name: value for name, value in given.items() if name not in set_here}
-    return StatePlace(backend=backend, root=root, settings=settings, given=used)
+    return StatePlace(
+        backend=backend,
+        root=root,
+        settings=settings,
+        given=used,
+        span=block.span if block is not None else None,
+        sources=written.sources,
+    )
 
 
 def recorded_place(root: Path, record: BackendRecord) -> StatePlace | None:

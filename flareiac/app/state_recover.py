@@ -95,7 +95,7 @@ def _remove_if_held(workspace: Workspace, file: str) -> str | None:
 
 def _earlier(workspace: Workspace) -> Iterator[Snapshot]:
     """The earlier states that can be read, newest first. Raises ``Failure``."""
-    with state_trouble(workspace.store):
+    with state_trouble(workspace):
         for item in workspace.store.history():
             with suppress(KeyError, Damaged, PassphraseMissing):
                 yield decode_state(workspace.store.read_history(item.name), item.name, str(workspace.root))

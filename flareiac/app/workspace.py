@@ -25,6 +25,7 @@ from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.os_errors import first_step
 from flareiac.kernel.sources import Source
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.measure import Measurement, measure
@@ -104,14 +105,14 @@ class Workspace:
 
         ``even_moved``: also one that was moved to another place, for commands that only show it.
         """
-        with state_trouble(self.store):
+        with state_trouble(self):
             return self._understood(Expected.SEEN, even_moved=even_moved)
 
     def load_or_damage(self, expected: Expected = Expected.SEEN) -> Loaded | Damaged:
         """The same for a command that heals, or what is wrong with the state. One that a later release wrote
         is not damaged; one that cannot be decrypted is where any is expected. Raises ``Failure``.
         """
-        with state_trouble(self.store):
+        with state_trouble(self):
             try:
                 return self._understood(expected)
             except WrittenByNewer:
@@ -145,17 +146,17 @@ class Workspace:
 
     def workspaces(self) -> Sequence[str]:
         """The workspaces that hold something, sorted. Raises ``Failure``."""
-        with _reachable(lambda: str(self.place)):
+        with _reachable(lambda: str(self.place), self.place):
             return self.place.workspaces()
 
     def delete_state(self, name: str) -> None:
         """Deletes all of one workspace. Raises ``Failure`` or ``LockHeld``."""
-        with _reachable(lambda: str(self.place)):
+        with _reachable(lambda: str(self.place), self.place):
             self.place.delete(name)
 
     def check_known(self) -> None:
         """Refuses a workspace that was never made, before anything is written there. Raises ``Failure``."""
-        with _reachable(lambda: str(self.place)):
+        with _reachable(lambda: str(self.place), self.place):
             check_known(self.place, self.workspace)
 
     def load_configuration(
@@ -308,14 +309,14 @@ class Workspace:
 
 
 @contextmanager
-def state_trouble(store: StateStore) -> Iterator[None]:
+def state_trouble(workspace: Workspace) -> Iterator[None]:
     """A state that cannot be read is a ``Failure`` that says what to do."""
-    with _reachable(store.describe):
+    with _reachable(workspace.store.describe, workspace.place):
         yield
 
 
 @contextmanager
-def _reachable(where: Callable[[], str]) -> Iterator[None]:
+def _reachable(where: Callable[[], str], place: StatePlace | None = None) -> Iterator[None]:
     """Trouble with reading a state, as a ``Failure``."""
     try:
         yield
@@ -330,8 +331,11 @@ def _reachable(where: Callable[[], str]) -> Iterator[None]:
         raise Failure(
             error(
                 codes.STATE_UNREACHABLE,
-                f"{where()}: {trouble.strerror or trouble}. Nothing was changed. Restore access to it first.",
-            )
+                f"{where()}: {trouble.strerror or trouble}. Nothing was changed."
+                f"{first_step(trouble, 'read')}",
+                subject=place.span if place is not None else None,
+            ),
+            sources=place.sources if place is not None else None,
         ) from trouble
 
 

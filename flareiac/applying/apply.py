@@ -17,6 +17,7 @@ from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.os_errors import first_step
 from flareiac.kernel.paths import render_path
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Note
@@ -158,8 +159,8 @@ def _with_emergency_file(recording: Recording, report: Report) -> Report:
 def _last_write_failed(trouble: OSError) -> Diagnostic:
     return error(
         codes.FINAL_STATE_NOT_WRITTEN,
-        f"{trouble.strerror or trouble}. Every result is in the journal all the same: make room or "
-        "restore access, and the next command reads it from there.",
+        f"{trouble.strerror or trouble}. Every result is in the journal all the same, and the next command "
+        f"reads it from there.{first_step(trouble)}",
     )
 
 

@@ -22,6 +22,7 @@ from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.os_errors import first_step
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
 from flareiac.model.intents import StoredRequest, stored_request
 from flareiac.model.plan import CHANGE_VERBS, Operation, Plan, PlannedResource, Verb
@@ -484,7 +485,7 @@ def _lock_lost(text: str) -> Diagnostic:
 def _state_trouble(address: str, trouble: OSError) -> Diagnostic:
     return error(
         codes.STATE_NOT_WRITTEN,
-        f"While working on {address}: {trouble.strerror or trouble}. Make room or restore access, then "
-        "apply again: the journal says what was begun, and it is settled by reading.",
+        f"While working on {address}: {trouble.strerror or trouble}. The journal says what was begun, and "
+        f"the next apply settles it by reading.{first_step(trouble)}",
         address=address,
     )

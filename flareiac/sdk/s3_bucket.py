@@ -49,12 +49,14 @@ class S3Unreachable(OSError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketPlace:
-    """Where in S3. ``encryption`` are the headers of server-side encryption that each write carries;
-    ``patience`` is in seconds, for a connection and for an answer.
+    """Where in S3. ``page`` lists the permissions that are needed there. ``encryption`` are the headers of
+    server-side encryption that each write carries; ``patience`` is in seconds, for a connection and for an
+    answer.
     """
 
     bucket: str
     prefix: str = "flareiac"
+    page: str = "flareiac/docs/state.md"
     region: str = ""
     endpoint: str = ""
     profile: str = ""
@@ -211,7 +213,8 @@ class Bucket:
             )
 
     def _request(self, action: str, key: str) -> S3Request:
-        return S3Request(action=action, resource=f"{self.place.bucket}/{key}" if key else self.place.bucket)
+        resource = f"{self.place.bucket}/{key}" if key else self.place.bucket
+        return S3Request(action=action, resource=resource, page=self.place.page)
 
 
 @contextmanager

@@ -29,10 +29,11 @@ TRY_AGAIN: Final = frozenset({"ConditionalRequestConflict", "409"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3Request:
-    """What was tried: the permission that it needs, and on what."""
+    """What was tried: the permission that it needs, on what, and the page that lists all permissions."""
 
     action: str
     resource: str
+    page: str
 
 
 def refused(code: str, message: str, request: S3Request) -> str:
@@ -44,7 +45,7 @@ def refused(code: str, message: str, request: S3Request) -> str:
     if code in _REFUSED:
         return (
             f"access was refused to {request.action} on {request.resource}: the credentials need this "
-            "permission (flareiac/docs/state.md lists those of each command)"
+            f"permission ({request.page} lists those of each command)"
         )
     if code == "RequestTimeTooSkewed":
         return "this machine's clock differs too much from the server's: set it (NTP), then run again"

@@ -266,6 +266,7 @@ def test_what_writes_is_refused_and_nothing_is_half_done(place: Place, command: 
     said = plain(run(place.root, command, code=1).err)
     assert "[FIS00" in said
     assert "permission" in said
+    assert "room" not in said
     assert "Nothing was changed" in said
     assert place.refused()
     assert place.unchanged() == before

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.state.remote_places import postgresql_server, s3_block, s3_server
 from tests.support.command_line import Ended, flareiac
+from tests.support.ports import free_port
 
 _THING = 'thing "a" {\n  name  = flareiac.workspace\n  value = "1"\n}\n'
 
@@ -46,3 +47,17 @@ def test_a_state_moves_between_all_backends(tmp_path: Path) -> None:
         left = run(fresh, "plan", code=1)
         assert "The state was moved [FIS069]" in left.err
         assert run(fresh, "state", "list").out.split() == ["thing.a"]
+
+
+def test_trouble_with_a_backend_is_named_with_its_block(tmp_path: Path) -> None:
+    with s3_server() as endpoint:
+        block = s3_block(endpoint, "trouble")
+        for old, new, code in (
+            (endpoint, "127.0.0.1:1", "FIS041"),
+            (endpoint, f"http://127.0.0.1:{free_port()}", "FIS002"),
+            ('"states"', '"no-such-bucket"', "FIS002"),
+        ):
+            declare(tmp_path, block.replace(old, new))
+            refused = run(tmp_path, "plan", code=1)
+            assert f"[{code}]" in refused.err
+            assert "on main.flare.hcl line 2, in flareiac" in refused.err

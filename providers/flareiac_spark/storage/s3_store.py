@@ -12,7 +12,7 @@ class S3Store:
     """One bucket (see ``ObjectStore``)."""
 
     def __init__(self, bucket: str) -> None:
-        self._bucket = Bucket(BucketPlace(bucket=bucket, prefix=""))
+        self._bucket = Bucket(BucketPlace(bucket=bucket, prefix="", page="flareiac/docs/service.md"))
 
     @property
     def address(self) -> str:

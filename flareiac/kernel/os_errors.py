@@ -1,0 +1,21 @@
+"""What to do about an ``OSError``. Pure."""
+
+import errno
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+
+def first_step(trouble: OSError, verb: str = "write") -> str:
+    """The step that makes it possible to ``verb`` there, as a sentence with a space before it. Empty where
+    the error is one of our own, without a number, whose text says what to do.
+    """
+    match trouble.errno:
+        case None:
+            return ""
+        case number if number in _FULL:
+            return " Make room there first."
+        case number if number in _REFUSED:
+            return f" Allow this user to {verb} there first."
+        case _:
+            return " Restore access to it first."
