@@ -88,8 +88,12 @@ class KeptBlocks:
         """Keeps what was found out about a plain block."""
         if not block.origin.digest:
             return
-        encoded = json.loads(json.dumps(_encode(meaning)))
-        if _decode(encoded) == meaning:
+        try:
+            encoded = json.loads(json.dumps(_encode(meaning)))
+            comes_back = _decode(encoded) == meaning
+        except (TypeError, ValueError, RecursionError):
+            return
+        if comes_back:
             self._used[f"{address} {block.origin.digest}"] = {
                 "code": self._code_of(canonical),
                 "sees": self._surroundings(block.type, meaning.start),

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flareiac.config import kept_blocks
-from flareiac.config.kept_blocks import KeptBlocks
+from flareiac.config.kept_blocks import KeptBlocks, Meaning
 from flareiac.config.load import Configuration
 from flareiac.kernel import user_cache
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.sources import Source
+from flareiac.lang.parse import parse_file
+from flareiac_iceberg.table.canonical import canonical
 from tests.golden.case import CASES, Case, configuration, read_case
 
 TABLE = 'table "{0}" {{\n  {1}\n  namespace = "n"\n  column "id" {{ type = "long" }}\n}}\n'
@@ -166,3 +170,19 @@ def test_an_entry_of_another_shape_is_not_there(tmp_path: Path, used: list[str],
     user_cache.keep_json(name, {key: {**entry, "meaning": meaning} for key, entry in entries.items()})
     loaded(text, tmp_path)
     assert used == []
+
+
+def test_what_json_does_not_say_is_not_kept(tmp_path: Path, used: list[str]) -> None:
+    del used
+    block = parse_file(Source("x", POOL[6]), Diagnostics()).blocks[0]
+    kept = KeptBlocks(tmp_path, lambda _kind, _start: "seen")
+    for value in (Decimal("1.5"), (1, 2), {1: "one"}):
+        kept.add(
+            block,
+            "table.plain",
+            canonical,
+            Meaning(start=(), attributes={"value": value}, dependencies=()),
+        )
+        assert kept.find(block, "table.plain", canonical) is None
+    kept.close()
+    assert KeptBlocks(tmp_path, lambda _kind, _start: "seen").find(block, "table.plain", canonical) is None
