@@ -10,10 +10,12 @@ that are named, and the connections among which one is chosen that is not named.
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any, Final
+from uuid import uuid4
 
+from flareiac import __version__
 from flareiac.kernel import user_cache
 from flareiac.kernel.data import Attributes, digest, from_json, to_json
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -38,7 +40,8 @@ from flareiac.lang.syntax import (
 )
 from flareiac.model.relocation import BoundPlace
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
+_CODE: Final = (".py", ".pyc", ".lark")
 _REPEATS: Final = ("count", "for_each")
 _OUR_ROOMS: Final = ("kernel", "lang", "config", "model", "sdk")
 _TRANSPARENT: Final = (Body, Label, TupleConstructor, ObjectConstructor, Parentheses, AttributeNode)
@@ -59,12 +62,18 @@ class Meaning:
 
 class KeptBlocks:
     """The kept meanings of one project. ``surroundings`` digests what a block of a type sees that names these
-    addresses.
+    addresses; ``functions``: those that a plain block may call.
     """
 
-    def __init__(self, root: FilePath, surroundings: Callable[[str, tuple[str, ...]], str]) -> None:
+    def __init__(
+        self,
+        root: FilePath,
+        surroundings: Callable[[str, tuple[str, ...]], str],
+        functions: Iterable[Callable[..., object]] = (),
+    ) -> None:
         self._name = f"blocks/{_FORMAT}-{digest(str(root))}.json"
         self._surroundings = surroundings
+        self._packages = frozenset(map(_package_of, functions))
         found = user_cache.read_json(self._name)
         self._old: dict[str, Any] = found if isinstance(found, dict) else {}
         self._used: dict[str, Any] = {}
@@ -72,7 +81,7 @@ class KeptBlocks:
         self._code: dict[str, str] = {}
 
     def find(self, block: BlockNode, address: str, canonical: Callable[..., object]) -> Meaning | None:
-        """The meaning of a block of this text."""
+        """The meaning of a block of this text; None where it has to be evaluated."""
         key = f"{address} {block.origin.digest}"
         data = self._old.get(key)
         try:
@@ -113,14 +122,18 @@ class KeptBlocks:
         )
 
     def _code_of(self, canonical: Callable[..., object]) -> str:
-        package = canonical.__module__.partition(".")[0]
+        package = _package_of(canonical)
         if package not in self._code:
             ours = FilePath(__file__).parents[1]
-            module = sys.modules[package]
-            theirs = getattr(module, "__path__", None) or [module.__file__]
-            places = [*(str(ours / room) for room in _OUR_ROOMS), *map(str, theirs)]
-            stamps = sorted(stamp for place in places for stamp in _stamps(place))
-            self._code[package] = digest([sys.version, *stamps])
+            places = [str(ours / room) for room in _OUR_ROOMS]
+            for name in sorted({package, *self._packages}):
+                module = sys.modules[name]
+                places += map(str, getattr(module, "__path__", None) or [module.__file__])
+            try:
+                stamps = sorted(stamp for place in places for stamp in _stamps(place))
+            except OSError:  # the code changes at this moment
+                stamps = [[str(uuid4())]]
+            self._code[package] = digest([sys.version, __version__, *stamps])
         return self._code[package]
 
 
@@ -175,16 +188,20 @@ def is_plain(block: BlockNode, functions: frozenset[str], is_block_type: Callabl
         return False
 
 
+def _package_of(code: Callable[..., object]) -> str:
+    return code.__module__.partition(".")[0]
+
+
 def _stamps(place: str) -> Iterator[list[Any]]:
-    """Name, size and time of each module below a folder, or of one module. An archive has none: its name has
-    its digest.
-    """
+    """Name, size and time of each module below a folder, of one module, or of the archive that it is in."""
     if os.path.isdir(place):  # noqa: PTH112 - hundreds of modules, before each command
         with os.scandir(place) as entries:
             for entry in entries:
-                if entry.name.endswith(".py") or (entry.is_dir() and entry.name != "__pycache__"):
+                if entry.name.endswith(_CODE) or (entry.is_dir() and entry.name != "__pycache__"):
                     yield from _stamps(entry.path)
-    elif os.path.isfile(place):  # noqa: PTH113 - see above
+    else:
+        while not os.path.exists(place):  # noqa: PTH110 - see above
+            place = os.path.dirname(place)  # noqa: PTH120 - see above
         about = os.stat(place)  # noqa: PTH116 - see above
         yield [place, about.st_size, about.st_mtime_ns]
 

@@ -111,6 +111,8 @@ class _Evaluation:
     kept: KeptBlocks = field(init=False)
     seen: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
     """Digests of what blocks see, by their type and what they name."""
+    unkept: set[str] = field(default_factory=set)
+    """Blocks of which something was reported that is not about one instance: they are judged in each run."""
 
     def needs(self, node: str) -> list[str]:
         """The nodes that a node mentions, declared or not."""
@@ -143,7 +145,11 @@ def load(
         kind, name = kind_and_name(address)
         evaluation.names.setdefault(kind, {})[name] = None
     evaluation.scope = _scope(evaluation)
-    evaluation.kept = KeptBlocks(project.root, lambda kind, start: _surroundings(evaluation, kind, start))
+    evaluation.kept = KeptBlocks(
+        project.root,
+        lambda kind, start: _surroundings(evaluation, kind, start),
+        [item.call for item in registry.functions],
+    )
     given = inputs(files)
     check_version(evaluation.module.settings, diagnostics)
     read_settings(evaluation.module.settings, registry.backends, diagnostics)
@@ -386,7 +392,10 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
         evaluation.failed.add(node)
         return
     evaluation.instances[node] = [item.key for item in found]
+    before = len(evaluation.diagnostics)
     declared = depends_on(block, evaluation.diagnostics)
+    if len(evaluation.diagnostics) > before:
+        evaluation.unkept.add(node)
     mentioned = dict.fromkeys([*evaluation.needs(node), *declared])
     needed = [item for item in mentioned if item in evaluation.instances]
     for item in found:
@@ -502,6 +511,7 @@ def _can_be_kept(
     pure = frozenset(item.name for item in evaluation.registry.functions)
     return (
         kind.follows_from_text
+        and f"{kind.name}.{block.labels[-1]}" not in evaluation.unkept
         and all(evaluation.instances[item] == [None] for item in needed)
         and is_plain(block, pure, lambda root: root in types)
     )

@@ -69,8 +69,8 @@ def decode_plan(content: bytes, where: str, root: str) -> Plan:
         if document["format_version"] not in _READ:
             raise Damaged(
                 where,
-                f"it has plan format {document['format_version']}; this FlareIaC reads up to format "
-                f"{FORMAT_VERSION}",
+                f"it has plan format {document['format_version']}; this FlareIaC reads the formats "
+                f"{' and '.join(map(str, _READ))}",
             )
         if document.pop("digest") != digest(document):
             raise Damaged(where, "it is not as FlareIaC wrote it: it was changed, or damaged on the way")
@@ -144,14 +144,19 @@ def _with_repeats_named(resource: Any, planned: dict[str, Data]) -> Any:
         return resource
     planned[resource["address"]] = attributes
     return {
-        name: _AS_PLANNED if name in _REPEATING and value == attributes else value
+        name: _AS_PLANNED if name in _REPEATING and _is_same(value, attributes) else value
         for name, value in resource.items()
     }
 
 
 def _as_planned(reference: Any, attributes: Data) -> Any:
-    repeats = attributes is not None and reference["attributes"] == attributes
+    repeats = attributes is not None and _is_same(reference["attributes"], attributes)
     return {**reference, "attributes": _AS_PLANNED} if repeats else reference
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Also in what Python takes for equal: 1 and True, and the order of keys."""
+    return bool(value == other) and json.dumps(value) == json.dumps(other)
 
 
 def _repeat(resources: Any, references: Any) -> None:

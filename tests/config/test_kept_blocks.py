@@ -42,6 +42,11 @@ POOL = [
     TABLE.format("kept_alive", "lifecycle {\n    prevent_destroy = true\n  }"),
     TABLE.format("after", "depends_on = [table.plain]"),
     TABLE.format("after", "depends_on = [table.nowhere]"),
+    TABLE.format("after", 'depends_on = ["table.plain"]'),
+    TABLE.format("after", "depends_on = []"),
+    TABLE.format("plain", "depends_on = table.named"),
+    TABLE.format("kept_alive", "lifecycle {\n    prevent_destroy = var.v\n  }"),
+    TABLE.format("kept_alive", "lifecycle {\n    ignore_changes = [nothing]\n  }"),
     TABLE.format("calling", 'comment = upper("x")'),
     TABLE.format("wrong", 'no_such = "x"'),
 ]
@@ -186,3 +191,13 @@ def test_what_json_does_not_say_is_not_kept(tmp_path: Path, used: list[str]) -> 
         assert kept.find(block, "table.plain", canonical) is None
     kept.close()
     assert KeptBlocks(tmp_path, lambda _kind, _start: "seen").find(block, "table.plain", canonical) is None
+
+
+def test_code_in_an_archive_is_known_by_the_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "program.zip"
+    archive.write_bytes(b"one")
+    inside = str(archive / "package" / "module.py")
+    before = list(kept_blocks._stamps(inside))
+    assert before == list(kept_blocks._stamps(inside))
+    archive.write_bytes(b"another")
+    assert before != list(kept_blocks._stamps(inside))

@@ -12,6 +12,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac_kafka import codes
 from flareiac_kafka.connection.spec import ConnectionDefinition
+from flareiac_kafka.topic.managed_by import MARK_SETTING, is_mark
 from flareiac_kafka.topic.spec import TopicDefinition
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -33,6 +34,12 @@ def canonical(
     if why := name_trouble(name):
         diagnostics.error(codes.INVALID_TOPIC_NAME, why, attribute=("name",))
     on_destroy = written.pop("on_destroy") or "retain"
+    if is_mark(str((written.get("config") or {}).get(MARK_SETTING))):
+        why = (
+            f"This number of {MARK_SETTING} is the mark by which a topic shows the state that manages it. "
+            "Leave the setting out: FlareIaC sets it."
+        )
+        diagnostics.error(codes.MARK_DECLARED, why, attribute=("config",))
     definition = decode(
         TopicDefinition,
         {"kafka": connection, "name": name, "on_destroy": on_destroy, **written},

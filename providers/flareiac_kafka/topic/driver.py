@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.kill_points import reach
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.actions import Adopt, Change, Create, Delete, Settleable, Update
@@ -228,48 +229,56 @@ class TopicDriver:
         found = _until(cluster, definition, lambda there: self._is_done(request.action, definition, there))
         assert isinstance(found, Found), "waited for until it is there"
         self._made[request.key] = found.topic.id
-        try:
-            self._mark(cluster, definition, found)
-        except Refused as refused:
-            return _applied(request.action, found, _unmarked(definition, refused))
-        return _applied(request.action, found)
+        return _applied(request.action, found, *self._marked(cluster, definition, found))
 
     def _change(
         self, action: Change, definition: TopicDefinition, cluster: "Cluster", before: Found | Absent
     ) -> Outcome:
-        """The mark first, which keeps the state that is taken over from changing it; then settings: what a
-        cluster refuses of them is refused before partitions are there for ever.
+        """Settings first: what a cluster refuses of them is refused before partitions are there for ever. A
+        topic that is taken over is marked before anything else, which keeps the other state from changing it.
         """
-        change, messages = decode(TopicChange, action.payload), []
+        change = decode(TopicChange, action.payload)
         if isinstance(before, Absent) or before.topic.id != change.id:
             return NotApplied(diagnostics=(_meanwhile(definition, before),))
-        if another_state(before.manager, self._lineage) != change.takes_over:
+        other = another_state(before.manager, self._lineage)
+        if other and other != change.takes_over:
             return NotApplied(diagnostics=(_of_another_state(definition, before),))
         more = change.partitions if len(before.topic.replicas) < (change.partitions or 0) else None
         try:
-            if isinstance(action, Adopt) or more is not None or not change.config.is_empty:
-                try:
-                    self._mark(cluster, definition, before)
-                except Refused as refused:
-                    if change.takes_over:
-                        raise
-                    messages.append(_unmarked(definition, refused))
+            if other:
+                self._mark(cluster, definition, before)
+                reach("topic.taken-over")
+        except Refused as refused:
+            return NotApplied(diagnostics=(_refused(definition, refused),))
+        try:
             if not change.config.is_empty:
                 _confirmed(definition, lambda: cluster.configure(definition.name, change.config))
             if more is not None:
                 total = more
                 _confirmed(definition, lambda: cluster.add_partitions(definition.name, total))
         except Refused as refused:
-            return NotApplied(diagnostics=(_refused(definition, refused),))
+            return NotApplied(diagnostics=(_refused(definition, refused, taken_over=bool(other)),))
         found = _until(cluster, definition, lambda there: self._is_done(action, definition, there))
-        return _applied(action, found, *messages)
+        if isinstance(found, Found) and (isinstance(action, Adopt) or more or not change.config.is_empty):
+            return _applied(action, found, *self._marked(cluster, definition, found))
+        return _applied(action, found)
+
+    def _marked(self, cluster: "Cluster", definition: TopicDefinition, there: Found) -> tuple[str, ...]:
+        """Marks a topic that is as it should be; says where the cluster does not let it."""
+        try:
+            self._mark(cluster, definition, there)
+        except Refused as refused:
+            return (_unmarked(definition, refused),)
+        return ()
 
     def _mark(self, cluster: "Cluster", definition: TopicDefinition, there: Found) -> None:
         """Makes this state the one that manages a topic, where a mark can say so. Raises ``Refused``;
         ``Failure`` where the outcome is not known.
         """
         mark = mark_of(self._lineage)
-        if mark is None or is_own_state(there.manager, self._lineage) or not can_be_marked(there.config):
+        if mark is None or is_own_state(there.manager, self._lineage):
+            return
+        if MARK_SETTING in definition.settings or not can_be_marked(there.config):
             return
         change = ConfigChange(set={MARK_SETTING: mark})
         _confirmed(definition, lambda: cluster.configure(definition.name, change))
@@ -449,13 +458,18 @@ def _unconfirmed(definition: TopicDefinition, why: str) -> Diagnostic:
     )
 
 
-def _refused(definition: TopicDefinition, refused: Refused) -> Diagnostic:
+def _refused(definition: TopicDefinition, refused: Refused, *, taken_over: bool = False) -> Diagnostic:
     reason = refused.reason
     if _FORBIDDEN in reason.name:
         return not_allowed(definition.kafka.address, f"topic {definition.name}", reason)
     return error(
         codes.CHANGE_REFUSED,
-        f"{definition.import_id}: {reason.line} ({reason.name}). Nothing of this change took effect.",
+        f"{definition.import_id}: {reason.line} ({reason.name}). "
+        + (
+            "The topic is marked as managed by this state, and nothing else took effect. Plan again."
+            if taken_over
+            else "Nothing of this change took effect."
+        ),
     )
 
 

@@ -22,10 +22,19 @@ _NEVER: Final = 2**63 - 1
 _LINEAGE_BITS: Final = 48
 _LINEAGE_DIGITS: Final = _LINEAGE_BITS // 4
 _FIRST_MARK: Final = 2**62 + (0x0F1A << _LINEAGE_BITS)
+UNGUARDED: Final = (
+    f"the state that managed the topic is not kept from changing it: with {MARK_SETTING} in config, the "
+    "topic carries no mark"
+)
 UNMARKED: Final = (
     "whether another state manages the topic is not known: it carries no mark. Two states would undo each "
     "other's changes"
 )
+
+
+def is_mark(value: str) -> bool:
+    """Whether a value of ``MARK_SETTING`` is a mark."""
+    return bool(manager_of({MARK_SETTING: ConfigValue(value=value, is_own=True)}))
 
 
 def mark_of(lineage: str) -> str | None:

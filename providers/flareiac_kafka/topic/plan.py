@@ -25,7 +25,15 @@ from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import ConfigChange
 from flareiac_kafka.topic.config_changes import config_change, config_steps
 from flareiac_kafka.topic.effects import ANOTHER_TOPIC, MORE_PARTITIONS, NO_TOPIC
-from flareiac_kafka.topic.managed_by import UNMARKED, another_state, managed_elsewhere, marking, taken_over
+from flareiac_kafka.topic.managed_by import (
+    MARK_SETTING,
+    UNGUARDED,
+    UNMARKED,
+    another_state,
+    managed_elsewhere,
+    marking,
+    taken_over,
+)
 from flareiac_kafka.topic.spec import (
     Absence,
     TopicChange,
@@ -241,9 +249,10 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         *_partition_steps(more, observed),
         *config_steps(config, observed.facts.effective),
     )
+    facts = observed.facts
+    can_be_marked = facts.can_be_marked and MARK_SETTING not in desired.settings
     if recorded is None or steps:
-        facts = observed.facts
-        steps = (*marking(request, facts.manager, can_be_marked=facts.can_be_marked), *steps)
+        steps = (*marking(request, facts.manager, can_be_marked=can_be_marked), *steps)
     if retained and recorded is not None:
         steps = (*steps, _retention_step(desired.on_destroy))
     blockers = (
@@ -264,7 +273,8 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         changes=changes,
         steps=steps,
         reasons=(
-            *((UNMARKED,) if recorded is None and not observed.facts.manager else ()),
+            *((UNMARKED,) if recorded is None and not facts.manager else ()),
+            *((UNGUARDED,) if recorded is None and facts.manager and not can_be_marked else ()),
             *(_users(request) if more is not None else ()),
         ),
         blockers=blockers,
@@ -275,7 +285,7 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
                 config=config,
                 partitions=more,
                 id=observed.identity.id,
-                takes_over=another_state(observed.facts.manager, request.project.lineage),
+                takes_over=another_state(facts.manager, request.project.lineage),
             )
         ),
     )

@@ -103,12 +103,13 @@ def not_served(
             f"Process {about.pid} on {about.host} still runs with the old settings, or is starting. It ends "
             "by itself when its jobs have stopped; its supervisor has to start it again"
         )
-    elif refused is not None:
-        seen = f"Its last start failed {refused.line.rstrip('.')}. Mend that there, and start it with"
-    elif about is not None and about.phase == "ended":
-        seen = f"The last one ended: {about.reason or 'it did not say why'}. Start it with"
     else:
-        seen = "Start it with"
+        parts = []
+        if about is not None and about.phase == "ended":
+            parts.append(f"The last one ended: {(about.reason or 'it did not say why').rstrip('.')}.")
+        if refused is not None:
+            parts.append(f"A start failed {refused.line.rstrip('.')}.")
+        seen = " ".join([*parts, "Start it with"])
     seen += f": flareiac driver {place}"
     detail = (
         f"The engine is external, and no driver ran with its settings after {seconds:.0f} s. {seen}. What "

@@ -39,7 +39,7 @@ def await_external(
             why = "takes the new settings and starts again" if lives else "runs"
             refused = None if lives else control.read_refused_start()
             if refused is not None:
-                why += f"; its last start failed {refused.line}"
+                why += f"; a start failed {refused.line}"
             if why != said:
                 progress(f"waiting until the external driver {why}")
                 said = why

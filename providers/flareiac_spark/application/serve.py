@@ -6,6 +6,7 @@ file. Becomes the driver: never returns before it ends.
 """
 
 import os
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,8 @@ from flareiac_spark.control.refused_start import RefusedStart
 from flareiac_spark.runtime.lock_file import LOCK_FILE
 
 _LOOK_SECONDS: Final = 5.0
+_LOGIN: Final = re.compile(r"://[^/\s@]+@")
+"""A user and a password in the address of a server."""
 
 
 def serve(location: str, root: Path, *, wait: bool = False) -> int:
@@ -43,17 +46,17 @@ def serve(location: str, root: Path, *, wait: bool = False) -> int:
     from flareiac_spark.driver.application import main
 
     def refused(reason: str) -> None:
-        # Whoever waits for this driver sees no output of this host
+        # Who waits for this driver sees no output of this host
         with suppress(ControlError):
-            found = RefusedStart(host=this_host().name, at=time.time(), reason=reason)
-            control.write_refused_start(found)
+            shown = _LOGIN.sub("://***@", reason)
+            control.write_refused_start(RefusedStart(host=this_host().name, at=time.time(), reason=shown))
 
     try:
-        make_directory(control.scratch)
         launch = launch_of(desired.application, root)
     except Failure as failure:
         refused(failure.diagnostics[0].line)
         raise
+    make_directory(control.scratch)
     os.environ.update(environment(control, launch))
     return main(location, refused)
 

@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from logging import Logger
 from typing import TYPE_CHECKING, Any, Literal
@@ -147,7 +148,8 @@ class Application:
     def _lead(self, leadership: Leadership, monitoring: Monitoring) -> int:
         started, code, reason = None, EXIT_FAILED, ""
         try:
-            self._control.forget_refused_start()
+            with suppress(ControlError):  # it only informs
+                self._control.forget_refused_start()
             self._leave_unanswered()
             started = self._start(monitoring)
             leadership.guard(started.jvm_pid)

@@ -73,19 +73,18 @@ class Leadership:
         """When the status was written last, in UTC seconds."""
         self._control, self._lease, self._status, self._log = control, lease, status, log
         self._publish_logs = publish_logs
-        self._changed, self._over, self._logs_due = threading.Event(), threading.Event(), threading.Event()
+        self._changed, self._over = threading.Event(), threading.Event()
+        self._logs_due, self._shipped = threading.Event(), threading.Event()
         self._writing = threading.Lock()
         self._last_failure = ""
         self._fence: Fence | None = None
-        self._threads = (
-            threading.Thread(target=self._beat, name="heartbeat", daemon=True),
-            # The logs of many jobs are many requests: no renewal of the lease waits for them
-            threading.Thread(target=self._ship, name="logs", daemon=True),
-        )
+        self._heartbeat = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        # The logs of many jobs are many requests: no renewal of the lease waits for them
+        self._logs = threading.Thread(target=self._ship, name="logs", daemon=True)
 
     def start(self) -> None:
-        for thread in self._threads:
-            thread.start()
+        self._heartbeat.start()
+        self._logs.start()
 
     def guard(self, jvm_pid: int) -> None:
         """From now on this JVM ends when a lease in object storage is not renewed in time."""
@@ -136,14 +135,17 @@ class Leadership:
 
     def end(self) -> None:
         """Writes the last status and lets the next one in. Nothing is written to tables any more."""
-        self._over.set()
-        self._changed.set()
+        # The lease is renewed while the last logs are written
+        self._shipped.set()
         self._logs_due.set()
-        for thread in self._threads:
-            thread.join()
-        self.publish()
+        self._logs.join()
         if not self.lost.is_set():
             self._publish_logs()
+        self._over.set()
+        self._changed.set()
+        self._heartbeat.join()
+        self.publish()
+        if not self.lost.is_set():
             try:
                 self._control.release_lease(self._lease, now=moment())
             except ControlError as failure:
@@ -159,7 +161,9 @@ class Leadership:
             self._changed.wait(self._control.rhythm.beat)
 
     def _ship(self) -> None:
-        while not self._over.is_set() and not self.lost.is_set():
+        while True:
             self._logs_due.wait(self._control.rhythm.beat)
             self._logs_due.clear()
+            if self._shipped.is_set() or self.lost.is_set():
+                return
             self._publish_logs()

@@ -5,6 +5,7 @@ written there now is written with the next heartbeat; on its host everything is 
 import logging
 import os
 import threading
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 
@@ -72,7 +73,8 @@ class LogUpload:
         if len(text) >= CHUNK_BYTES:
             self._forget(chunk, len(text))
             chunk.number += 1
-            self._control.forget_log_chunks(name, chunk.number - KEPT)
+            with suppress(ControlError):  # the next full chunk removes them
+                self._control.forget_log_chunks(name, chunk.number - KEPT)
 
     def _forget(self, chunk: _Chunk, size: int) -> None:
         with self._guard:

@@ -131,3 +131,24 @@ def test_a_topic_that_is_adopted_is_marked_and_one_whose_setting_is_in_use_is_no
     assert "mark the topic" not in prod.run("plan").text, "what an operator has set stays"
     prod.applied()
     assert "setting flush.messages" in prod.run("drift").text
+
+
+def test_a_takeover_that_was_killed_after_the_mark_is_finished(prod: Project, dev: Project) -> None:
+    prod.declare('config = { "retention.ms" = 3600000 }')
+    prod.applied()
+    dev.declare('config = { "retention.ms" = 7200000 }', importing="takeover = true")
+    killed = flareiac(dev.root, "apply", "-auto-approve", FLAREIAC_KILL_AT="topic.taken-over")
+    assert killed.killed, killed.text
+    assert prod.blocked(), "the mark is there"
+    dev.applied()
+    assert dev.is_settled()
+
+
+def test_a_declared_flush_setting_takes_the_place_of_the_mark_and_gives_it_back(prod: Project) -> None:
+    prod.declare('config = { "flush.messages" = 10 }')
+    prod.applied()
+    assert prod.is_settled()
+    prod.declare("config = {}")
+    prod.applied()
+    assert prod.is_settled()
+    assert "carries no mark" not in " ".join(prod.run("plan").text.split())

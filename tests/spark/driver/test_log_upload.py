@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_spark.control import ControlDirectory
+from flareiac_spark.control import ControlDirectory, ControlError, Trouble
 from flareiac_spark.control.log_chunks import CHUNK_BYTES, KEPT
 from flareiac_spark.driver import logs
 from flareiac_spark.driver.log_lines import LogLines
@@ -117,3 +117,17 @@ def test_a_local_directory_has_its_files_alone(tmp_path: Path) -> None:
     log.info("second")
     assert reader.read().endswith("INFO second\n")
     assert [path.name for path in (tmp_path / "logs").iterdir()] == [f"{NAME}.log"]
+
+
+def test_old_chunks_that_cannot_be_removed_stop_no_log(
+    control: ControlDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_given: object) -> None:
+        raise ControlError(Trouble.UNREACHABLE, str(control.place), "it does not answer")
+
+    monkeypatch.setattr(ControlDirectory, "forget_log_chunks", refuse)
+    upload = LogUpload(control)
+    for number in range(3):
+        upload.add(NAME, f"{number}" * CHUNK_BYTES)
+        upload.flush()
+    assert control.log_chunks(NAME) == [1, 2, 3]
