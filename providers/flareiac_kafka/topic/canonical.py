@@ -34,17 +34,17 @@ def canonical(
     if why := name_trouble(name):
         diagnostics.error(codes.INVALID_TOPIC_NAME, why, attribute=("name",))
     on_destroy = written.pop("on_destroy") or "retain"
-    if is_mark(str((written.get("config") or {}).get(MARK_SETTING))):
-        why = (
-            f"This number of {MARK_SETTING} is the mark by which a topic shows the state that manages it. "
-            "Leave the setting out: FlareIaC sets it."
-        )
-        diagnostics.error(codes.MARK_DECLARED, why, attribute=("config",))
     definition = decode(
         TopicDefinition,
         {"kafka": connection, "name": name, "on_destroy": on_destroy, **written},
         decoded.address,
     )
+    if is_mark(definition.settings.get(MARK_SETTING, "")):
+        why = (
+            f"This number of {MARK_SETTING} is the mark by which a topic shows the state that manages it. "
+            "Leave the setting out: FlareIaC sets it."
+        )
+        diagnostics.error(codes.MARK_DECLARED, why, attribute=("config",))
     attributes: Attributes = encode(definition)
     return attributes
 
