@@ -89,7 +89,13 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         replace=options.replace,
         destroy=options.destroy,
         usages=by_subject,
-        settled=Settled(declared=references, types=inputs.types, project=inputs.project, usages=by_subject),
+        settled=Settled(
+            declared=references,
+            types=inputs.types,
+            project=inputs.project,
+            usages=by_subject,
+            imported=frozenset(item.to for item in inputs.desired.imports),
+        ),
     )
     proposed = _proposed(context, inputs, references, diagnostics)
     planned = _chosen(proposed, inputs, options, diagnostics)

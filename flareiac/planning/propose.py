@@ -161,22 +161,17 @@ def propose_again(
     }
 
 
-def _is_settled(context: Context, case: ResourceCase) -> bool:
+def _settled(context: Context, case: ResourceCase) -> PlannedResource | None:
+    """A resource about which no planner has to be asked; None for one that is planned."""
     address, desired, record = case.address, case.desired, case.record
-    return (
-        context.settled is not None
-        and desired is not None
-        and record is not None
-        and address not in context.replace
-        and address not in context.disturbances
-        and not any(item.to == address for item in context.desired.imports)
-        and context.settled.holds(address, desired, record, case.observed)
-    )
-
-
-def _unchanged(case: ResourceCase, desired: DesiredResource, record: ResourceRecord) -> PlannedResource:
+    if context.settled is None or desired is None or record is None:
+        return None
+    if address in context.replace or address in context.disturbances:
+        return None
+    if not context.settled.holds(address, desired, record, case.observed):
+        return None
     return PlannedResource(
-        address=case.address,
+        address=address,
         type=record.type,
         provider=desired.provider,
         proposal=Proposal(action=Action.NO_OP, planned=desired.attributes),
@@ -192,8 +187,8 @@ def _unchanged(case: ResourceCase, desired: DesiredResource, record: ResourceRec
 
 
 def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> PlannedResource:
-    if case.desired is not None and case.record is not None and _is_settled(context, case):
-        return _unchanged(case, case.desired, case.record)
+    if (settled := _settled(context, case)) is not None:
+        return settled
     request = _request(context, case)
     kind = context.types[case.desired.address.type if case.desired else _recorded(case).type]
     assert kind.planner is not None, f"{kind.name} is managed and has no planner"

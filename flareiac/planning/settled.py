@@ -30,6 +30,8 @@ class Settled:
     project: Project
     usages: Mapping[str, tuple[Usage, ...]]
     """By subject."""
+    imported: frozenset[str] = frozenset()
+    """The addresses of import blocks."""
     _connections: dict[tuple[str, ...], dict[str, Attributes]] = field(default_factory=dict)
 
     def holds(
@@ -39,6 +41,7 @@ class Settled:
         lifecycle = resource.lifecycle
         return (
             isinstance(observed, Present)
+            and address not in self.imported
             and not lifecycle.ignore_changes
             and record.user is None
             and record.schema_version == self.types[record.type].schema_version

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.takeover import takes_over, ways_out
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.metadata import Manager
 from flareiac_iceberg.format.spec import TableDefinition
@@ -38,23 +39,15 @@ def managed_elsewhere(
 ) -> tuple[Blocker, ...]:
     """A blocker where another state manages the table, and no import block takes it over."""
     other = other_manager(request, observed)
-    if not other or _takes_over(request):
+    if not other or takes_over(request):
         return ()
     name = table.import_id
-    taken = f'import {{\n  to = {request.address}\n  id = "{name}"\n  takeover = true\n}}'
     detail = f"{name} is managed by the state {other}, and this one is {request.project.lineage}."
     if request.recorded is None:
         why = "It belongs to another project, to another workspace, or to a state that was lost."
-        ways = (
-            "give the block another name, namespace or catalog",
-            f"to take it over, where nothing is applied from the other state any more:\n{taken}",
-        )
     else:
         why = "That state has taken it over."
-        ways = (
-            f"to leave it to that state: flareiac state rm {request.address}, and delete the block",
-            f"to take it back: flareiac state rm {request.address}, and then\n{taken}",
-        )
+    ways = ways_out(request, name, "give the block another name, namespace or catalog")
     return (blocker(codes.MANAGED_ELSEWHERE, f"{detail} {why}", ways),)
 
 
@@ -70,10 +63,5 @@ def taking_over(request: PlanRequest, observed: ObservedTable) -> Iterator[TakeO
     if manager is None or not own or not request.importing or manager.lineage == own:
         return
     other = other_manager(request, observed)
-    if not other or _takes_over(request):
+    if not other or takes_over(request):
         yield TakeOver(old=other, new=own)
-
-
-def _takes_over(request: PlanRequest) -> bool:
-    """An import block that stays after it was applied takes nothing back: two of them would take turns."""
-    return request.takeover and request.recorded is None

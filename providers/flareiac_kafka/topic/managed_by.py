@@ -14,6 +14,7 @@ from uuid import UUID
 
 from flareiac.sdk.changes import Blocker, Effect, Step, blocker
 from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.takeover import takes_over, ways_out
 from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import ConfigValue
 
@@ -80,25 +81,18 @@ def another_state(manager: str, lineage: str) -> str:
 def managed_elsewhere(request: PlanRequest, import_id: str, manager: str) -> tuple[Blocker, ...]:
     """A blocker where another state manages the topic, and no import block takes it over."""
     other = another_state(manager, request.project.lineage)
-    if not other or _takes_over(request):
+    if not other or takes_over(request):
         return ()
-    taken = f'import {{\n  to = {request.address}\n  id = "{import_id}"\n  takeover = true\n}}'
     detail = (
         f"The topic {import_id} is managed by the state whose lineage begins with {other}, and this one is "
         f"{request.project.lineage}."
     )
     if request.recorded is None:
         why = "It belongs to another project, to another workspace, or to a state that was lost."
-        ways = (
-            "read it or write to it by its name, without a topic block, or give the block another name",
-            f"to take it over, where nothing is applied from the other state any more:\n{taken}",
-        )
     else:
         why = "That state has taken it over."
-        ways = (
-            f"to leave it to that state: flareiac state rm {request.address}, and delete the block",
-            f"to take it back: flareiac state rm {request.address}, and then\n{taken}",
-        )
+    instead = "read it or write to it by its name, without a topic block, or give the block another name"
+    ways = ways_out(request, import_id, instead)
     return (blocker(codes.TOPIC_MANAGED_ELSEWHERE, f"{detail} {why}", ways),)
 
 
@@ -120,11 +114,6 @@ def marking(request: PlanRequest, manager: str, *, can_be_marked: bool) -> Itera
         text = f"take the topic over from the state whose lineage begins with {manager}"
         why = "That state refuses to change it from then on."
     yield Step(text=text, effect=Effect.METADATA, why=f"{why} Kafka shows the mark as {MARK_SETTING}.")
-
-
-def _takes_over(request: PlanRequest) -> bool:
-    """An import block that stays after it was applied takes nothing back: two of them would take turns."""
-    return request.takeover and request.recorded is None
 
 
 def _beginning(lineage: str) -> str | None:

@@ -9,6 +9,7 @@ from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Propo
 from flareiac.sdk.classify import classify
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
+from flareiac.sdk.takeover import takes_over, ways_out
 from flareiac_spark import codes
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.generation import steps
@@ -64,7 +65,7 @@ def _managed(request: PlanRequest, proposal: Proposal, location: str) -> Proposa
     other = _other_state(request)
     if not other:
         return proposal
-    if request.importing and request.takeover:
+    if takes_over(request):
         text = f"take the checkpoint over from the state {other}"
         why = "That state refuses to use it from then on."
         step = Step(text=text, effect=Effect.METADATA, why=why)
@@ -81,21 +82,13 @@ def _managed(request: PlanRequest, proposal: Proposal, location: str) -> Proposa
 
 
 def _managed_elsewhere(request: PlanRequest, location: str, other: str) -> Blocker:
-    taken = f'import {{\n  to = {request.address}\n  id = "{location}"\n  takeover = true\n}}'
     detail = f"The checkpoint in {location} is managed by the state {other}"
-    ways: tuple[str, ...]
     if request.recorded is None:
         why = f"{detail}: of another project, of another workspace, or one that was lost."
-        ways = (
-            "choose another location",
-            f"to take it over, where no job of the other state runs on it any more:\n{taken}",
-        )
     else:
         why = f"{detail}, which has taken it over."
-        ways = (
-            f"to leave it to that state: flareiac state rm {request.address}, and delete the block",
-            f"to take it back: flareiac state rm {request.address}, and then\n{taken}",
-        )
+    unused = "no job of the other state runs on it any more"
+    ways = ways_out(request, location, "choose another location", where=unused)
     return blocker(codes.CHECKPOINT_MANAGED_ELSEWHERE, why=why, ways_out=ways)
 
 
