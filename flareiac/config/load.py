@@ -487,16 +487,15 @@ def _instance(
     _fill_connections(evaluation, kind.schema, attributes, block, diagnostics)
     if _errors_since(diagnostics, before):
         return False
-    written = references(attributes)
-    bound = tuple(bound_places(str(address), attributes, str(evaluation.project.root)))
-    _resolve(evaluation, address, kind, attributes, needed, (block, decoded))
+    bound = len(evaluation.bound)
+    start = _resolve(evaluation, address, kind, attributes, needed, (block, decoded))
     if len(diagnostics) == before and _can_be_kept(evaluation, block, kind, needed):
         resource = evaluation.resources[str(address)]
         meaning = Meaning(
-            start=tuple(dict.fromkeys([*written, *_whole_blocks(evaluation, needed, written)])),
+            start=start,
             attributes=resource.attributes,
             dependencies=resource.dependencies,
-            bound=bound,
+            bound=tuple(evaluation.bound[bound:]),
             has_lifecycle=bool(block.body.blocks_of("lifecycle")),
         )
         evaluation.kept.add(block, str(address), kind.canonical, meaning)
@@ -685,8 +684,8 @@ def _resolve(
     attributes: Attributes,
     needed: Sequence[str],
     source: tuple[BlockNode, DecodedBody] | None,
-) -> None:
-    """Canonical attributes of one instance, with what it depends on."""
+) -> tuple[str, ...]:
+    """Canonical attributes of one instance, with what it depends on. Returns the addresses that it names."""
     diagnostics, text = evaluation.diagnostics, str(address)
     block, decoded = source or (None, None)
     found = Diagnostics()
@@ -721,6 +720,7 @@ def _resolve(
         history=there.history if there is not None else None,
         members=there.members if there is not None else {},
     )
+    return tuple(dict.fromkeys(start))
 
 
 def _data(

@@ -485,7 +485,7 @@ def _of_another_state(definition: TopicDefinition, found: Found) -> Diagnostic:
     return error(
         codes.TOPIC_MANAGED_ELSEWHERE,
         f"The topic {definition.import_id} is managed by another state since the plan was made (its mark is "
-        f"{found.manager or 'gone'}). Nothing was changed. Plan again.",
+        f"{found.manager}). Nothing was changed. Plan again.",
     )
 
 
