@@ -187,7 +187,7 @@ def held_up(
         running = [pool.submit(act, writer, 0)]
         assert is_asked.wait(60)
         running += [pool.submit(act, writer, number) for number in range(1, count + 1)]
-        while len(writer._queue) < count:
+        while len(writer._together._queue) < count:
             pass
         may_go.set()
         return [future.exception(60) for future in running]
