@@ -3,6 +3,7 @@
 import contextlib
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
+from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
 from flareiac_iceberg.catalogs.reader import tables_in
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import VARIABLES, KindLake
@@ -190,6 +192,30 @@ def test_another_programs_table_is_never_taken(lake: KindLake) -> None:
     outcome = lake.carry_out("table.orders", proposal)
     assert isinstance(outcome, NotApplied)
     assert [item.code for item in outcome.diagnostics] == ["FII040"]
+
+
+def test_of_tables_made_at_the_same_time_only_the_refused_ones_are_missing(lake: KindLake) -> None:
+    too_long = "x" * 300
+    wanted = {f"table.t{number}": f"t{number}" for number in range(12)} | {"table.long": too_long}
+    if not isinstance(lake.spec, PostgresCatalog):
+        del wanted["table.long"]
+    proposals = {
+        address: lake.plan(address, orders(lake, name=name, on_destroy=None))
+        for address, name in wanted.items()
+    }
+    other = lake.plan("table.other", orders(lake, name="t5"))
+    lake.carry_out("table.other", other)  # takes a name after the plan
+    requests = [lake.request(address, proposal) for address, proposal in proposals.items()]
+    with ThreadPoolExecutor(len(requests)) as pool:
+        outcomes = dict(zip(wanted, pool.map(lake.asked, requests), strict=True))
+    refused = {address for address, outcome in outcomes.items() if isinstance(outcome, NotApplied)}
+    assert refused == {"table.t5", "table.long"} & wanted.keys()
+    assert lake.names(lake.namespace) == sorted(f"t{number}" for number in range(12))
+    for address, outcome in outcomes.items():
+        if isinstance(outcome, Applied):
+            assert outcome.identity["uuid"] == str(
+                lake.table(f"{lake.namespace}.{wanted[address]}").metadata.table_uuid
+            )
 
 
 def test_a_table_gets_another_name_or_says_why_not(lake: KindLake) -> None:

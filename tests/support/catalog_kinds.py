@@ -8,15 +8,20 @@ from typing import Any, Final
 
 import pytest
 from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
+from sqlalchemy.engine import URL
 
 from flareiac.kernel.data import Reference
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.secrets import reference
 from flareiac_iceberg.catalogs.base import CatalogSpec
-from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.kinds import spec_of
+from flareiac_iceberg.catalogs.library_settings import library_settings
+from flareiac_iceberg.catalogs.library_writer import LibraryWriter
+from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
 from flareiac_iceberg.catalogs.reader import tables_in
+from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 from tests.iceberg.lake import CATALOG, Lake
 from tests.support.moto_server import KEYS, aws_keys, make_bucket, moto_server
 from tests.support.postgres import PASSWORD, postgres
@@ -52,11 +57,12 @@ class KindLake(Lake):
 
     @contextmanager
     def opened(self) -> Iterator[Catalog]:
-        connections = Connections()
+        """The catalog as Iceberg's own library opens it."""
+        catalog = _by_the_library(self.spec)
         try:
-            yield connections.get(self.spec, make=True).catalog
+            yield catalog
         finally:
-            connections.close()
+            catalog.close()
 
     def table(self, name: str) -> Table:
         with self.opened() as catalog:
@@ -64,6 +70,20 @@ class KindLake(Lake):
 
     def names(self, namespace: str) -> list[str]:
         return sorted(tables_in(self.spec, namespace))
+
+
+def _by_the_library(spec: CatalogSpec) -> Catalog:
+    files = library_settings(spec) | {"warehouse": spec.warehouse}
+    if isinstance(spec, SqliteCatalog):
+        spec.database.parent.mkdir(parents=True, exist_ok=True)
+        return SqlCatalog(spec.name, **files, uri=f"sqlite:///{spec.database}?timeout=15")
+    if isinstance(spec, PostgresCatalog):
+        place = URL.create("postgresql+psycopg2", spec.user, PASSWORD, spec.host, spec.port, spec.database)
+        return SqlCatalog(spec.name, **files, uri=place.render_as_string(hide_password=False))
+    writer = spec.writer()
+    assert isinstance(writer, LibraryWriter)
+    catalog: Catalog = writer.catalog
+    return catalog
 
 
 class Servers:

@@ -113,7 +113,7 @@ class CatalogSpec(ABC):
     def reader(self) -> "CatalogReader": ...
 
     @abstractmethod
-    def writer(self) -> "CatalogWriter[Any, Any]":
+    def writer(self) -> "CatalogWriter[Any]":
         """Opens it. Raises ``Failure``."""
 
     def recover(self) -> None:  # noqa: B027 - most kinds leave nothing half done

@@ -16,10 +16,10 @@ class Connections:
     """One writer for each declared catalog. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._open: dict[CatalogSpec, CatalogWriter[Any, Any]] = {}
+        self._open: dict[CatalogSpec, CatalogWriter[Any]] = {}
         self._lock = threading.Lock()
 
-    def get(self, spec: CatalogSpec, *, make: bool = False) -> "CatalogWriter[Any, Any]":
+    def get(self, spec: CatalogSpec, *, make: bool = False) -> "CatalogWriter[Any]":
         """The open catalog; the folder of its warehouse is made where it is missing. Raises ``Failure``.
 
         Only with ``make`` is a catalog made that is not there; else that is ``NoCatalog``.

@@ -52,6 +52,10 @@ class CatalogReader(Protocol):
         """The entries of a namespace by name."""
         ...
 
+    def table(self, namespace: str, name: str) -> Pointer | None:
+        """The entry of one table."""
+        ...
+
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
         """What is registered in the catalog's database, by catalog, namespace and name."""
         ...

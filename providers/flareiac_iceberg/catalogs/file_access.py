@@ -1,4 +1,5 @@
-"""Reads whole files of a warehouse, and tells which are there, without any Iceberg library.
+"""Reads, writes and deletes whole files of a warehouse, and tells which are there, without any Iceberg
+library.
 
 Touches the world; trouble is an ``OSError``.
 """
@@ -29,6 +30,32 @@ def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
     with _s3_told():
         content: bytes = _of(catalog).get_object(Bucket=bucket, Key=key)["Body"].read()
     return content
+
+
+def write_file(location: str, content: bytes, catalog: CatalogSpec) -> None:
+    """Writes a file that is not there yet. Raises as ``read_file`` does."""
+    path = local_path(location)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(content)
+        return
+    bucket, key = _in_s3(location)
+    with _s3_told():
+        _of(catalog).put_object(Bucket=bucket, Key=key, Body=content)
+
+
+def delete_file(location: str, catalog: CatalogSpec) -> None:
+    """Deletes a file; one of a local folder that is gone is a ``FileNotFoundError``. Raises as ``read_file``
+    does.
+    """
+    path = local_path(location)
+    if path is not None:
+        path.unlink()
+        return
+    bucket, key = _in_s3(location)
+    with _s3_told():
+        _of(catalog).delete_object(Bucket=bucket, Key=key)
 
 
 def is_there(location: str, catalog: CatalogSpec) -> bool:
@@ -62,7 +89,7 @@ def _in_s3(location: str) -> tuple[str, str]:
     scheme, _, rest = location.partition("://")
     bucket, _, key = rest.partition("/")
     if scheme not in ("s3", "s3a", "s3n") or not key:
-        raise OSError(errno.EINVAL, "files outside of local or mounted folders and of S3 cannot be read yet")
+        raise OSError(errno.EINVAL, "only files in local or mounted folders and in S3 are supported yet")
     return bucket, key
 
 

@@ -4,8 +4,8 @@ moved it before.
 Touches the world. Because the entry must still name the very file that a change was computed from, no one's
 commit in between is overwritten: not even of properties, for which Iceberg has no requirement.
 
-Iceberg's library for Python writes no metadata of version 3 and makes no table with branches, so the first
-metadata that it would write is completed as JSON before the catalog gets an entry for it.
+The files are written here: Iceberg's library for Python writes no metadata of version 3 and makes no table
+with branches.
 """
 
 import gzip
@@ -15,33 +15,27 @@ import time
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final, TypeVar
-
-from pyiceberg.catalog import MetastoreCatalog
-from pyiceberg.io import FileIO
-from pyiceberg.partitioning import PartitionSpec
-from pyiceberg.schema import Schema
-from pyiceberg.table.locations import load_location_provider
-from pyiceberg.table.metadata import new_table_metadata
-from pyiceberg.table.sorting import SortOrder
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
-from flareiac_iceberg.catalogs.outcomes import Conflict
+from flareiac_iceberg.catalogs.file_access import delete_file, write_file
+from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
 from flareiac_iceberg.catalogs.requests import Definition, TableCommit
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.catalogs.writer import CatalogWriter, Missing
 from flareiac_iceberg.format.layout import layout_errors
-from flareiac_iceberg.format.metadata import parse_metadata
+from flareiac_iceberg.format.metadata import TableFile, parse_metadata
 from flareiac_iceberg.format.metadata_update import completed, updated
+from flareiac_iceberg.format.new_metadata import new_metadata
 
 _VERSION: Final = re.compile(r"(?:.*/)?v?(\d+)[^/]*$")
 _DELETE_OLD: Final = "write.metadata.delete-after-commit.enabled"
 S = TypeVar("S", bound=CatalogSpec)
-M = TypeVar("M", bound=MetastoreCatalog)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +49,12 @@ class Entry:
     metadata: Attributes
 
 
-class PointerWriter(CatalogWriter[S, M]):
-    """Writes metadata files itself; a kind makes the entry of a table and moves it."""
+class PointerWriter(CatalogWriter[S]):
+    """Writes metadata files; a kind makes the entry of a table and moves it."""
 
     @abstractmethod
     def enter(self, entry: Entry) -> None:
-        """Makes the entry of a new table. Raises what the library raises."""
+        """Makes the entry of a new table. Raises ``Exists``, or what ``errors`` turns."""
 
     @abstractmethod
     def move(self, entry: Entry, old: str) -> bool:
@@ -68,23 +62,32 @@ class PointerWriter(CatalogWriter[S, M]):
         changed meanwhile.
         """
 
-    def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
-        version = min(what.version, 2)
-        place = self.catalog._resolve_table_location(location, target.namespace, target.name)
-        first = new_table_metadata(
-            Schema.model_validate(what.schema),
-            PartitionSpec.model_validate(what.spec),
-            SortOrder.model_validate(what.order),
-            place,
-            what.properties | {"format-version": str(version)},
+    @abstractmethod
+    def default_location(self, target: Target) -> str:
+        """Where a table of a namespace that exists is, if no one says where."""
+
+    def _create(
+        self, target: Target, what: Definition, location: str | None, missing: Missing
+    ) -> TableFile | None:
+        now = int(time.time() * 1000)
+        metadata = new_metadata(
+            what.version,
+            (what.schema, what.spec, what.order),
+            what.properties,
+            table_uuid=str(uuid.uuid4()),
+            location=(location or self.default_location(target)).rstrip("/"),
+            now=now,
         )
-        metadata: Attributes = json.loads(first.model_dump_json())
-        updates = missing(metadata)
-        if updates:
-            metadata = completed(metadata, updates, int(time.time() * 1000))
-        new = load_location_provider(place, what.properties).new_table_metadata_file_location()
-        write_metadata(self.file_io(metadata, new), new, metadata)
-        self.enter(Entry(target=target, location=new, metadata=metadata))
+        if what.needs_updates:
+            metadata = completed(metadata, missing(metadata), now)
+        new = _location(0, metadata)
+        self._write(new, metadata)
+        try:
+            self.enter(Entry(target=target, location=new, metadata=metadata))
+        except Exists:
+            self._delete([new])
+            raise
+        return TableFile(new, metadata)
 
     def commit(self, target: Target, change: TableCommit) -> None:
         with self.errors():
@@ -96,33 +99,38 @@ class PointerWriter(CatalogWriter[S, M]):
     ) -> bool:
         """Whether the table stands at the new metadata; False if another commit came first.
 
-        Raises what the library raises, and ``Failure`` where no one could load the table afterwards.
+        Raises what ``errors`` turns, and ``Failure`` where no one could load the table afterwards.
         """
         after = updated(metadata, updates, location, int(time.time() * 1000))
         broken = sorted(_flaws(after, location) - _flaws(metadata, location))
         if broken:
             raise Failure(_not_committed(target, broken))
         new = _next_location(location, after)
-        io = self.file_io(after, new)
-        try:
-            write_metadata(io, new, after)
-        except OSError:
-            _delete(io, [new])
-            raise
+        self._write(new, after)
         if not self.move(Entry(target=target, location=new, metadata=after), location):
-            _delete(io, [new])
+            self._delete([new])
             return False
         if (after["properties"].get(_DELETE_OLD) or "").lower() == "true":
             kept = {item["metadata-file"] for item in after["metadata-log"]}
-            _delete(
-                io,
-                [
-                    item["metadata-file"]
-                    for item in metadata.get("metadata-log") or ()
-                    if item["metadata-file"] not in kept
-                ],
+            self._delete(
+                item["metadata-file"]
+                for item in metadata.get("metadata-log") or ()
+                if item["metadata-file"] not in kept
             )
         return True
+
+    def _write(self, location: str, metadata: Attributes) -> None:
+        try:
+            write_metadata(location, metadata, self.spec)
+        except OSError:
+            self._delete([location])
+            raise
+
+    def _delete(self, locations: Iterable[str]) -> None:
+        """Removes files that nothing names any more; one that stays harms no one."""
+        for location in locations:
+            with suppress(OSError):
+                delete_file(location, self.spec)
 
 
 def _flaws(metadata: Attributes, location: str) -> set[str]:
@@ -149,7 +157,10 @@ def _not_committed(target: Target, broken: list[str]) -> Diagnostic:
 
 def _next_location(location: str, metadata: Attributes) -> str:
     found = _VERSION.fullmatch(location)
-    number = int(found[1]) + 1 if found else 0
+    return _location(int(found[1]) + 1 if found else 0, metadata)
+
+
+def _location(number: int, metadata: Attributes) -> str:
     properties = metadata["properties"]
     folder = (properties.get("write.metadata.path") or f"{metadata['location'].rstrip('/')}/metadata").rstrip(
         "/"
@@ -158,17 +169,8 @@ def _next_location(location: str, metadata: Attributes) -> str:
     return f"{folder}/{number:05d}-{uuid.uuid4()}{packed}.metadata.json"
 
 
-def write_metadata(io: FileIO, location: str, metadata: Attributes) -> None:
-    """Writes a metadata file. Raises what the storage's client raises."""
+def write_metadata(location: str, metadata: Attributes, spec: CatalogSpec) -> None:
+    """Writes a metadata file. Raises as ``write_file`` does."""
     content = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
-    with io.new_output(location).create() as stream:
-        stream.write(gzip.compress(content) if location.endswith(".gz.metadata.json") else content)
-
-
-def _delete(io: FileIO, locations: Iterable[str]) -> None:
-    """Removes files that nothing names any more; one that stays harms no one."""
-    for location in locations:
-        try:
-            io.delete(location)
-        except OSError:
-            continue
+    packed = gzip.compress(content) if location.endswith(".gz.metadata.json") else content
+    write_file(location, packed, spec)

@@ -14,6 +14,13 @@ def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer]:
     return catalog.reader().tables(namespace)
 
 
+def table_in(catalog: CatalogSpec, namespace: str, name: str) -> Pointer | None:
+    """The entry of one table, by a question that takes as long however many there are. Raises as
+    ``tables_in`` does.
+    """
+    return catalog.reader().table(namespace, name)
+
+
 def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
     """What is registered in the catalog's database, by catalog, namespace and name. Raises as ``tables_in``
     does.

@@ -4,12 +4,13 @@ query.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from flareiac.kernel.data import Data
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, no_catalog
 
+_IN_NAMESPACE: Final = "SELECT * FROM iceberg_tables WHERE catalog_name = {0} AND table_namespace = {0}"
 S = TypeVar("S", bound=CatalogSpec)
 
 
@@ -29,12 +30,13 @@ class SqlReader(ABC, Generic[S]):
         """
 
     def tables(self, namespace: str) -> Mapping[str, Pointer]:
-        statement = "SELECT * FROM iceberg_tables WHERE catalog_name = {0} AND table_namespace = {0}"
-        rows = self._tables(statement.format(self.placeholder), self.catalog.name, namespace)
-        return {
-            row["table_name"]: Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW")
-            for row in rows
-        }
+        rows = self._tables(_IN_NAMESPACE.format(self.placeholder), self.catalog.name, namespace)
+        return {row["table_name"]: _pointer(row) for row in rows}
+
+    def table(self, namespace: str, name: str) -> Pointer | None:
+        statement = f"{_IN_NAMESPACE} AND table_name = {{0}}".format(self.placeholder)
+        rows = self._tables(statement, self.catalog.name, namespace, name)
+        return _pointer(rows[0]) if rows else None
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
         found: dict[tuple[str, ...], Registered] = {}
@@ -59,3 +61,7 @@ class SqlReader(ABC, Generic[S]):
         if rows is None:
             raise no_catalog(self.catalog, "it has no table iceberg_tables")
         return rows
+
+
+def _pointer(row: Mapping[str, Data]) -> Pointer:
+    return Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW")

@@ -49,6 +49,13 @@ def completed(metadata: Attributes, updates: Iterable[Attributes], now: int) -> 
     return after
 
 
+def last_partition_id(specs: Iterable[Attributes]) -> int:
+    """The highest id that a field of these partition specs has."""
+    return max(
+        (item["field-id"] for spec in specs for item in spec["fields"]), default=FIRST_PARTITION_ID - 1
+    )
+
+
 def previous_versions(metadata: Attributes) -> int:
     """How many earlier metadata files a table remembers."""
     try:
@@ -65,8 +72,7 @@ def _complete(metadata: Attributes) -> Attributes:
     if "partition-specs" not in metadata:
         metadata["partition-specs"], metadata["default-spec-id"] = partition_specs_of(metadata), 0
     if metadata.get("last-partition-id") is None:
-        ids = [item["field-id"] for spec in metadata["partition-specs"] for item in spec["fields"]]
-        metadata["last-partition-id"] = max(ids, default=FIRST_PARTITION_ID - 1)
+        metadata["last-partition-id"] = last_partition_id(metadata["partition-specs"])
     if not metadata.get("sort-orders"):
         metadata["sort-orders"], metadata["default-sort-order-id"] = [sort_order_of(metadata)], 0
     head = current(metadata)
@@ -91,7 +97,7 @@ def _apply(metadata: Attributes, update: Attributes, now: int) -> None:  # one c
         case "add-spec":
             metadata["partition-specs"].append(update["spec"])
             metadata["last-partition-id"] = max(
-                [metadata["last-partition-id"], *(item["field-id"] for item in update["spec"]["fields"])]
+                metadata["last-partition-id"], last_partition_id([update["spec"]])
             )
         case "set-default-spec":
             metadata["default-spec-id"] = update["spec-id"]

@@ -12,7 +12,7 @@ from flareiac.sdk.maintenance import MeasureRequest
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.metadata_files import load, load_entry
-from flareiac_iceberg.catalogs.reader import tables_in
+from flareiac_iceberg.catalogs.reader import table_in
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import comparable
@@ -73,11 +73,11 @@ def _metadata(target: Target, observed: str) -> tuple[str, Attributes]:
         try:
             return observed, load(observed, target.catalog)
         except Failure:
-            pointer = tables_in(target.catalog, target.namespace).get(target.name)
+            pointer = table_in(target.catalog, target.namespace, target.name)
             if pointer is None or pointer.location == observed:
                 raise
             return load_entry(pointer, target.catalog)
-    pointer = tables_in(target.catalog, target.namespace).get(target.name)
+    pointer = table_in(target.catalog, target.namespace, target.name)
     return (
         load_entry(pointer, target.catalog)
         if pointer is not None

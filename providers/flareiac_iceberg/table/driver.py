@@ -30,7 +30,7 @@ from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
-from flareiac_iceberg.catalogs.reader import tables_in
+from flareiac_iceberg.catalogs.reader import table_in
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import identity_of
@@ -220,12 +220,11 @@ class TableDriver:
         """
         if shares_files(found.properties):
             raise Failure(not_purged(target.full_name))
-        writer = self._writer(target)
         if target.catalog.is_server:
             return tuple  # the server does it
-        return partial(delete, writer.file_io(found.metadata, found.location), files_of(target, *found))
+        return partial(delete, files_of(target, *found), target.catalog)
 
-    def _writer(self, target: Target) -> "CatalogWriter[Any, Any]":
+    def _writer(self, target: Target) -> "CatalogWriter[Any]":
         return self._connections.get(target.catalog)
 
     def _is_gone(self, target: Target, recorded: Recorded) -> bool:
@@ -408,10 +407,12 @@ class TableDriver:
         place = None if location is None else absolute_location(location, self._project.root) or location
         try:
             what, missing = definition(order.planned, key), partial(self._missing, order)
-            self._writer(target).create(target, what, place, key, missing)
+            made = self._writer(target).create(target, what, place, key, missing)
             message = f"created {target.full_name}"
         except Exists:
-            message = f"{target.full_name} had been created by this operation before"
+            made, message = None, f"{target.full_name} had been created by this operation before"
+        if made is not None:
+            return _applied(order.change.planned, made, message)
         found = self._metadata(target)
         if found is None or created_by(found.metadata) != key:
             return NotApplied(diagnostics=(_moved(target, "a table of this name has appeared"),))
@@ -532,7 +533,7 @@ class TableDriver:
         """The location and content of the current metadata, or None if there is no such table. Raises
         ``Failure``, ``NoCatalog`` where there is no catalog.
         """
-        pointer = tables_in(target.catalog, target.namespace).get(target.name)
+        pointer = table_in(target.catalog, target.namespace, target.name)
         return None if pointer is None else load_entry(pointer, target.catalog)
 
 

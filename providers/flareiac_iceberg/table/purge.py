@@ -5,11 +5,13 @@ They are listed before the table leaves its catalog: afterwards no one could fin
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Protocol
+from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
+from flareiac_iceberg.catalogs.file_access import delete_file
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.manifests import Manifest, read_entries, read_list
 from flareiac_iceberg.maintenance.read import reader_of
@@ -55,22 +57,16 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
     return tuple(dict.fromkeys(found))
 
 
-class Deletes(Protocol):
-    """Access to a table's files."""
-
-    def delete(self, location: str) -> None: ...
-
-
-def delete(io: Deletes, files: Sequence[str]) -> tuple[str, ...]:
+def delete(files: Sequence[str], catalog: CatalogSpec) -> tuple[str, ...]:
     """Deletes files; tells of those that stay, if any do. One that is gone already is fine."""
 
     def why_not(file: str) -> str | None:
         try:
-            io.delete(file)
+            delete_file(file, catalog)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as trouble:
-            return " ".join(str(trouble).split()) or type(trouble).__name__
+        except OSError as trouble:
+            return trouble.strerror or str(trouble)
         return None
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:

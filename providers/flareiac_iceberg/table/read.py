@@ -16,7 +16,7 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import Absence, without_catalog
 from flareiac_iceberg.catalogs.entries import NoCatalog, Pointer
 from flareiac_iceberg.catalogs.metadata_files import load_entry
-from flareiac_iceberg.catalogs.reader import tables_in
+from flareiac_iceberg.catalogs.reader import table_in, tables_in
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.metadata import TableFile, managed_by
@@ -134,7 +134,7 @@ def observe_moving(request: ReadRequest, found: Observation) -> Observation:
     if recorded is None or desired is None or not _moves(request):
         return found
     target = target_of(desired, request.references)
-    pointer = tables_in(target.catalog, target.namespace).get(target.name)
+    pointer = table_in(target.catalog, target.namespace, target.name)
     if isinstance(found, Present):
         return replace(found, facts=replace(observed_table(found).facts, taken=pointer is not None))
     if isinstance(found, Missing) and pointer is not None and not pointer.is_view:

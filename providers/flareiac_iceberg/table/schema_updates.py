@@ -108,8 +108,13 @@ class SchemaDraft:
         self._holder(path)[self._slot(path)] = self.json_type(parse(kind)[0])
 
     def add(self, change: AddColumn) -> None:
-        self.last_id += 1
-        field: Attributes = {"id": self.last_id, "name": leaf(change.path), "required": change.required}
+        line = self.siblings(parent_of(change.path))
+        field = self.field_of(self._fresh(), change)
+        line.insert(len(line) if change.after is None else self._position(line, change.after), field)
+
+    def field_of(self, field_id: int, change: AddColumn) -> Attributes:
+        """A column's JSON; what is in it gets fresh ids."""
+        field: Attributes = {"id": field_id, "name": leaf(change.path), "required": change.required}
         field["type"] = self.json_type(parse(change.type)[0])
         if change.comment:
             field["doc"] = change.comment
@@ -118,8 +123,7 @@ class SchemaDraft:
             # for null and leaves out the
             # rows that read as the default (measured). So rows that are there read null, whatever the filter.
             field["write-default"] = change.default
-        line = self.siblings(parent_of(change.path))
-        line.insert(len(line) if change.after is None else self._position(line, change.after), field)
+        return field
 
     def move(self, change: MoveColumn) -> None:
         line = self.siblings(parent_of(change.path))
@@ -185,10 +189,15 @@ def iceberg_name(name: str) -> str:
 
 
 def new_schema(fields: Iterable[tuple[str, str, bool, str | None]], identifier: Iterable[str]) -> Attributes:
-    """A schema for a new table: name, type text, whether it is required, comment."""
-    draft = SchemaDraft({"fields": []}, 0)
-    for name, kind, required, comment in fields:
-        draft.add(AddColumn(path=name, type=kind, required=required, comment=comment, after=None))
+    """A schema for a new table: name, type text, whether it is required, comment. The columns have the first
+    ids and what is in them the later ones, as every writer of Iceberg gives them.
+    """
+    columns = [
+        AddColumn(path=name, type=kind, required=required, comment=comment, after=None)
+        for name, kind, required, comment in fields
+    ]
+    draft = SchemaDraft({"fields": []}, len(columns))
+    draft.fields = [draft.field_of(number, column) for number, column in enumerate(columns, start=1)]
     return _schema(draft, draft.ids(), identifier, 0)
 
 

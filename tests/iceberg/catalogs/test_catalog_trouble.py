@@ -8,13 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg2
 import pytest
 
 from flareiac.kernel.data import Reference
-from flareiac.sdk.results import Missing, NotApplied, Observation, Present, Unreadable
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Present, Unreadable
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.kinds import spec_of
+from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
 from flareiac_iceberg.catalogs.rest.reader import server as rest_server_of
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.table.undrop import refuse_elsewhere
@@ -406,6 +409,53 @@ def test_a_server_that_ends_in_between_changes_nothing(tmp_path: Path, servers: 
     server.run("ALTER DATABASE ending ALLOW_CONNECTIONS true")
     lake.carry_out("table.t", proposal)
     assert {item.name for item in lake.table("n.t").schema().fields} == {"id", "n"}
+    lake.close()
+
+
+class _LostAtCommit:
+    """A connection that ends when a commit is asked for: the server has made it, or has not."""
+
+    def __init__(self, real: Any, made: bool) -> None:
+        self.real, self.made, self.closed = real, made, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def commit(self) -> None:
+        if self.made:
+            self.real.commit()
+        self.real.close()
+        self.closed = 2
+        raise psycopg2.OperationalError("server closed the connection unexpectedly")
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_connection_that_is_lost_at_a_commit_is_found_out(
+    tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch, made: bool
+) -> None:
+    lake = on_postgres(tmp_path, servers.postgres().create(f"lost_{made}".lower()))
+    lake.apply("table.t", BODY)
+    wider = BODY | {"column": columns(id="long", n="int")}
+    proposal = lake.plan("table.t", wider)
+    connect, pending = PostgresWriter.connect, [True]
+
+    def losing(writer: PostgresWriter) -> Any:
+        found = connect(writer)
+        if not pending:
+            return found
+        pending.clear()
+        return _LostAtCommit(found, made)
+
+    monkeypatch.setattr(PostgresWriter, "connect", losing)
+    driver = lake.session.driver("table")
+    request = lake.request("table.t", proposal)
+    with pytest.raises(Failure) as raised:
+        driver.apply(request)
+    assert [item.code for item in raised.value.diagnostics] == ["FII113"]
+    assert isinstance(lake.settle("table.t", request), Applied) is made
+    lake.carry_out("table.t", proposal)
+    assert {item.name for item in lake.table("n.t").schema().fields} == {"id", "n"}
+    assert len(lake.table("n.t").metadata.metadata_log) == 1
     lake.close()
 
 

@@ -5,6 +5,7 @@ somebody else's.
 from typing import Any
 
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import BadRequestError
 from pyiceberg.schema import Schema
 from pyiceberg.table.refs import SnapshotRef
@@ -92,9 +93,16 @@ def test_a_branch_of_a_new_table_starts_empty_and_can_be_written(lake: Lake) -> 
     assert lake.table("n.t").scan(snapshot_id=refs(lake)["audit"].snapshot_id).to_arrow().num_rows == 0
 
 
+def _by_the_library(writer: SqliteWriter) -> SqlCatalog:
+    return SqlCatalog(
+        writer.spec.name, uri=f"sqlite:///{writer.spec.database}", warehouse=writer.spec.warehouse
+    )
+
+
 def as_a_server_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """New tables are made by the calls that a REST server gets."""
     monkeypatch.setattr(SqliteWriter, "_create", RestWriter._create)
+    monkeypatch.setattr(SqliteWriter, "catalog", property(_by_the_library), raising=False)
     monkeypatch.setattr(SqliteWriter, "_commit_staged", RestWriter._commit_staged, raising=False)
 
 

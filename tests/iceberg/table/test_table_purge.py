@@ -11,6 +11,8 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.results import Applied, NotApplied
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
+from flareiac_iceberg.catalogs.file_access import delete_file
 from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 from tests.iceberg.lake import Lake, columns
 
@@ -86,17 +88,13 @@ def test_when_not_all_files_can_be_found_none_is_deleted(
 
 
 def test_files_that_stay_are_told(made: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyiceberg.io.pyarrow import PyArrowFileIO
-
-    delete = PyArrowFileIO.delete
-
-    def closed(io: PyArrowFileIO, location: str) -> None:
+    def closed(location: str, catalog: CatalogSpec) -> None:
         if location.endswith(".parquet"):
             raise PermissionError(13, "Permission denied")
-        delete(io, location)
+        delete_file(location, catalog)
 
     planned = made.plan("table.t", None)
-    monkeypatch.setattr(PyArrowFileIO, "delete", closed)
+    monkeypatch.setattr("flareiac_iceberg.table.purge.delete_file", closed)
     outcome = made.carry_out("table.t", planned)
     assert isinstance(outcome, Applied)
     assert not outcome.revivable

@@ -1,5 +1,6 @@
 """The tables and namespaces of AWS Glue, a few pages each, within bounded time. Reads only."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -28,14 +29,20 @@ class GlueReader:
         """The Iceberg tables of a database; what is no Iceberg table takes its name as a view does. Raises
         ``Failure``.
         """
+        return self._found(namespace)
+
+    def table(self, namespace: str, name: str) -> Pointer | None:
+        """The entry of one table, by the same permission as the list of all. Raises ``Failure``."""
+        return self._found(namespace, Expression=re.escape(name)).get(name)
+
+    def _found(self, namespace: str, **filtered: str) -> Mapping[str, Pointer]:
         check_name(self._catalog, namespace)
         with reading_errors(self._catalog):
             client = glue_client(self._catalog)
             try:
-                found = {item["Name"]: _pointer(item) for item in _tables(client, namespace)}
+                return {item["Name"]: _pointer(item) for item in _tables(client, namespace, **filtered)}
             except client.exceptions.EntityNotFoundException:
                 return {}
-        return found
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
         """Where every table of the account and region has files, also one of another format. Raises
@@ -79,8 +86,8 @@ class GlueReader:
         return {**(found.get("Parameters") or {}), **{key: value for key, value in own.items() if value}}
 
 
-def _tables(client: Any, database: str) -> Iterator[Mapping[str, Any]]:
-    for page in client.get_paginator("get_tables").paginate(DatabaseName=database):
+def _tables(client: Any, database: str, **filtered: str) -> Iterator[Mapping[str, Any]]:
+    for page in client.get_paginator("get_tables").paginate(DatabaseName=database, **filtered):
         yield from page["TableList"]
 
 

@@ -10,24 +10,28 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 from pyiceberg.catalog.glue import GlueCatalog as Client
 from pyiceberg.catalog.glue import _construct_table_input
-from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table.metadata import TableMetadataUtil
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.secrets import said
 from flareiac_iceberg.catalogs.glue.reader import glue_client
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
+from flareiac_iceberg.catalogs.library_settings import library_settings
+from flareiac_iceberg.catalogs.library_writer import LibraryWriter, arguments
+from flareiac_iceberg.catalogs.outcomes import Exists
 from flareiac_iceberg.catalogs.pointer_writer import Entry, PointerWriter
 from flareiac_iceberg.catalogs.requests import Definition
 from flareiac_iceberg.catalogs.target import Target
-from flareiac_iceberg.catalogs.writer import Missing, arguments
+from flareiac_iceberg.catalogs.writer import Missing
+from flareiac_iceberg.format.metadata import TableFile
 
 
-class GlueWriter(PointerWriter[GlueCatalog, Client]):
+class GlueWriter(PointerWriter[GlueCatalog], LibraryWriter[GlueCatalog, Client]):
     """Glue itself refuses an update of a version that is no longer the current one."""
 
-    def open(self) -> Client:
-        settings = self.file_settings() | {"warehouse": self.spec.warehouse}
+    def open_library(self) -> Client:
+        settings = library_settings(self.spec) | {"warehouse": self.spec.warehouse}
         return Client(self.spec.name, client=glue_client(self.spec), **settings)
 
     @contextmanager
@@ -45,16 +49,25 @@ class GlueWriter(PointerWriter[GlueCatalog, Client]):
         except OSError as trouble:
             raise Failure(self.trouble(trouble.strerror or str(trouble), known=True)) from trouble
 
-    def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
+    def _create(
+        self, target: Target, what: Definition, location: str | None, missing: Missing
+    ) -> TableFile | None:
+        if not self.catalog._is_s3tables_database(target.namespace):
+            return super()._create(target, what, location, missing)
         # S3 Tables choose a table's location when they make it
-        if self.catalog._is_s3tables_database(target.namespace):
+        with _taken(target):
             self.catalog.create_table(*arguments(target, what, location, min(what.version, 2)))
-        else:
-            super()._create(target, what, location, missing)
+        return None
+
+    def default_location(self, target: Target) -> str:
+        """See ``PointerWriter``."""
+        return str(self.catalog._resolve_table_location(None, target.namespace, target.name))
 
     def enter(self, entry: Entry) -> None:
+        """See ``PointerWriter``."""
         target = entry.target
-        self.catalog._create_glue_table(target.namespace, target.name, _described(entry))
+        with _taken(target):
+            self.catalog._create_glue_table(target.namespace, target.name, _described(entry))
 
     def move(self, entry: Entry, old: str) -> bool:
         target = entry.target
@@ -68,6 +81,14 @@ class GlueWriter(PointerWriter[GlueCatalog, Client]):
         except (CommitFailedException, NoSuchTableError):
             return False
         return True
+
+
+@contextmanager
+def _taken(target: Target) -> Iterator[None]:
+    try:
+        yield
+    except TableAlreadyExistsError as taken:
+        raise Exists(target.full_name) from taken
 
 
 def _described(entry: Entry, *before: Any) -> Any:

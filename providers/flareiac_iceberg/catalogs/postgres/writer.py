@@ -1,6 +1,10 @@
 """Writes to a catalog in a PostgreSQL database. Touches the world."""
 
-from sqlalchemy.engine import URL
+import threading
+from typing import Any, ClassVar
+
+import psycopg2
+from psycopg2.errors import UndefinedTable
 
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS
 from flareiac_iceberg.catalogs.postgres.reader import connection_arguments
@@ -9,23 +13,50 @@ from flareiac_iceberg.catalogs.sql_writer import SqlWriter
 
 
 class PostgresWriter(SqlWriter[PostgresCatalog]):
-    """Statements and locks are waited for within bounds."""
+    """Statements and locks are waited for within bounds. Connections are used again."""
 
-    def connection(self) -> dict[str, str]:
-        # A connection of the pool may have ended since it was used last.
-        return {"uri": self._uri(), "pool_pre_ping": "true"}
+    placeholder: ClassVar = "%s"
+    database_error: ClassVar = psycopg2.Error
+    integrity_error: ClassVar = psycopg2.IntegrityError
 
-    def _uri(self) -> str:
-        known = connection_arguments(self.spec)
-        place = {name: known.pop(name, None) for name in ("host", "port", "dbname")}
-        # Not before the host: without a user, who is then the one of the environment, it would be left out.
-        bound = {
-            "options": f"-c statement_timeout={1000 * ANSWER_SECONDS} -c lock_timeout={1000 * ANSWER_SECONDS}"
-        }
-        return URL.create(
-            "postgresql+psycopg2",
-            host=place["host"],
-            port=int(place["port"] or 5432),
-            database=place["dbname"],
-            query=known | bound,
-        ).render_as_string(hide_password=False)
+    def __init__(self, spec: PostgresCatalog) -> None:
+        self._idle: list[Any] = []
+        self._lock = threading.Lock()
+        super().__init__(spec)
+
+    def connect(self) -> Any:
+        """One that has been idle may have ended since; that is found out first."""
+        while (known := self._take()) is not None:
+            try:
+                known.cursor().execute("SELECT 1")
+            except psycopg2.Error:
+                known.close()
+            else:
+                return known
+        options = f"-c statement_timeout={1000 * ANSWER_SECONDS} -c lock_timeout={1000 * ANSWER_SECONDS}"
+        return psycopg2.connect(**connection_arguments(self.spec), options=options)
+
+    def release(self, connection: Any) -> None:
+        """Keeps it for the next one."""
+        with self._lock:
+            self._idle.append(connection)
+
+    def begin(self, connection: Any) -> None:
+        """The driver does so with the first statement."""
+
+    def is_lost(self, connection: Any) -> bool:
+        """See ``SqlWriter``."""
+        return bool(connection.closed)
+
+    def is_missing(self, trouble: Exception) -> bool:
+        """See ``SqlWriter``."""
+        return isinstance(trouble, UndefinedTable)
+
+    def close(self) -> None:
+        """Closes what is idle."""
+        while (known := self._take()) is not None:
+            known.close()
+
+    def _take(self) -> Any | None:
+        with self._lock:
+            return self._idle.pop() if self._idle else None

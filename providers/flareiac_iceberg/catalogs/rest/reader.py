@@ -92,6 +92,10 @@ class RestReader:
     def tables(self, namespace: str) -> Mapping[str, Pointer]:
         return Entries(self._catalog, namespace)
 
+    def table(self, namespace: str, name: str) -> Pointer | None:
+        """The entry of one table. Raises ``Failure``."""
+        return self.tables(namespace).get(name)
+
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
         """All tables of a server; each is asked for by its name. Raises ``Failure``."""
         found: dict[tuple[str, ...], Registered] = {}

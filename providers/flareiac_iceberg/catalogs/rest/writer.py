@@ -20,11 +20,13 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.secrets import resolve, said
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, present
-from flareiac_iceberg.catalogs.outcomes import Conflict
+from flareiac_iceberg.catalogs.library_settings import library_settings
+from flareiac_iceberg.catalogs.library_writer import LibraryWriter, arguments, identifier
+from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
 from flareiac_iceberg.catalogs.requests import Definition, TableCommit
 from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 from flareiac_iceberg.catalogs.target import Target
-from flareiac_iceberg.catalogs.writer import CatalogWriter, Missing, arguments, identifier
+from flareiac_iceberg.catalogs.writer import Missing
 
 
 class _Bounded(HTTPAdapter):
@@ -44,12 +46,12 @@ class _Client(Client):
         super()._config_headers(session)
 
 
-class RestWriter(CatalogWriter[RestCatalog, Client]):
+class RestWriter(LibraryWriter[RestCatalog, Client]):
     """A server is asked to stage a new table, and gets all updates in one commit."""
 
     nests_namespaces = True
 
-    def open(self) -> Client:
+    def open_library(self) -> Client:
         spec = self.spec
         own = {"uri": spec.uri, "warehouse": spec.warehouse or None, "prefix": spec.prefix}
         login = {
@@ -57,7 +59,7 @@ class RestWriter(CatalogWriter[RestCatalog, Client]):
             "token": resolve(spec.token) if spec.token else None,
             "oauth2-server-uri": spec.token_uri if spec.credential else None,
         }
-        return _Client(spec.name, **self.file_settings() | present(own | login))
+        return _Client(spec.name, **library_settings(spec) | present(own | login))
 
     @contextmanager
     def errors(self, *, opening: bool = False) -> Iterator[None]:
@@ -83,9 +85,12 @@ class RestWriter(CatalogWriter[RestCatalog, Client]):
                 try:
                     self._commit_staged(staged, missing)
                 except CommitFailedException as taken:
-                    raise TableAlreadyExistsError(target.full_name) from taken
+                    raise Exists(target.full_name) from taken
                 return
-        self.catalog.create_table(*arguments(target, what, location, what.version))
+        try:
+            self.catalog.create_table(*arguments(target, what, location, what.version))
+        except TableAlreadyExistsError as taken:
+            raise Exists(target.full_name) from taken
 
     def _commit_staged(self, staged: CreateTableTransaction, missing: Missing) -> None:
         metadata = json.loads(staged._table.metadata.model_dump_json())
