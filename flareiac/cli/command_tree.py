@@ -203,6 +203,43 @@ def _words(arguments: Sequence[str]) -> list[str]:
     return [item for item in arguments if not item.startswith("-")]
 
 
+class _AsItIs:
+    """Stands in for typer's check of one option. What is left as it is declared, and plain text, is what the
+    command takes. Any other value is checked by typer, whose library for that takes as long to import as a
+    command of a small project. A typer that looks for its check elsewhere makes it each time.
+    """
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value as the command takes it. Raises what typer raises."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        if param.type_descriptor.annotation is str and isinstance(value, str):
+            return value
+        if type(value) is type(param.default) and value == param.default:
+            return value
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options, and the one for help."""
+        return _as_they_are(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options, and the one for help."""
+        return _as_they_are(super().get_params(ctx))
+
+
+def _as_they_are(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "_runtime_param", None) is None:
+            parameter._runtime_param = _AsItIs()
+    return parameters
+
+
 class LazyCommand(TyperCommand):
     """A command whose module is imported when its options are parsed; listings show its help without.
 
@@ -217,12 +254,12 @@ class LazyCommand(TyperCommand):
         """The command with its options."""
         module, _, name = self._command.place.partition(":")
         app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        decorate = app.command(self.name, help=self.help, epilog=GLOBAL_OPTIONS)
+        decorate = app.command(self.name, cls=_Command, help=self.help, epilog=GLOBAL_OPTIONS)
         # As a method, the function has its first argument, and typer reads the signature of the others.
         function = getattr(import_module(module, "flareiac.cli.commands"), name)
         decorate(spread(MethodType(function, self._subject())))
         found = typer.main.get_command(app)
-        assert isinstance(found, TyperCommand), "one function is one command"
+        assert isinstance(found, _Command), "one function is one command"
         return found
 
     def make_context(self, *arguments: Any, **options: Any) -> typer.Context:
@@ -240,7 +277,7 @@ def command_tree(invocation: Invocation, provided: Commands) -> TyperGroup:
 
         return ProviderCommand(invocation)
 
-    return TyperGroup(
+    return _Group(
         name="flareiac",
         commands={**_commands(CORE, lambda: invocation), **_commands(provided, for_provider)},
         no_args_is_help=True,
@@ -256,7 +293,7 @@ def command_tree(invocation: Invocation, provided: Commands) -> TyperGroup:
 
 def _commands(declared: Commands, subject: Callable[[], object]) -> dict[str, TyperCommand | TyperGroup]:
     return {
-        word: TyperGroup(
+        word: _Group(
             name=word,
             commands=dict(_commands(item.commands, subject)),
             help=item.help,

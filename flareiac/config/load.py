@@ -8,6 +8,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cache, partial
 from typing import TypeAlias
 
 from flareiac.config.blocks import Module, collect, declared_at
@@ -269,8 +270,9 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
             if not check_declared(found, nodes, types, evaluation.diagnostics):
                 evaluation.failed.add(name)
             needs[name] = [need for need in evaluation.needs(name) if need in nodes]
+    fall_back = cache(partial(_default_connections, evaluation))  # it is the same for all of a type
     for name in module.resources:
-        needs[name] += _default_connections(evaluation, kind_and_name(name)[0])
+        needs[name] += fall_back(kind_and_name(name)[0])
     try:
         order = [name for name in topological(needs) if not name.startswith("var.")]
     except Cycle as cycle:

@@ -28,6 +28,7 @@ HEAVY: Final = {
         "deepdiff",
         "psycopg2",
         "pyarrow",
+        "pydantic",
         "pyiceberg",
         "pyspark",
         "requests",
@@ -38,12 +39,11 @@ HEAVY: Final = {
 """Libraries that cost more than the rest of a command that does without."""
 
 COMMANDS: Final = [
-    (("version",), HEAVY | {"typer", "pydantic", "flareiac.app", "flareiac.model", "flareiac.sdk"}),
+    (("version",), HEAVY | {"typer", "flareiac.app", "flareiac.model", "flareiac.sdk"}),
     (
         ("--help",),
         HEAVY
         | {
-            "pydantic",
             "flareiac.planning",
             "flareiac.applying",
             "flareiac.lang.parse",

@@ -10,12 +10,14 @@ from flareiac_iceberg.format.spec import TableDefinition
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFacts:
     """``as_recorded``: its metadata file is the recorded one and it is declared as it is recorded, so that
-    nothing of it was read. ``gone``: snapshots that tags need and the table does not have. ``manager``: None
-    where it was not read. ``found_at``: namespace and name under which it was found, where that is not the
-    recorded place. ``taken``: whether another table has the name that it is to get.
+    nothing of it was read; ``location`` is then where it is recorded to be. ``gone``: snapshots that tags
+    need and the table does not have. ``manager``: None where it was not read. ``found_at``: namespace and
+    name under which it was found, where that is not the recorded place. ``taken``: whether another table has
+    the name that it is to get.
     """
 
     as_recorded: bool = False
+    location: str | None = None
     gone: frozenset[int] = frozenset()
     manager: Manager | None = None
     found_at: tuple[str, str] | None = None

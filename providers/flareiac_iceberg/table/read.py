@@ -123,7 +123,7 @@ def _as_recorded(request: ReadRequest, recorded: Recorded, pointer: Pointer) -> 
     return Present(
         attributes=recorded.attributes,
         identity=recorded.identity if seen == known else encode(seen),
-        facts=TableFacts(as_recorded=True),
+        facts=TableFacts(as_recorded=True, location=known.location),
         unmanaged=_unmanaged(known, request),
     )
 

@@ -2,7 +2,6 @@
 
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.requests import Unchanged
-from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.spec import TableOutline
 from flareiac_iceberg.maintenance.schema import NAMES
 from flareiac_iceberg.table.copied_project import other_copy
@@ -25,6 +24,5 @@ def is_settled(unchanged: Unchanged) -> bool:
     if any(usage.relation is Relation.WRITES for usage in unchanged.usages):
         return False
     catalog = TableOutline.of(attributes).catalog.address
-    location = identity_of(unchanged.recorded.identity).location
     known = unchanged.connections.get(catalog)
-    return known is not None and other_copy(location, catalog, known, unchanged.project.root) is None
+    return known is not None and other_copy(facts.location, catalog, known, unchanged.project.root) is None
