@@ -38,6 +38,18 @@ def _restart(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     yield from restart(directory, rows)
 
 
+def _first_stream(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.first_stream_figures import first_stream
+
+    yield from first_stream(directory, rows)
+
+
+def _status(directory: Path, jobs: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.first_stream_figures import status
+
+    yield from status(directory, jobs)
+
+
 def _jobs(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     from tests.bench.jobs_figures import jobs
 
@@ -123,6 +135,8 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "cluster-throughput": (_cluster_throughput, 60_000),
     "jobs": (_jobs, 1_000),
     "many-jobs": (_many_jobs, 200),
+    "first-stream": (_first_stream, 200),
+    "status": (_status, 6),
     "journal": (state_figures.journal, 2_000),
     "matrix": (_matrix, 0),
     "chaos": (_chaos, 200),

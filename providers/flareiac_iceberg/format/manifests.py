@@ -2,8 +2,9 @@
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from io import BytesIO
 from typing import Any, Final, NamedTuple, cast
 
@@ -157,9 +158,29 @@ def _values(record: Any) -> tuple[Data, ...]:
 
 
 def _reader(content: bytes) -> AbstractContextManager[Any]:
-    from pyiceberg.avro.file import AvroFile
+    return _avro_file()(_Bytes(content))
 
-    return AvroFile[Any](cast(Any, _Bytes(content)))
+
+@cache
+def _avro_file() -> Callable[[_Bytes], AbstractContextManager[Any]]:
+    """The library's reader of Avro. It imports all that the library has for tables, to learn of one codec for
+    files that name none; those of Iceberg do, and no codec means none in Avro.
+    """
+    from pyiceberg.avro.codecs import AVRO_CODEC_KEY, KNOWN_CODECS
+    from pyiceberg.avro.codecs.codec import Codec
+    from pyiceberg.avro.file import META_SCHEMA, AvroFile, AvroFileHeader
+    from pyiceberg.avro.resolver import construct_reader
+
+    class Header(AvroFileHeader):
+        def compression_codec(self) -> type[Codec] | None:
+            return KNOWN_CODECS[self.meta.get(AVRO_CODEC_KEY, "null")]  # type: ignore[index]  # what it lacks is a KeyError
+
+    class File(AvroFile[Any]):
+        def _read_header(self) -> AvroFileHeader:
+            read: AvroFileHeader = construct_reader(META_SCHEMA, {-1: Header}).read(self.decoder)
+            return read
+
+    return cast("Callable[[_Bytes], AbstractContextManager[Any]]", File)
 
 
 def _places(fields: Sequence[Any]) -> dict[str, int]:

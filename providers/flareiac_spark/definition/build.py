@@ -34,9 +34,9 @@ from flareiac_spark.control import (
     job_spec_to_json,
 )
 from flareiac_spark.definition import job_definition as definition
-from flareiac_spark.definition.canonical import input_columns
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import code_place
+from flareiac_spark.definition.input_columns import input_columns
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.places import absolute_place, place_of
 from flareiac_spark.sources.file_formats import in_order

@@ -3,7 +3,6 @@ change of the job.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import assert_never
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest
 from flareiac.kernel.data import canonical as canonical_text
@@ -22,6 +21,7 @@ from flareiac_spark.definition.change_order import check_change_order
 from flareiac_spark.definition.checkpoint_conf import conf_of
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import declared_code, python_call
+from flareiac_spark.definition.input_columns import input_columns
 from flareiac_spark.definition.job_definition import (
     ApplicationDefinition,
     Dedup,
@@ -125,20 +125,6 @@ def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     code = [job.code.path] if job.code is not None and job.code.path else []
     paths = [*map(folder_of, job.inputs.values()), *code]
     return tuple(folder_of_pattern(path, project) for path in paths if path is not None)
-
-
-def input_columns(item: Input, references: References) -> Sequence[Column]:
-    """All columns of an input in order, also those that no step reads."""
-    match item:
-        case StreamInput(stream=reference):
-            stream = references.get(reference.address)
-            return StreamDefinition.of(stream.attributes).columns if stream else ()
-        case TableInput(table=table):
-            return table_columns(table, references)
-        case FilesInput(columns=columns):
-            return [Column.of_text(name, text) for name, text in columns.items()]
-        case _:
-            assert_never(item)
 
 
 def _texts(columns: Iterable[Column]) -> dict[str, str]:

@@ -5,7 +5,7 @@ out.
 from collections.abc import Iterable, Sequence
 
 from flareiac.sdk.references import References
-from flareiac_spark.definition.canonical import input_columns
+from flareiac_spark.definition.input_columns import input_columns
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.sql.column_usage import columns_named
 from flareiac_spark.sql.relations import columns_given

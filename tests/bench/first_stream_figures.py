@@ -1,0 +1,188 @@
+"""How far is a first stream away, from Enter to its first committed batch, beside a hand-tuned program? How
+long does ``status`` take of a project whose jobs run?
+"""
+
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from flareiac_iceberg.catalogs.base import RUNTIME
+from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
+from flareiac_spark.runtime.launch import prepare
+from tests.bench.feeds import Files
+from tests.bench.figure import Better, Figure, remark
+from tests.bench.programs import Command, flareiac, in_turns, median_processor, median_wall, spread
+
+_ROUNDS: Final = 5
+_SQL: Final = "SELECT ts, upper(carrier) AS carrier, delay * 60 AS delay FROM raw WHERE delay IS NOT NULL"
+_PLACES: Final = """
+catalog "lake" {
+  uri       = "sqlite:///lake/catalog.db"
+  warehouse = "lake/warehouse"
+}
+
+engine "local" {
+  type             = "local"
+  master           = "local[2]"
+  runtime_location = "runtime"
+  driver           = { memory = "1g" }
+  conf             = { "spark.sql.shuffle.partitions" = "2" }
+}
+"""
+
+
+def _job(name: str, files: Path) -> str:
+    return f"""
+stream "{name}" {{
+  files {{
+    path                  = "{files}"
+    format                = "json"
+    max_files_per_trigger = 1
+  }}
+  column "ts"      {{ type = "timestamptz" }}
+  column "carrier" {{ type = "string" }}
+  column "delay"   {{ type = "long" }}
+}}
+
+table "{name}" {{
+  namespace = "bench"
+  column "ts"      {{ type = "timestamptz" }}
+  column "carrier" {{ type = "string" }}
+  column "delay"   {{ type = "long" }}
+}}
+
+checkpoint "{name}" {{ location = "checkpoints/{name}" }}
+
+job "{name}" {{
+  engine     = engine.local
+  checkpoint = checkpoint.{name}
+  trigger    = {{ processing_time = "1s" }}
+  input "raw" {{ stream = stream.{name} }}
+  step "result" {{ sql = "{_SQL}" }}
+  output "out" {{ table = table.{name} }}
+}}
+"""
+
+
+def first_stream(directory: Path, rows: int) -> Iterator[Figure]:
+    """``rows`` per file; five first streams each, in turns, after one that warms the caches up."""
+    files = Files(directory / "files", rows, 3)
+    ours: list[float] = []
+    theirs: list[float] = []
+    for number in range(_ROUNDS + 1):
+        remark(f"first stream: {number} of {_ROUNDS}")
+        mine, other = (
+            _flareiac(directory / f"ours_{number}", files),
+            _by_hand(directory / f"hand_{number}", files),
+        )
+        if number:
+            ours.append(mine)
+            theirs.append(other)
+    yield Figure(
+        name="first stream, Enter to first committed batch, by hand-tuned",
+        value=statistics.median(ours) / statistics.median(theirs),
+        unit="times",
+        bar=1.2,
+        better=Better.LOWER,
+        detail={
+            "seconds": round(statistics.median(ours), 2),
+            "hand-tuned seconds": round(statistics.median(theirs), 2),
+            "by round": [round(mine / other, 3) for mine, other in zip(ours, theirs, strict=True)],
+        },
+    )
+
+
+def status(directory: Path, jobs: int) -> Iterator[Figure]:
+    """Of a project with so many jobs that run, each with its table and its checkpoint."""
+    files = Files(directory / "files", 10, 3)
+    blocks = "".join(_job(f"q{number}", files.folder) for number in range(jobs))
+    with _project(directory / "project", blocks) as project:
+        flareiac(project, "apply", "-auto-approve").run()
+        for number in range(jobs):
+            _first_commit(project / "checkpoints" / f"q{number}")
+        command = flareiac(project, "status")
+        command.run()
+        [runs] = in_turns(2 * _ROUNDS, [command])
+    detail = {"seconds": round(median_wall(runs), 3), **spread(runs)}
+    yield Figure(
+        name=f"status of {3 * jobs + 3} resources, {jobs} running",
+        value=median_processor(runs),
+        unit="s of CPU",
+        bar=0.4,
+        detail=detail,
+    )
+
+
+def _flareiac(place: Path, files: Files) -> float:
+    with _project(place, _job("first", files.folder)) as project:
+        began = time.time()
+        flareiac(project, "apply", "-auto-approve").run()
+        return _first_commit(project / "checkpoints" / "first") - began
+
+
+@contextmanager
+def _project(place: Path, blocks: str) -> Iterator[Path]:
+    """A project whose engine is stopped at the end."""
+    place.mkdir(parents=True)
+    (place / "main.flare.hcl").write_text(_PLACES + blocks)
+    flareiac(place, "init").run()
+    try:
+        yield place
+    finally:
+        flareiac(place, "stop", "engine.local").run()
+
+
+def _by_hand(place: Path, files: Files) -> float:
+    """A program with the jars on its class path and the class-data archive, as a project has them."""
+    place.mkdir()
+    (place / "main.flare.hcl").write_text(_PLACES)
+    flareiac(place, "init").run()
+    runtime = prepare(place, (RUNTIME, *SqliteCatalog.spark_packages))
+    settings = {
+        **files.settings(),
+        "conf": {
+            "spark.master": "local[2]",
+            "spark.driver.memory": "1g",
+            "spark.driver.extraClassPath": os.pathsep.join(map(str, runtime.jars)),
+            "spark.driver.extraJavaOptions": " ".join(runtime.java_options),
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+            "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+            "spark.sql.catalog.lake.type": "jdbc",
+            "spark.sql.catalog.lake.uri": f"jdbc:sqlite:{place}/hand.db",
+            "spark.sql.catalog.lake.jdbc.schema-version": "V1",
+            "spark.sql.catalog.lake.warehouse": f"file://{place}/warehouse",
+        },
+        "sql": _SQL,
+        "checkpoint": str(place / "checkpoint"),
+    }
+    file = place / "settings.json"
+    file.write_text(json.dumps(settings))
+    environment = {
+        **os.environ,
+        "JAVA_HOME": str(runtime.java.home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    program = str(Path(__file__).parent / "first_stream_handwritten.py")
+    began = time.time()
+    Command(words=(sys.executable, program, str(file)), directory=place, environment=environment).run()
+    return _first_commit(place / "checkpoint") - began
+
+
+def _first_commit(checkpoint: Path) -> float:
+    """When the first batch was committed, in seconds since 1970."""
+    deadline = time.monotonic() + 120
+    while not (first := next(checkpoint.glob("**/commits/0"), None)):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"no batch was committed in {checkpoint}")
+        time.sleep(0.05)
+    return first.stat().st_mtime
