@@ -75,6 +75,8 @@ _START_AGAIN = -1
 _TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
 _JOIN_SECONDS = 1.0
+_ACT_SECONDS = 1.0
+"""A change wakes the loop at once; what only time changes, such as the end of a hold, is seen as often."""
 _NEW_SETTINGS = "its settings changed; whoever runs it starts it again"
 _REGISTERS_AGAIN = "its master was started again and does not know it, so that it starts again"
 _FENCED = (
@@ -269,6 +271,7 @@ class Application:
             counters=self._counters,
         )
         self._busy_at = time.monotonic()
+        is_due, acts_at = True, 0.0
         while True:
             monitoring.turn()
             reason = self._reason_to_end(started, leadership)
@@ -280,12 +283,14 @@ class Application:
                 self._adopt_settings(monitoring)
             if self._settings.supervised and self._settings.digest != self._about.digest:
                 return _NEW_SETTINGS
-            self._settle()
-            self._act(around, started)
+            if is_due or self._wake.is_set() or time.monotonic() >= acts_at:
+                self._settle()
+                self._act(around, started)
+                acts_at = time.monotonic() + _ACT_SECONDS
             self._serve_operations(started, seen is not None and seen.asked)
             if self._is_idle():
                 return "idle_shutdown"
-            self._lookout.pause(self._wake)
+            is_due = self._lookout.pause(self._wake)
 
     def _reason_to_end(self, started: Started, leadership: Leadership) -> str | None:
         """Why it ends in order. Raises what it fails by."""

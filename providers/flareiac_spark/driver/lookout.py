@@ -24,13 +24,18 @@ class Lookout:
             self._next = time.monotonic() + self._control.rhythm.look
         return self._seen
 
-    def pause(self, wake: threading.Event) -> None:
-        """Until there may be something to do. A wish waits less than a tick where looks cost nothing."""
+    def pause(self, wake: threading.Event) -> bool:
+        """Until there may be something to do. A wish waits less than a tick where looks cost nothing.
+
+        Whether it was woken.
+        """
         rhythm = self._control.rhythm
         until = time.monotonic() + rhythm.tick
         while not wake.wait(rhythm.glance) and time.monotonic() < until and not self._is_new():
             pass
+        woken = wake.is_set()
         wake.clear()
+        return woken
 
     def _is_new(self) -> bool:
         if self._control.rhythm.look:

@@ -19,6 +19,7 @@ class QueryWatch:
         self._batch_at: float | None = None
         self._quiet_looks = 0
         self._seen: tuple[int, str] | None = None
+        self._newest: tuple[int, str] | None = None
 
     def look(self) -> int:
         """Takes in what is new; returns how many batches were committed since the last look."""
@@ -34,17 +35,22 @@ class QueryWatch:
         """Reports of executed batches since the last look, oldest first. A report without ``addBatch`` is of
         an empty trigger.
         """
+        # Each call and each answer that is no value is a message to the JVM: where many jobs rest, looking
+        # at them is all that the driver does.
+        newest = _mark(self.query._jsq.lastProgress())
+        if newest == self._newest:
+            return []
+        self._newest = newest
         fresh: list[Any] = []
         recent = self.query._jsq.recentProgress()
-        for at in range(len(recent) - 1, -1, -1):  # each is asked of the JVM, and there are a hundred
+        for at in range(len(recent) - 1, -1, -1):
             report = recent[at]
-            mark = (report.batchId(), report.timestamp())
-            if mark == self._seen:
+            if _mark(report) == self._seen:
                 break
             if report.durationMs().containsKey("addBatch"):
                 fresh.append(report)
         if fresh:
-            self._seen = (fresh[0].batchId(), fresh[0].timestamp())
+            self._seen = _mark(fresh[0])
         return fresh[::-1]
 
     def _take(self, fresh: list[Any]) -> None:
@@ -108,3 +114,8 @@ class QueryWatch:
         waits too, with work ahead.
         """
         return bool(self.query._jsq.streamingQuery().noNewData())
+
+
+def _mark(report: Any) -> tuple[int, str] | None:
+    """What tells a report from all others of its query; None where there is none yet."""
+    return None if report is None else (report.batchId(), report.timestamp())

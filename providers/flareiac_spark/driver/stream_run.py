@@ -275,8 +275,9 @@ def _follow(
         stopping = stop.wait(LOOK_EVERY if at_rest < _REST_AFTER else _LOOK_AT_REST)
         alive = [watch.query.isActive for watch in watches]
         _look(watches, log)
-        for watch in watches:
-            _raise_failure(watch)
+        for watch, lives in zip(watches, alive, strict=True):
+            if not lives:  # one that fails says why before it says that it has ended
+                _raise_failure(watch)
         if not any(alive):
             report("stopping", _statuses(watches))
             return True
