@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
-from typing import Any
 
 from flareiac.app.discovery import Installed, installed
 from flareiac.app.seen_states import Expected, check_known, check_seen, is_stored
@@ -39,7 +38,7 @@ from flareiac.sdk.real_places import real_place
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
-from flareiac.sdk.results import Missing, Observation, Present, Unreadable
+from flareiac.sdk.results import Missing, Observation, Present, Recorded, Unreadable
 from flareiac.sdk.state import Damaged, StateStore, WrittenByNewer
 from flareiac.sdk.table_tasks import Performed
 from flareiac.state.cipher import PassphraseMissing, Purpose
@@ -181,15 +180,15 @@ class Workspace:
                 given=_given(self.root, self.variables, diagnostics),
             )
 
-        def computed(address: str) -> dict[str, Any] | None:
+        def recorded(address: str) -> Recorded | None:
             record = snapshot.resources.get(address)
-            return record.identity if record else None
+            return record.recorded() if record else None
 
         configuration = load_configuration(
             self.project,
             self.installed.registry,
             inputs,
-            computed,
+            recorded,
             diagnostics,
             DataBlocks(read=data or self.read_values, partial=partial),
         )

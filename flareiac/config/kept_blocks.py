@@ -40,7 +40,7 @@ from flareiac.lang.syntax import (
 )
 from flareiac.model.relocation import BoundPlace
 
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _CODE: Final = (".py", ".pyc", ".lark")
 _REPEATS: Final = ("count", "for_each")
 _OUR_ROOMS: Final = ("kernel", "lang", "config", "model", "sdk")
@@ -75,22 +75,26 @@ class KeptBlocks:
         self._surroundings = surroundings
         self._packages = frozenset(map(_package_of, functions))
         found = user_cache.read_json(self._name)
-        self._old: dict[str, Any] = found if isinstance(found, dict) else {}
-        self._used: dict[str, Any] = {}
+        self._old: dict[str, str] = found if isinstance(found, dict) else {}
+        self._used: dict[str, str] = {}
         self._changed = False
         self._code: dict[str, str] = {}
 
     def find(self, block: BlockNode, address: str, canonical: Callable[..., object]) -> Meaning | None:
         """The meaning of a block of this text; None where it has to be evaluated."""
         key = f"{address} {block.origin.digest}"
-        data = self._old.get(key)
+        kept_text = self._old.get(key)
+        if kept_text is None:
+            return None
         try:
-            if data is None or not self._fits(data, block, canonical):
+            # Each is a text of its own: thousands of meanings at once would be most of the memory of a plan.
+            data = json.loads(kept_text)
+            if not self._fits(data, block, canonical):
                 return None
             kept = _decode(data["meaning"])
-        except (LookupError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
             return None
-        self._used[key] = data
+        self._used[key] = kept_text
         return kept
 
     def add(self, block: BlockNode, address: str, canonical: Callable[..., object], meaning: Meaning) -> None:
@@ -98,16 +102,17 @@ class KeptBlocks:
         if not block.origin.digest:
             return
         try:
-            encoded = json.loads(json.dumps(_encode(meaning)))
-            comes_back = _decode(encoded) == meaning
+            entry = {
+                "code": self._code_of(canonical),
+                "sees": self._surroundings(block.type, meaning.start),
+                "meaning": _encode(meaning),
+            }
+            text = json.dumps(entry, separators=(",", ":"))
+            comes_back = _decode(json.loads(text)["meaning"]) == meaning
         except (TypeError, ValueError, RecursionError):
             return
         if comes_back:
-            self._used[f"{address} {block.origin.digest}"] = {
-                "code": self._code_of(canonical),
-                "sees": self._surroundings(block.type, meaning.start),
-                "meaning": encoded,
-            }
+            self._used[f"{address} {block.origin.digest}"] = text
             self._changed = True
 
     def close(self) -> None:

@@ -60,7 +60,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import Question, ReadRequest
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
-from flareiac.sdk.results import Present
+from flareiac.sdk.results import Present, Recorded
 from flareiac.sdk.schema import Block, Nesting
 
 _META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
@@ -95,7 +95,7 @@ class _Evaluation:
     registry: Registry
     project: Project
     diagnostics: Diagnostics
-    computed: Callable[[str], Attributes | None]
+    recorded: Callable[[str], Recorded | None]
     data: DataBlocks
     scope: Scope = field(init=False)
     module: Module = field(default_factory=Module)
@@ -125,11 +125,11 @@ def load(
     project: Project,
     registry: Registry,
     inputs: Callable[[ModuleFiles], Inputs],
-    computed: Callable[[str], Attributes | None],
+    recorded: Callable[[str], Recorded | None],
     diagnostics: Diagnostics,
     data: DataBlocks | None = None,
 ) -> Configuration:
-    """The configuration in ``project.root``. ``computed`` gives what the last apply recorded of an address
+    """The configuration in ``project.root``. ``recorded`` gives what the last apply recorded of an address
     (None: nothing).
     """
     files = read_module(project.root, diagnostics)
@@ -138,7 +138,7 @@ def load(
         registry=registry,
         project=project,
         diagnostics=diagnostics,
-        computed=computed,
+        recorded=recorded,
         data=data or DataBlocks(),
     )
     evaluation.module = collect(bodies, registry.types, diagnostics)
@@ -540,7 +540,7 @@ def _is_as_kept(evaluation: _Evaluation, node: str, block: BlockNode, kind: Reso
         address=address,
         provider=evaluation.registry.provider_of[address.type],
         kind=kind.kind,
-        attributes=meaning.attributes,
+        attributes=_as_recorded(evaluation, str(address), meaning.attributes),
         dependencies=meaning.dependencies,
         lifecycle=lifecycle(
             block if meaning.has_lifecycle else None, kind.schema, evaluation.scope, evaluation.diagnostics
@@ -549,6 +549,14 @@ def _is_as_kept(evaluation: _Evaluation, node: str, block: BlockNode, kind: Reso
         spans=LaterSpans(spans),
     )
     return True
+
+
+def _as_recorded(evaluation: _Evaluation, address: str, attributes: Attributes) -> Attributes:
+    """The recorded attributes where the declared ones are the same: most are, and what is held once takes
+    half the memory and is compared at once.
+    """
+    recorded = evaluation.recorded(address)
+    return recorded.attributes if recorded is not None and recorded.attributes == attributes else attributes
 
 
 def _surroundings(evaluation: _Evaluation, kind: str, start: tuple[str, ...]) -> str:
@@ -791,7 +799,7 @@ def _instance_value(evaluation: _Evaluation, address: Address) -> Value:
     text = str(address)
     resource = evaluation.resources[text]
     kind = evaluation.registry.types[address.type]
-    recorded = evaluation.computed(text)
+    recorded = evaluation.recorded(text)
     attributes = {
         name: from_data(value) if name not in resource.members else members(value, resource.members[name])
         for name, value in resource.attributes.items()
@@ -799,6 +807,6 @@ def _instance_value(evaluation: _Evaluation, address: Address) -> Value:
     for name, type_ in kind.computed.items():
         if name in attributes:
             continue
-        value = UNKNOWN if recorded is None else recorded.get(name, UNKNOWN)
+        value = UNKNOWN if recorded is None else recorded.identity.get(name, UNKNOWN)
         attributes[name] = unknown(type_) if value is UNKNOWN else from_data(value)
     return resource_value(text, address.type, attributes)

@@ -66,13 +66,13 @@ def to_json(value: object) -> Any:
     """Plain data as JSON's own types: the other leaves as one-key objects, a map that looks like one of these
     escaped.
     """
-    match value:
-        case dict():
-            return {_escaped(key) if len(value) == 1 else key: to_json(item) for key, item in value.items()}
-        case list() | tuple():
-            return [to_json(item) for item in value]
-        case _:
-            return _leaf(value)
+    if isinstance(value, dict):
+        if len(value) == 1:
+            return {_escaped(key): to_json(item) for key, item in value.items()}
+        return {key: item if item.__class__ in _PLAIN else to_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [item if item.__class__ in _PLAIN else to_json(item) for item in value]
+    return _leaf(value)
 
 
 def from_json(value: object, depth: int = 0) -> Any:

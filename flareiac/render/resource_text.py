@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from flareiac.kernel.addresses import parse_address
@@ -50,13 +51,21 @@ class RenderOptions:
     schemas: Schemas
 
 
+@dataclass(slots=True, kw_only=True)
+class _Group:
+    """Resources that change alike, with the lines inside of their block."""
+
+    alike: list[PlannedResource] = field(default_factory=list)
+    inside: list[str]
+
+
 def entries(resources: Sequence[PlannedResource], look: RenderOptions) -> list[list[str]]:
     """One entry for each group of resources that change alike, in the order of the first of each."""
-    groups: dict[tuple[str, ...], list[PlannedResource]] = {}
+    groups: dict[tuple[str, ...], _Group] = {}
     for resource in resources:
-        groups.setdefault((resource.type, resource.action.value, *_inside(resource, look)), []).append(
-            resource
-        )
+        inside = _block_body(resource, look)
+        key = (resource.type, resource.action.value, *_beside(resource, look), *inside)
+        groups.setdefault(key, _Group(inside=inside)).alike.append(resource)
     return [_entry(group, look) for group in groups.values()]
 
 
@@ -66,7 +75,8 @@ def blocked_entry(resource: PlannedResource, look: RenderOptions) -> list[str]:
     for blocker in resource.proposal.blockers:
         lines.extend(_blocker_lines(blocker, look))
     if resource.proposal.changes:
-        lines.extend(["", *_attribute_block([resource], look)])
+        alone = _Group(alike=[resource], inside=_block_body(resource, look))
+        lines.extend(["", *_attribute_block(alone, look)])
     return lines
 
 
@@ -94,10 +104,10 @@ def headline(resource: PlannedResource) -> str:
             return f"{address} stays as it is"
 
 
-def _entry(group: list[PlannedResource], look: RenderOptions) -> list[str]:
-    first = group[0]
-    lines = [f"  {look.style.strong(f'# {headline(item)}')}" for item in group]
-    if first.action is Action.ADOPT and len(group) == 1 and first.import_id:
+def _entry(group: _Group, look: RenderOptions) -> list[str]:
+    first = group.alike[0]
+    lines = [f"  {look.style.strong(f'# {headline(item)}')}" for item in group.alike]
+    if first.action is Action.ADOPT and len(group.alike) == 1 and first.import_id:
         lines.append(f"  # (imported from {quoted(first.import_id)})")
     shown_below = set() if look.detail == "summary" else {step.why for step in first.proposal.steps}
     drift = [text for text in first.proposal.drift if text not in shown_below]
@@ -109,23 +119,20 @@ def _entry(group: list[PlannedResource], look: RenderOptions) -> list[str]:
     return [*lines, *_attribute_block(group, look), *_step_lines(first.proposal.steps, look)]
 
 
-def _inside(resource: PlannedResource, look: RenderOptions) -> tuple[str, ...]:
-    """Everything of an entry but the address: what is equal here can be stated once."""
-    plain = RenderOptions(
-        style=Style(colour=False), width=look.width, detail=look.detail, schemas=look.schemas
-    )
+def _beside(resource: PlannedResource, look: RenderOptions) -> tuple[str, ...]:
+    """Everything of an entry but the address and the body: what is equal here can be stated once."""
     proposal = resource.proposal
-    shown = _block_body(resource, plain)
     imported = (resource.import_id,) if resource.import_id else ()
-    return (*proposal.reasons, *proposal.drift, *shown, *_step_lines(proposal.steps, plain), *imported)
+    return (*proposal.reasons, *proposal.drift, *_step_lines(proposal.steps, look), *imported)
 
 
-def _attribute_block(group: list[PlannedResource], look: RenderOptions) -> list[str]:
-    first = group[0]
+def _attribute_block(group: _Group, look: RenderOptions) -> list[str]:
+    first = group.alike[0]
     sign, tone = _SIGNS[first.action]
     name = quoted(parsed.name) if (parsed := parse_address(first.address)) else quoted(first.address)
-    title = f"{first.type} {name}" if len(group) == 1 else f"{len(group)} {first.type}s, all alike"
-    inside = _block_body(first, look)
+    count = len(group.alike)
+    title = f"{first.type} {name}" if count == 1 else f"{count} {first.type}s, all alike"
+    inside = group.inside
     mark = " " * (3 - len(sign)) + look.style.paint(sign, tone)
     if not inside:
         return (

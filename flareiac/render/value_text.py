@@ -12,11 +12,15 @@ from flareiac.render.control_characters import printable
 from flareiac.render.redaction import Redacted
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+_AS_IT_IS = re.compile(r"[A-Za-z0-9 _.,:;/()<>=@#*+-]*")
+"""Most texts of most plans: nothing in them has to be escaped or spelled out."""
 _INDENT = "    "
 
 
 def quoted(text: str) -> str:
     """A text as an HCL string on one line."""
+    if _AS_IT_IS.fullmatch(text):
+        return f'"{text}"'
     escaped = (
         text.replace("\\", "\\\\")
         .replace('"', '\\"')
@@ -35,6 +39,9 @@ def key_text(key: str) -> str:
 def inline(value: Data) -> str:
     """A value on one line."""
     match value:
+        case dict():
+            inner = ", ".join([f"{key_text(key)} = {inline(item)}" for key, item in value.items()])
+            return f"{{ {inner} }}" if inner else "{}"
         case None | Absent():
             return "null"
         case bool():
@@ -45,9 +52,6 @@ def inline(value: Data) -> str:
             return address
         case Unknown() | Redacted():
             return repr(value)
-        case dict():
-            inner = ", ".join(f"{key_text(key)} = {inline(item)}" for key, item in value.items())
-            return f"{{ {inner} }}" if inner else "{}"
         case list() | tuple():
             return f"[{', '.join(map(inline, value))}]"
         case _:

@@ -11,9 +11,10 @@ import pytest
 from flareiac.app.discovery import installed
 from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Given, Inputs
-from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostics, Severity
 from flareiac.sdk.project import Project
+from flareiac.sdk.results import Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Evaluator:
         return [item.code for item in self(text, **variables)[1]]
 
 
-def _nothing(_address: str) -> Attributes | None:
+def _nothing(_address: str) -> Recorded | None:
     return None
 
 

@@ -1,6 +1,7 @@
 """What is kept of blocks from run to run changes nothing of what a configuration means."""
 
 import dataclasses
+import json
 import os
 from collections.abc import Sequence
 from decimal import Decimal
@@ -172,7 +173,10 @@ def test_an_entry_of_another_shape_is_not_there(tmp_path: Path, used: list[str],
     (file,) = (tmp_path / "cache").glob("flareiac/blocks/*")
     name = os.fspath(file.relative_to(tmp_path / "cache" / "flareiac"))
     entries = user_cache.read_json(name)
-    user_cache.keep_json(name, {key: {**entry, "meaning": meaning} for key, entry in entries.items()})
+    user_cache.keep_json(
+        name,
+        {key: json.dumps({**json.loads(entry), "meaning": meaning}) for key, entry in entries.items()},
+    )
     loaded(text, tmp_path)
     assert used == []
 

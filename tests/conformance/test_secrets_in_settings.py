@@ -13,10 +13,10 @@ import pytest
 from flareiac.app.discovery import installed
 from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Inputs
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.render.diagnostics import as_json, text
 from flareiac.sdk.project import Project
+from flareiac.sdk.results import Recorded
 from flareiac.sdk.secret_settings import is_secret
 from flareiac_spark.control import ApplicationSettings, TableOutput
 from flareiac_spark.driver.outputs import write_options
@@ -142,7 +142,7 @@ def loaded(root: Path, written: str) -> tuple[Configuration, Diagnostics]:
     return found, diagnostics
 
 
-def _nothing(_address: str) -> Attributes | None:
+def _nothing(_address: str) -> Recorded | None:
     return None
 
 
