@@ -1,6 +1,5 @@
 """What syntax refers to, found without evaluating anything."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -57,43 +56,46 @@ def references(node: Node) -> list[Traversal]:
             Traversal(node.origin, start, end, root=root, steps=steps)
             for start, end, root, steps in node.body.mentions
         ]
+    found: list[Traversal] = []
     try:
-        found = list(_walk(node, frozenset()))
+        _walk(node, frozenset(), found)
     except RecursionError:
         return []  # evaluation says so with a span
     found.sort(key=lambda item: (item.origin.base + item.start, item.origin.base + item.end))
     return found
 
 
-def _walk(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:
+def _walk(node: Node, bound: frozenset[str], found: list[Traversal]) -> None:
     match node:
+        case Literal():
+            pass
         case Variable() | GetAttribute() | Index() | Splat():
-            yield from _traversal(node, bound)
+            _traversal(node, bound, found)
         case ForTuple() | ForObject() | TemplateFor():
             inside = bound | {node.value_name} | ({node.key_name} if node.key_name else set())
             for child in children(node):
-                yield from _walk(child, bound if child is node.collection else inside)
+                _walk(child, bound if child is node.collection else inside, found)
         case ObjectItem(key=key, value=value):
             if not isinstance(key, Variable):
-                yield from _walk(key, bound)
-            yield from _walk(value, bound)
+                _walk(key, bound, found)
+            _walk(value, bound, found)
         case BlockNode(type="dynamic"):
-            yield from _dynamic(node, bound)
+            _dynamic(node, bound, found)
         case _:
             for child in children(node):
-                yield from _walk(child, bound)
+                _walk(child, bound, found)
 
 
-def _dynamic(node: BlockNode, bound: frozenset[str]) -> Iterator[Traversal]:
+def _dynamic(node: BlockNode, bound: frozenset[str], found: list[Traversal]) -> None:
     inside = bound | {node.iterator}
     for attribute in node.body.attributes:
         if attribute.name != "iterator":
-            yield from _walk(attribute, inside if attribute.name == "labels" else bound)
+            _walk(attribute, inside if attribute.name == "labels" else bound, found)
     for block in node.body.blocks:
-        yield from _walk(block, inside)
+        _walk(block, inside, found)
 
 
-def _traversal(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:
+def _traversal(node: Node, bound: frozenset[str], found: list[Traversal]) -> None:
     """The traversal that ends at this node, and those inside its indexes."""
     steps: list[TraversalStep] = []
     at: Node = node
@@ -104,21 +106,23 @@ def _traversal(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:
             case Index(source=source, key=key):
                 steps.append(_known_key(key))
                 if steps[-1] is None:
-                    yield from _walk(key, bound)
+                    _walk(key, bound, found)
             case Splat(source=source, steps=inner):
                 steps.append(None)
                 for step in inner:
                     if isinstance(step, Node):
-                        yield from _walk(step, bound)
+                        _walk(step, bound, found)
             case Parentheses(inner=source):
                 pass
             case _:
-                yield from _walk(at, bound)
+                _walk(at, bound, found)
                 return
         at = source
     if at.name not in bound:
-        yield Traversal(
-            origin=at.origin, start=at.start, end=node.end, root=at.name, steps=tuple(reversed(steps))
+        found.append(
+            Traversal(
+                origin=at.origin, start=at.start, end=node.end, root=at.name, steps=tuple(reversed(steps))
+            )
         )
 
 

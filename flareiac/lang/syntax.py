@@ -4,7 +4,6 @@ python-hcl2 has a tree of its own, which keeps every token and comment, so that 
 These nodes keep what evaluation needs, know their place, and are small enough to be cached.
 """
 
-from collections.abc import Iterator
 from dataclasses import field
 from decimal import Decimal
 from typing import TypeAlias
@@ -275,14 +274,16 @@ def literal_text(expr: Node) -> str | None:
     return expr.value if isinstance(expr, Literal) and isinstance(expr.value, str) else None
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node) -> list[Node]:
     """The nodes directly inside a node, in source order as far as fields go."""
-    for name in FIELDS[type(node)]:
+    found: list[Node] = []
+    for name in FIELDS[node.__class__]:
         value = getattr(node, name)
-        if isinstance(value, Node):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (item for item in value if isinstance(item, Node))
+        if value.__class__ is tuple:
+            found += [item for item in value if isinstance(item, Node)]
+        elif value.__class__ is not str and isinstance(value, Node):
+            found.append(value)
+    return found
 
 
 NODE_TYPES: tuple[type[Node], ...] = (

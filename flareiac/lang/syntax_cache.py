@@ -23,24 +23,28 @@ from flareiac.lang.syntax import FIELDS, NODE_TYPES, BlockNode, Body, Node
 
 _FORMAT: Final = 4
 _TUPLE, _NUMBER = -1, -2
+_AS_THEY_ARE: Final[frozenset[type]] = frozenset({str, int, bool, type(None)})
 _TAGS: Final = {kind: index for index, kind in enumerate(NODE_TYPES)}
 
 
 def encode(node: Node) -> list[Any]:
     """A node as ``[tag, start, end, field, ...]``; tuples and numbers are arrays with tags of their own."""
-    return [
-        _TAGS[type(node)],
-        node.start,
-        node.end,
-        *(_encode_field(getattr(node, name)) for name in FIELDS[type(node)]),
-    ]
+    kind = node.__class__
+    data: list[Any] = [_TAGS[kind], node.start, node.end]
+    for name in FIELDS[kind]:
+        value = getattr(node, name)
+        data.append(value if value.__class__ in _AS_THEY_ARE else _encode_field(value))
+    return data
 
 
 def _encode_field(value: object) -> Any:
+    if isinstance(value, tuple):
+        return [
+            _TUPLE,
+            *[item if item.__class__ in _AS_THEY_ARE else _encode_field(item) for item in value],
+        ]
     if isinstance(value, Node):
         return encode(value)
-    if isinstance(value, tuple):
-        return [_TUPLE, *(_encode_field(item) for item in value)]
     if isinstance(value, Decimal):
         return [_NUMBER, str(value)]
     return value
