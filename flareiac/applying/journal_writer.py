@@ -85,7 +85,6 @@ class JournalWriter:
     def _is_in_state(self, together: Sequence[_Entry]) -> bool:
         """Writes the records; raises where that fails and there is no emergency file."""
         try:
-            self._lease.check()
             self._store.append_journal([entry.record for entry in together], self._lease)
         except (OSError, LockLost) as trouble:
             if self._emergency is None:

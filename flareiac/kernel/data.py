@@ -68,7 +68,8 @@ def to_json(value: object) -> Any:
     """
     if isinstance(value, dict):
         if len(value) == 1:
-            return {_escaped(key): to_json(item) for key, item in value.items()}
+            [(key, item)] = value.items()
+            return {_escaped(key): item if item.__class__ in _PLAIN else to_json(item)}
         return {key: item if item.__class__ in _PLAIN else to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [item if item.__class__ in _PLAIN else to_json(item) for item in value]
@@ -100,7 +101,7 @@ def from_json(value: object, depth: int = 0) -> Any:
 
 
 def _escaped(key: str) -> str:
-    return f"${key}" if _MARKED.fullmatch(key) else key
+    return f"${key}" if key[:1] == "$" and _MARKED.fullmatch(key) else key
 
 
 def _unescaped(key: str) -> str:
