@@ -116,9 +116,10 @@ class KeptBlocks:
             self._changed = True
 
     def close(self) -> None:
-        """Writes what is worth keeping."""
+        """Writes what is worth keeping, and holds it no longer."""
         if self._changed or len(self._used) < len(self._old):
             user_cache.keep_json(self._name, self._used)
+        self._old, self._used = {}, {}
 
     def _fits(self, data: Any, block: BlockNode, canonical: Callable[..., object]) -> bool:
         return bool(

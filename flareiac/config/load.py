@@ -501,6 +501,8 @@ def _instance(
             has_lifecycle=bool(block.body.blocks_of("lifecycle")),
         )
         evaluation.kept.add(block, str(address), kind.canonical, meaning)
+        # What thousands of blocks hold until something is said of them would be a tenth of the memory
+        evaluation.resources[str(address)] = replace(resource, spans=_later_spans(evaluation, block, kind))
     return not _errors_since(diagnostics, before)
 
 
@@ -531,9 +533,6 @@ def _is_as_kept(evaluation: _Evaluation, node: str, block: BlockNode, kind: Reso
     if meaning is None:
         return False
 
-    def spans() -> Mapping[Path, Span]:
-        return decode_body(block.body, kind.schema, evaluation.scope, Diagnostics(), meta=_META).spans
-
     evaluation.instances[node] = [None]
     evaluation.bound.extend(meaning.bound)
     evaluation.resources[str(address)] = DesiredResource(
@@ -546,9 +545,16 @@ def _is_as_kept(evaluation: _Evaluation, node: str, block: BlockNode, kind: Reso
             block if meaning.has_lifecycle else None, kind.schema, evaluation.scope, evaluation.diagnostics
         ),
         span=block.header_span,
-        spans=LaterSpans(spans),
+        spans=_later_spans(evaluation, block, kind),
     )
     return True
+
+
+def _later_spans(evaluation: _Evaluation, block: BlockNode, kind: ResourceType) -> LaterSpans:
+    """Of a plain block, which means the same in every scope."""
+    return LaterSpans(
+        lambda: decode_body(block.body, kind.schema, evaluation.scope, Diagnostics(), meta=_META).spans
+    )
 
 
 def _as_recorded(evaluation: _Evaluation, address: str, attributes: Attributes) -> Attributes:
