@@ -6,7 +6,7 @@ library for Python shares. Its database toolkit takes longer to import than a sm
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
@@ -15,7 +15,6 @@ from flareiac.kernel.group_commit import GroupCommit
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.outcomes import Exists, NotEmpty
 from flareiac_iceberg.catalogs.pointer_writer import Entry, PointerWriter
-from flareiac_iceberg.catalogs.reader import namespace_properties
 from flareiac_iceberg.catalogs.target import Target
 
 Connection: TypeAlias = Any
@@ -56,6 +55,10 @@ _DROP: Final = """DELETE FROM iceberg_tables
     WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"""
 _IS_TABLE: Final = " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)"
 _WITHIN: Final = "SELECT 1 FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?"
+_LOCATION: Final = """SELECT property_value FROM iceberg_namespace_properties
+    WHERE catalog_name = ? AND namespace = ? AND property_key = 'location'"""
+_IS_NAMESPACE: Final = """SELECT 1 FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?
+    UNION SELECT 1 FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?"""
 _NAMESPACES: Final = """SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ?
     UNION SELECT namespace FROM iceberg_namespace_properties WHERE catalog_name = ?"""
 _ADD_PROPERTY: Final = """INSERT INTO iceberg_namespace_properties
@@ -98,8 +101,8 @@ class SqlWriter(PointerWriter[S]):
         """Takes back a connection with no transaction open."""
 
     @abstractmethod
-    def begin(self, connection: Connection) -> None:
-        """Begins a transaction, where the driver does not do so by itself."""
+    def begin(self, connection: Connection, *, writes: bool) -> None:
+        """Begins a transaction, where the driver does not do so by itself. ``writes``: not only reads."""
 
     @abstractmethod
     def is_lost(self, connection: Connection) -> bool:
@@ -115,13 +118,13 @@ class SqlWriter(PointerWriter[S]):
             except self.database_error:
                 if not self._has_tables():  # else another process was faster
                     raise
-        with self._transaction() as connection:
+        with self._transaction(writes=False) as connection:
             cursor = self._run(connection, _COLUMNS)
             self._has_types = any(column[0].lower() == "iceberg_type" for column in cursor.description)
 
     def _has_tables(self) -> bool:
         try:
-            with self._transaction() as connection:
+            with self._transaction(writes=False) as connection:
                 self._run(connection, _COLUMNS)
                 self._run(connection, _PROPERTIES)
         except self.database_error as trouble:
@@ -146,8 +149,8 @@ class SqlWriter(PointerWriter[S]):
 
     def default_location(self, target: Target) -> str:
         """See ``PointerWriter``; a namespace may have a location of its own."""
-        own = (namespace_properties(self.spec, target.namespace) or {}).get("location")
-        folder = own or f"{self.spec.warehouse.rstrip('/')}/{target.namespace}"
+        own = self._asked(_LOCATION, self.spec.name, target.namespace)
+        folder = own[0][0] if own else f"{self.spec.warehouse.rstrip('/')}/{target.namespace}"
         return f"{folder.rstrip('/')}/{target.name}"
 
     def enter(self, entry: Entry) -> None:
@@ -176,7 +179,7 @@ class SqlWriter(PointerWriter[S]):
             self._changed(_DROP + self._is_table, *self._row(target))
 
     def _has_namespace(self, name: str) -> bool:
-        return namespace_properties(self.spec, name) is not None
+        return bool(self._asked(_IS_NAMESPACE, *(self.spec.name, name) * 2))
 
     def _make_namespace(self, name: str, properties: Mapping[str, str]) -> None:
         with self._transaction() as connection:
@@ -201,8 +204,8 @@ class SqlWriter(PointerWriter[S]):
 
     def namespaces(self) -> set[str]:
         """See ``CatalogWriter``."""
-        with self.errors(), self._transaction() as connection:
-            rows = self._run(connection, _NAMESPACES, self.spec.name, self.spec.name).fetchall()
+        with self.errors():
+            rows = self._asked(_NAMESPACES, self.spec.name, self.spec.name)
         levels = [row[0].split(".") for row in rows]
         return {".".join(found[:depth]) for found in levels for depth in range(1, len(found) + 1)}
 
@@ -232,7 +235,14 @@ class SqlWriter(PointerWriter[S]):
         except _StatementFailed as failed:
             if len(changes) == 1:
                 return [failed.trouble]
-        return [self._changed_together([change])[0] for change in changes]
+        return [self._changed_alone(change) for change in changes]
+
+    def _changed_alone(self, change: _Change) -> int | BaseException:
+        try:
+            [found] = self._changed_together([change])
+        except Exception as trouble:  # noqa: BLE001 - it is this one's trouble; those before it are committed
+            return trouble
+        return found
 
     def _rows_changed(self, connection: Connection, statement: str, parameters: Sequence[str | None]) -> int:
         try:
@@ -243,23 +253,31 @@ class SqlWriter(PointerWriter[S]):
             raise _StatementFailed(trouble) from trouble
         return changed
 
+    def _asked(self, statement: str, *parameters: str) -> Sequence[Any]:
+        with self._transaction(writes=False) as connection:
+            return list(self._run(connection, statement, *parameters).fetchall())
+
     def _run(self, connection: Connection, statement: str, *parameters: str | None) -> Any:
         cursor = connection.cursor()
         cursor.execute(statement.replace("?", self.placeholder), parameters)
         return cursor
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
+    def _transaction(self, *, writes: bool = True) -> Iterator[Connection]:
         """Committed at its end, rolled back where something is raised. Raises ``Failure`` where it is not
         known whether it was committed.
         """
         connection = self.connect()
         try:
-            self.begin(connection)
+            self.begin(connection, writes=writes)
             yield connection
             self._commit_transaction(connection)
         except BaseException:
-            connection.close()  # with what is open in it
+            # SQLite keeps the lock of a closed connection until the last cursor is forgotten, and what was
+            # raised remembers some.
+            with suppress(self.database_error):
+                connection.rollback()
+            connection.close()
             raise
         self.release(connection)
 

@@ -41,7 +41,7 @@ class PostgresWriter(SqlWriter[PostgresCatalog]):
         with self._lock:
             self._idle.append(connection)
 
-    def begin(self, connection: Any) -> None:
+    def begin(self, connection: Any, *, writes: bool) -> None:
         """The driver does so with the first statement."""
 
     def is_lost(self, connection: Any) -> bool:

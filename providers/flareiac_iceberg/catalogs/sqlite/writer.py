@@ -33,9 +33,9 @@ class SqliteWriter(SqlWriter[SqliteCatalog]):
         """Closes it."""
         connection.close()
 
-    def begin(self, connection: sqlite3.Connection) -> None:
+    def begin(self, connection: sqlite3.Connection, *, writes: bool) -> None:
         """With the lock of a writer from the start: one that reads first cannot always get it later."""
-        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     def is_lost(self, connection: sqlite3.Connection) -> bool:
         """No server is between."""
