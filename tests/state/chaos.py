@@ -6,9 +6,12 @@ import multiprocessing
 import os
 import random
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +24,11 @@ from tests.support.postgres import PASSWORD
 
 _AT_ONCE: Final = 4
 _WORKERS: Final = 3
+_ALONE: Final = threading.Lock()
+"""Who starts a process also asks for the exit codes of all others, and of two threads that ask for one at
+once, the second gets 255 (the server of forks writes it once).
+"""
+
 _ENVIRONMENT: Final = {**KEYS, "PGPASSWORD": PASSWORD, "AWS_CONFIG_FILE": "/dev/null"}
 
 
@@ -61,10 +69,9 @@ def _run(context: object, remote: Remote, seed: int, directory: Path) -> Outcome
     orders = _orders(remote, seed, directory)
     processes = [context.Process(target=work, args=(order,), daemon=True) for order in orders]  # type: ignore[attr-defined]
     for process in processes:
-        process.start()
-    for process in processes:
-        process.join(300)
-    codes = [process.exitcode for process in processes]
+        with _ALONE:
+            process.start()
+    codes = [_exit_code(process) for process in processes]
     for process in processes:
         process.kill()
     acknowledged = [line for order in orders for line in _lines(Path(order.notes))]
@@ -76,6 +83,13 @@ def _run(context: object, remote: Remote, seed: int, directory: Path) -> Outcome
         acknowledged=len(acknowledged),
         problem=f"exit codes {strange}" if strange else problem,
     )
+
+
+def _exit_code(process: BaseProcess) -> int | None:
+    """Of a process that is waited for; ``None`` where it does not end."""
+    wait([process.sentinel], timeout=300)
+    with _ALONE:
+        return process.exitcode
 
 
 def _orders(remote: Remote, seed: int, directory: Path) -> list[Order]:
