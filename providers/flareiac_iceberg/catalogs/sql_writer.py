@@ -139,7 +139,7 @@ class SqlWriter(PointerWriter[S]):
 
     @contextmanager
     def errors(self, *, opening: bool = False) -> Iterator[None]:
-        del opening  # a change that may have been made in spite of its error is told where it is committed
+        del opening  # what may have been committed in spite of its error is reported at the commit
         try:
             yield
         except self.database_error as trouble:
@@ -149,8 +149,8 @@ class SqlWriter(PointerWriter[S]):
 
     def default_location(self, target: Target) -> str:
         """See ``PointerWriter``; a namespace may have a location of its own."""
-        own = self._asked(_LOCATION, self.spec.name, target.namespace)
-        folder = own[0][0] if own else f"{self.spec.warehouse.rstrip('/')}/{target.namespace}"
+        own = next((row[0] for row in self._asked(_LOCATION, self.spec.name, target.namespace)), "")
+        folder = own or f"{self.spec.warehouse.rstrip('/')}/{target.namespace}"
         return f"{folder.rstrip('/')}/{target.name}"
 
     def enter(self, entry: Entry) -> None:
@@ -264,14 +264,17 @@ class SqlWriter(PointerWriter[S]):
 
     @contextmanager
     def _transaction(self, *, writes: bool = True) -> Iterator[Connection]:
-        """Committed at its end, rolled back where something is raised. Raises ``Failure`` where it is not
-        known whether it was committed.
+        """Committed at its end, rolled back where something is raised, and where it only reads. Raises
+        ``Failure`` where it is not known whether it was committed.
         """
         connection = self.connect()
         try:
             self.begin(connection, writes=writes)
             yield connection
-            self._commit_transaction(connection)
+            if writes:
+                self._commit_transaction(connection)
+            else:
+                connection.rollback()
         except BaseException:
             # SQLite keeps the lock of a closed connection until the last cursor is forgotten, and what was
             # raised remembers some.

@@ -82,7 +82,7 @@ class CatalogWriter(ABC, Generic[S]):
 
     @abstractmethod
     def _has_namespace(self, name: str) -> bool:
-        """Whether there is such a namespace, or one below it."""
+        """Whether there is such a namespace."""
 
     @abstractmethod
     def _make_namespace(self, name: str, properties: Mapping[str, str]) -> None:

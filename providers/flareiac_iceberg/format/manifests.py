@@ -173,7 +173,10 @@ def _avro_file() -> Callable[[_Bytes], AbstractContextManager[Any]]:
 
     class Header(AvroFileHeader):
         def compression_codec(self) -> type[Codec] | None:
-            return KNOWN_CODECS[self.meta.get(AVRO_CODEC_KEY, "null")]  # type: ignore[index]  # what it lacks is a KeyError
+            name = self.meta.get(AVRO_CODEC_KEY, "null")
+            if name not in KNOWN_CODECS:
+                raise ValueError(f"Unsupported codec: {name}")
+            return KNOWN_CODECS[name]
 
     class File(AvroFile[Any]):
         def _read_header(self) -> AvroFileHeader:

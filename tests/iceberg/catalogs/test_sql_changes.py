@@ -70,3 +70,26 @@ def test_a_catalog_that_may_only_be_read_lists_its_namespaces(lake: Lake, tmp_pa
     with sqlite3.connect(f"{spec.database.as_uri()}?mode=rw", uri=True) as held:
         held.execute("BEGIN IMMEDIATE")  # as who may not write, it gets no lock of a writer
         assert spec.writer().namespaces() == {"a", "a.b"}
+
+
+class _NeverCommitted:
+    def __init__(self, real: sqlite3.Connection) -> None:
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def commit(self) -> None:
+        pytest.fail("a question commits nothing, so that none of them can end in doubt about a change")
+
+
+def test_a_question_commits_nothing(writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = SqliteWriter.connect
+    monkeypatch.setattr(SqliteWriter, "connect", lambda self: _NeverCommitted(real(self)))
+    assert writer.namespaces() == set()
+
+
+def test_a_namespace_with_an_empty_location_has_none(lake: Lake) -> None:
+    lake.apply("namespace.n", {"name": "n", "properties": {"location": ""}})
+    lake.apply("table.t", {"namespace": "n", "column": {"id": {"type": "long"}}})
+    assert lake.table("n.t").location().endswith("/warehouse/n/t")
