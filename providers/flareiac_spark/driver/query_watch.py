@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from flareiac_spark.control import QueryStatus
@@ -19,7 +20,6 @@ class QueryWatch:
         self._batch_at: float | None = None
         self._quiet_looks = 0
         self._seen: tuple[int, str] | None = None
-        self._newest: tuple[int, str] | None = None
 
     def look(self) -> int:
         """Takes in what is new; returns how many batches were committed since the last look."""
@@ -37,21 +37,14 @@ class QueryWatch:
         """
         # Each call and each answer that is no value is a message to the JVM: where many jobs rest, looking
         # at them is all that the driver does.
-        newest = _mark(self.query._jsq.lastProgress())
-        if newest == self._newest:
+        if _mark(self.query._jsq.lastProgress()) == self._seen:
             return []
-        self._newest = newest
-        fresh: list[Any] = []
         recent = self.query._jsq.recentProgress()
-        for at in range(len(recent) - 1, -1, -1):
-            report = recent[at]
-            if _mark(report) == self._seen:
-                break
-            if report.durationMs().containsKey("addBatch"):
-                fresh.append(report)
-        if fresh:
-            self._seen = _mark(fresh[0])
-        return fresh[::-1]
+        newest_first = (recent[at] for at in range(len(recent) - 1, -1, -1))
+        new = list(takewhile(lambda report: _mark(report) != self._seen, newest_first))
+        if new:
+            self._seen = _mark(new[0])
+        return [report for report in reversed(new) if report.durationMs().containsKey("addBatch")]
 
     def _take(self, fresh: list[Any]) -> None:
         report = BatchReport.of(fresh[-1])
