@@ -26,10 +26,7 @@ def main(settings_file: str) -> None:
     from pyspark.sql import SparkSession
 
     settings = json.loads(Path(settings_file).read_text())
-    builder = SparkSession.builder.appName("handwritten")
-    for key, value in settings["conf"].items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    spark = SparkSession.builder.appName("handwritten").config(map=settings["conf"]).getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
     spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.ddl")
     columns = ", ".join(f"c{number} {kind}" for number, kind in enumerate(_KINDS))

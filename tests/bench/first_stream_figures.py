@@ -2,13 +2,11 @@
 long does ``status`` take of a project whose jobs run?
 """
 
-import json
-import os
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +15,11 @@ from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 from flareiac_spark.runtime.launch import prepare
 from tests.bench.feeds import Files
 from tests.bench.figure import Better, Figure, remark
-from tests.bench.programs import Command, flareiac, in_turns, median_processor, median_wall, spread
+from tests.bench.programs import flareiac, in_turns, median_processor, median_wall, spread
+from tests.bench.spark_figures import QUERIES, Lake
 
 _ROUNDS: Final = 5
-_SQL: Final = "SELECT ts, upper(carrier) AS carrier, delay * 60 AS delay FROM raw WHERE delay IS NOT NULL"
+_QUERY: Final = QUERIES[0]
 _PLACES: Final = """
 catalog "lake" {
   uri       = "sqlite:///lake/catalog.db"
@@ -64,7 +63,7 @@ job "{name}" {{
   checkpoint = checkpoint.{name}
   trigger    = {{ processing_time = "1s" }}
   input "raw" {{ stream = stream.{name} }}
-  step "result" {{ sql = "{_SQL}" }}
+  step "result" {{ sql = "{_QUERY.sql}" }}
   output "out" {{ table = table.{name} }}
 }}
 """
@@ -143,39 +142,11 @@ def _by_hand(place: Path, files: Files) -> float:
     place.mkdir()
     (place / "main.flare.hcl").write_text(_PLACES)
     flareiac(place, "init").run()
-    runtime = prepare(place, (RUNTIME, *SqliteCatalog.spark_packages))
-    settings = {
-        **files.settings(),
-        "conf": {
-            "spark.master": "local[2]",
-            "spark.driver.memory": "1g",
-            "spark.driver.extraClassPath": os.pathsep.join(map(str, runtime.jars)),
-            "spark.driver.extraJavaOptions": " ".join(runtime.java_options),
-            "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.sql.session.timeZone": "UTC",
-            "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-            "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-            "spark.sql.catalog.lake.type": "jdbc",
-            "spark.sql.catalog.lake.uri": f"jdbc:sqlite:{place}/hand.db",
-            "spark.sql.catalog.lake.jdbc.schema-version": "V1",
-            "spark.sql.catalog.lake.warehouse": f"file://{place}/warehouse",
-        },
-        "sql": _SQL,
-        "checkpoint": str(place / "checkpoint"),
-    }
-    file = place / "settings.json"
-    file.write_text(json.dumps(settings))
-    environment = {
-        **os.environ,
-        "JAVA_HOME": str(runtime.java.home),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
-    }
-    program = str(Path(__file__).parent / "first_stream_handwritten.py")
+    runtime, lake = prepare(place, (RUNTIME, *SqliteCatalog.spark_packages)), Lake(place, files)
+    lake.launch = replace(lake.launch, jars=runtime.jars, java_options=runtime.java_options)
     began = time.time()
-    Command(words=(sys.executable, program, str(file)), directory=place, environment=environment).run()
-    return _first_commit(place / "checkpoint") - began
+    lake.run_program("first_stream_handwritten.py", "first", _QUERY)
+    return _first_commit(lake.checkpoint("first")) - began
 
 
 def _first_commit(checkpoint: Path) -> float:

@@ -13,21 +13,17 @@ from pyspark.sql import SparkSession
 def main(settings_file: str) -> None:
     """Runs until the first batch is committed."""
     settings = json.loads(Path(settings_file).read_text())
-    builder = SparkSession.builder.appName("handwritten")
-    for key, value in settings["conf"].items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    spark = SparkSession.builder.appName("handwritten").config(map=settings["conf"]).getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
     spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bench")
-    columns = "ts timestamp, carrier string, delay bigint"
-    spark.sql(f"CREATE TABLE IF NOT EXISTS lake.bench.first ({columns}) USING iceberg")
+    spark.sql(f"CREATE TABLE {settings['table']} ({settings['schema']}) USING iceberg")
     frame = spark.readStream.schema(settings["schema"]).option("maxFilesPerTrigger", 1).json(settings["path"])
     frame.createOrReplaceTempView("raw")
     query = (
         spark.sql(settings["sql"])
         .writeStream.option("checkpointLocation", settings["checkpoint"])
         .trigger(processingTime="1 second")
-        .toTable("lake.bench.first")
+        .toTable(settings["table"])
     )
     first = Path(settings["checkpoint"]) / "commits" / "0"
     while not first.exists() and query.isActive:

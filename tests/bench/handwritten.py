@@ -15,10 +15,7 @@ from pyspark.sql import SparkSession
 def main(settings_file: str) -> None:
     """Runs the query over all that there is, and ends."""
     settings = json.loads(Path(settings_file).read_text())
-    builder = SparkSession.builder.appName("handwritten")
-    for key, value in settings["conf"].items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    spark = SparkSession.builder.appName("handwritten").config(map=settings["conf"]).getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
     frame = _records(spark, settings) if "kafka" in settings else _files(spark, settings)
     if settings["watermark"]:
