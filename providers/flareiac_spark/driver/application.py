@@ -36,7 +36,7 @@ from flareiac_spark.control import (
 from flareiac_spark.control.operations import ENDING, MAINTENANCE, UNANSWERED
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ASKED_TO_STOP
-from flareiac_spark.driver import logs, warm_start
+from flareiac_spark.driver import logs, preload, warm_start
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.cluster_watch import ClusterWatch, watch_of
 from flareiac_spark.driver.counters import Counters
@@ -65,6 +65,7 @@ from flareiac_spark.driver.spark_session import (
     start_spark,
     stop_spark,
 )
+from flareiac_spark.masters import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -222,6 +223,8 @@ class Application:
             ui=started.ui,
         )
         self._log.info("Spark %s runs on Java %s", started.spark_version, started.java_version)
+        if is_local(machine_master()):
+            preload.begin(started.session)
         return started
 
     def _adopt(self, previous: Status | None) -> None:
