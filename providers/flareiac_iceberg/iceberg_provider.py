@@ -49,11 +49,12 @@ class IcebergSession:
 
         self._project = project
         self._connections = Connections()
+        tables = TableDriver(project, self._connections)
         self._drivers: dict[str, Driver] = {
             "namespace": NamespaceDriver(self._connections),
-            "table": TableDriver(project, self._connections),
+            "table": tables,
+            "data.table": DataTableDriver(project, tables),
         }
-        self._drivers["data.table"] = DataTableDriver(project, self._drivers["table"])
 
     def driver(self, type_name: str) -> Driver:
         """The driver of a managed type."""

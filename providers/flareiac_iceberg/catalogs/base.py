@@ -53,6 +53,8 @@ class CatalogSpec(ABC):
     """Whether a server of Iceberg's protocol owns the metadata files: it writes, checks and deletes them
     itself, decides where they are and who may read them, and answers about one table at a time.
     """
+    is_database: ClassVar[bool] = False
+    """Whether one database holds all of it: where one namespace cannot be read, none can."""
     is_made_by_opening: ClassVar[bool] = False
     """Whether to open it for writing makes it where it is not there."""
     advice: ClassVar[str]

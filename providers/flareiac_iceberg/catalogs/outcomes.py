@@ -24,8 +24,8 @@ def unwritable(spec: CatalogSpec, why: str) -> Diagnostic:
     return error(
         codes.CATALOG_NOT_WRITTEN,
         f"{spec.address}: {_line(why)} (catalog {spec.shown}, warehouse "
-        f"{spec.warehouse or 'of the server'}). Nothing of this change took effect. Check free space and "
-        "write access to both places, then apply again.",
+        f"{spec.warehouse or 'of the server'}). Nothing of this change took effect. Check free space, write "
+        "access to both places, and that no program keeps the catalog locked, then apply again.",
     )
 
 

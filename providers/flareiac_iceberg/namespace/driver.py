@@ -1,7 +1,7 @@
 """The driver of namespaces. Touches the world."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
@@ -37,10 +37,27 @@ class NamespaceDriver:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
+    def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
+        """Asks each database for one namespace: one that does not answer is waited for once, not by each
+        read.
+        """
+        failures: dict[str, Failure | None] = {}
+        found: dict[str, Observation] = {}
+        for request in requests:
+            frame = NamespaceDefinition.of(_attributes(request))
+            with contextlib.suppress(Failure):  # the read of it reports that
+                catalog = _catalog(frame, request.references)
+                if not catalog.is_database:
+                    continue
+                if catalog.place not in failures:
+                    failures[catalog.place] = _failure(catalog, frame.name)
+                if (failure := failures[catalog.place]) is not None:
+                    found[request.address] = _unreadable(request, failure)
+        return found
+
     def read(self, request: ReadRequest) -> Observation:
         """What is there, by one query."""
-        attributes = request.recorded.attributes if request.recorded else request.desired
-        assert attributes is not None, "a namespace is declared or recorded"
+        attributes = _attributes(request)
         frame = NamespaceDefinition.of(attributes)
         try:
             catalog = _catalog(frame, request.references)
@@ -52,7 +69,7 @@ class NamespaceDriver:
             leaving = request.desired is None and found is not None
             tables = tuple(sorted(tables_in(catalog, frame.name))) if leaving else ()
         except Failure as failure:
-            return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
+            return _unreadable(request, failure)
         if found is None:
             return Missing(reason=f"the catalog has no namespace {frame.name}", facts=Absence(catalog=True))
         properties = {name: value for name, value in found.items() if name not in _MARKS}
@@ -148,6 +165,27 @@ def _unmanaged(
 def _found(attributes: Attributes, references: References) -> Mapping[str, str] | None:
     definition = NamespaceDefinition.of(attributes)
     return namespace_properties(_catalog(definition, references), definition.name)
+
+
+def _attributes(request: ReadRequest) -> Attributes:
+    attributes = request.recorded.attributes if request.recorded else request.desired
+    assert attributes is not None, "a namespace is declared or recorded"
+    return attributes
+
+
+def _failure(catalog: CatalogSpec, namespace: str) -> Failure | None:
+    """Why a database cannot be read, None where it can, or is not there."""
+    try:
+        namespace_properties(catalog, namespace)
+    except NoCatalog:
+        return None
+    except Failure as failure:
+        return failure
+    return None
+
+
+def _unreadable(request: ReadRequest, failure: Failure) -> Unreadable:
+    return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
 
 
 def _catalog(definition: NamespaceDefinition, references: References) -> CatalogSpec:

@@ -62,6 +62,7 @@ from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expect
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import (
     Entries,
+    Listed,
     complete_as_recorded,
     entries_of,
     group,
@@ -119,34 +120,37 @@ class TableDriver:
     def __init__(self, project: Project, connections: Connections) -> None:
         self._project = project
         self._connections = connections
-        self._prefetched: dict[tuple[str, str], Entries] = {}
+        self._listed = Listed({}, {})
         self._waiting: dict[str, tuple[str, str]] = {}
         self._listings = Listings(project.resolve)
         self._lock = threading.Lock()
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
         """Asks each namespace once. Tables whose metadata file is still the recorded one need nothing more;
-        for each other one, the answer serves one read. A new round of measuring follows, too.
+        for each other one, the answer serves one read, also where it is a failure. A new round of measuring
+        follows, too.
         """
         self._listings.forget()
         targets: dict[str, Target] = {}
         for request in requests:
             with suppress(Failure):  # the read of it reports that
                 targets[request.address] = requested(request)
-        entries = group(targets.values())
+        listed = group(targets.values())
         complete: dict[str, Observation] = {}
         waiting: dict[str, tuple[str, str]] = {}
         for request in requests:
             target = targets.get(request.address)
-            if target is None or (key := key_of(target)) not in entries:
+            if target is None:
                 continue
-            found = complete_as_recorded(request, target, entries[key])
+            key = key_of(target)
+            entries = listed.entries.get(key)
+            found = complete_as_recorded(request, target, entries) if entries is not None else None
             if found is not None:
                 complete[request.address] = found
             else:
                 waiting[request.address] = key
         with self._lock:
-            self._prefetched, self._waiting = entries, waiting
+            self._listed, self._waiting = listed, waiting
         return complete
 
     def read(self, request: ReadRequest) -> Observation:
@@ -163,7 +167,7 @@ class TableDriver:
         with self._lock:
             key = self._waiting.pop(address, None)
             if key == key_of(target):
-                return self._prefetched[key]
+                return self._listed.of(key)
         self._listings.forget()
         return entries_of(target)
 

@@ -3,12 +3,12 @@ something may have changed.
 """
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Recorded, Unreadable
@@ -58,15 +58,39 @@ Entries: TypeAlias = Mapping[str, Pointer] | NoCatalog
 """The entries of a namespace, or that there is no catalog."""
 
 
-def group(targets: Iterable[Target]) -> dict[tuple[str, str], Entries]:
-    """The entries of the namespaces of these tables, one query each; what fails is left for the reads to
-    report.
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The entries of namespaces by ``key_of``, and why others have none."""
+
+    entries: Mapping[tuple[str, str], Entries]
+    failures: Mapping[tuple[str, str], Failure]
+
+    def of(self, key: tuple[str, str]) -> Entries:
+        """Of a namespace that was asked for. Raises ``Failure``."""
+        if key in self.failures:
+            raise Failure(*self.failures[key].diagnostics)
+        return self.entries[key]
+
+
+def group(targets: Iterable[Target]) -> Listed:
+    """Asks for the namespaces of these tables, one query each. A database that does not answer is waited for
+    once.
     """
-    found: dict[tuple[str, str], Entries] = {}
+    entries: dict[tuple[str, str], Entries] = {}
+    failures: dict[tuple[str, str], Failure] = {}
+    silent: dict[str, Failure] = {}
     for key, target in {key_of(item): item for item in targets}.items():
-        with suppress(Failure):
-            found[key] = entries_of(target)
-    return found
+        catalog = target.catalog
+        if catalog.place in silent:
+            failures[key] = silent[catalog.place]
+            continue
+        try:
+            entries[key] = entries_of(target)
+        except Failure as failure:
+            failures[key] = failure
+            if catalog.is_database:
+                silent[catalog.place] = failure
+    return Listed(entries, failures)
 
 
 def entries_of(target: Target) -> Entries:

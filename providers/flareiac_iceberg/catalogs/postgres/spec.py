@@ -27,6 +27,7 @@ class PostgresCatalog(CatalogSpec):
 
     type: ClassVar = "sql"
     attributes: ClassVar = ("uri", "credential")
+    is_database: ClassVar = True
     is_made_by_opening: ClassVar = True
     spark_packages: ClassVar = ("org.postgresql:postgresql:42.7.14",)
     advice: ClassVar = (

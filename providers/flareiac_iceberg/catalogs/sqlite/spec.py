@@ -30,10 +30,12 @@ class SqliteCatalog(CatalogSpec):
 
     type: ClassVar = "sql"
     attributes: ClassVar = ("uri", "credential")
+    is_database: ClassVar = True
     is_made_by_opening: ClassVar = True
     spark_packages: ClassVar = ("org.xerial:sqlite-jdbc:3.54.1.0",)
     advice: ClassVar = (
-        "Check that the path is right, that it is a SQLite database, and that you may read it and its folder."
+        "Check that the path is right, that it is a SQLite database, that you may read it and its folder, "
+        "and that no program keeps it locked."
     )
 
     database: Path

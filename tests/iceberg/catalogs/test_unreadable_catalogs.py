@@ -1,0 +1,81 @@
+"""A catalog that does not answer is waited for as often as there are kinds of resources, not once for each of
+them.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac.planning.observe import observe
+from flareiac.sdk.requests import Question
+from flareiac.sdk.results import Missing, Observation, Unreadable
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.sqlite import reader
+from tests.iceberg.lake import Lake, columns
+
+_MANY = 30
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that SQLite was asked."""
+    asked: list[str] = []
+    original = reader._asked
+
+    def noted(database: Path, statement: str, *arguments: Any, **options: Any) -> Any:
+        asked.append(statement)
+        return original(database, statement, *arguments, **options)
+
+    monkeypatch.setattr(reader, "_asked", noted)
+    monkeypatch.setattr(reader, "BUSY_TIMEOUT_MS", 10)
+    return asked
+
+
+@pytest.fixture
+def locked(lake: Lake, tmp_path: Path) -> Iterator[Lake]:
+    """A catalog whose file another program keeps locked."""
+    lake.apply("table.first", {"namespace": "n0", "column": columns(id="long")})
+    [database] = tmp_path.rglob("catalog.db")
+    with closing(sqlite3.connect(database, isolation_level=None)) as held:
+        held.execute("BEGIN EXCLUSIVE")
+        yield lake
+
+
+def _observed(lake: Lake, kind: str) -> dict[str, Observation]:
+    """Resources in five namespaces, as a plan observes them."""
+    questions = []
+    for number in range(_MANY):
+        address, place = f"{kind}.r{number}", f"n{number % 5}"
+        body: dict[str, Any] = {"name": f"{place}_{number}"}
+        if kind != "namespace":
+            body = {"namespace": place}
+        if kind == "table":
+            body |= {"column": columns(id="long")}
+        request = lake.read_request(address, lake.canonical(kind, f"r{number}", body))
+        questions.append(Question(provider="iceberg", type=kind, request=request))
+    return observe(questions, lambda _provider, name: lake.session.driver(name), parallelism=4)
+
+
+@pytest.mark.parametrize("kind", ["table", "data.table", "namespace"])
+def test_a_database_that_does_not_answer_is_waited_for_once(
+    locked: Lake, waits: list[str], kind: str
+) -> None:
+    found = _observed(locked, kind)
+    assert len(waits) == 1
+    assert len(found) == _MANY
+    for address, observation in found.items():
+        assert isinstance(observation, Unreadable)
+        assert observation.diagnostic.code == codes.CATALOG_UNREADABLE.id
+        assert observation.diagnostic.address == address
+        assert "locked" in observation.diagnostic.detail
+
+
+@pytest.mark.parametrize("kind", ["table", "data.table", "namespace"])
+def test_what_has_answered_is_not_taken_for_silent(lake: Lake, waits: list[str], kind: str) -> None:
+    lake.apply("table.first", {"namespace": "n0", "column": columns(id="long")})
+    assert all(isinstance(item, Missing) for item in _observed(lake, kind).values())
+    assert waits
