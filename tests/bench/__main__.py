@@ -1,7 +1,7 @@
 """``python -m tests.bench NAME... [--blocks N] [--in DIRECTORY]``; without a name, the names there are.
 
 Each figure is a line of JSON on standard output; at the end all stand in one table, beside their bars and,
-with ``--compare FILE``, beside the standard output of an earlier run.
+with ``-compare FILE``, beside the standard output of an earlier run.
 """
 
 import argparse
@@ -197,7 +197,11 @@ def main() -> int:
         "--keep", type=Path, help="of verdicts: a folder of judged pairs to which new ones are added"
     )
     parser.add_argument(
-        "--compare", type=Path, metavar="FILE", help="the standard output of an earlier run, to compare with"
+        "-compare",
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help="the standard output of an earlier run, to compare with",
     )
     given = parser.parse_args()
     if not given.names:
