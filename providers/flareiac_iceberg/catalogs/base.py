@@ -54,7 +54,7 @@ class CatalogSpec(ABC):
     itself, decides where they are and who may read them, and answers about one table at a time.
     """
     is_database: ClassVar[bool] = False
-    """Whether one database holds all of it: where one namespace cannot be read, none can."""
+    """Whether one database holds all of it: where one namespace cannot be read, no other is asked for."""
     is_made_by_opening: ClassVar[bool] = False
     """Whether to open it for writing makes it where it is not there."""
     advice: ClassVar[str]

@@ -41,7 +41,7 @@ class NamespaceDriver:
         """Asks each database for one namespace: one that does not answer is waited for once, not by each
         read.
         """
-        failures: dict[str, Failure | None] = {}
+        failures: dict[CatalogSpec, Failure | None] = {}
         found: dict[str, Observation] = {}
         for request in requests:
             frame = NamespaceDefinition.of(_attributes(request))
@@ -49,9 +49,9 @@ class NamespaceDriver:
                 catalog = _catalog(frame, request.references)
                 if not catalog.is_database:
                     continue
-                if catalog.place not in failures:
-                    failures[catalog.place] = _failure(catalog, frame.name)
-                if (failure := failures[catalog.place]) is not None:
+                if catalog not in failures:
+                    failures[catalog] = _failure(catalog, frame.name)
+                if (failure := failures[catalog]) is not None:
                     found[request.address] = _unreadable(request, failure)
         return found
 

@@ -62,6 +62,7 @@ from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expect
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import (
     Entries,
+    Key,
     Listed,
     complete_as_recorded,
     entries_of,
@@ -121,7 +122,7 @@ class TableDriver:
         self._project = project
         self._connections = connections
         self._listed = Listed({}, {})
-        self._waiting: dict[str, tuple[str, str]] = {}
+        self._waiting: dict[str, Key] = {}
         self._listings = Listings(project.resolve)
         self._lock = threading.Lock()
 
@@ -137,7 +138,7 @@ class TableDriver:
                 targets[request.address] = requested(request)
         listed = group(targets.values())
         complete: dict[str, Observation] = {}
-        waiting: dict[str, tuple[str, str]] = {}
+        waiting: dict[str, Key] = {}
         for request in requests:
             target = targets.get(request.address)
             if target is None:

@@ -14,6 +14,7 @@ from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Recorded, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import Absence, without_catalog
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import NoCatalog, Pointer
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import table_in, tables_in
@@ -57,15 +58,18 @@ def _other_import(request: ReadRequest, wanted: str) -> Diagnostic:
 Entries: TypeAlias = Mapping[str, Pointer] | NoCatalog
 """The entries of a namespace, or that there is no catalog."""
 
+Key: TypeAlias = tuple[CatalogSpec, str]
+"""A catalog, and a namespace in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
     """The entries of namespaces by ``key_of``, and why others have none."""
 
-    entries: Mapping[tuple[str, str], Entries]
-    failures: Mapping[tuple[str, str], Failure]
+    entries: Mapping[Key, Entries]
+    failures: Mapping[Key, Failure]
 
-    def of(self, key: tuple[str, str]) -> Entries:
+    def of(self, key: Key) -> Entries:
         """Of a namespace that was asked for. Raises ``Failure``."""
         if key in self.failures:
             raise Failure(*self.failures[key].diagnostics)
@@ -76,20 +80,20 @@ def group(targets: Iterable[Target]) -> Listed:
     """Asks for the namespaces of these tables, one query each. A database that does not answer is waited for
     once.
     """
-    entries: dict[tuple[str, str], Entries] = {}
-    failures: dict[tuple[str, str], Failure] = {}
-    silent: dict[str, Failure] = {}
+    entries: dict[Key, Entries] = {}
+    failures: dict[Key, Failure] = {}
+    silent: dict[CatalogSpec, Failure] = {}
     for key, target in {key_of(item): item for item in targets}.items():
         catalog = target.catalog
-        if catalog.place in silent:
-            failures[key] = silent[catalog.place]
+        if catalog in silent:
+            failures[key] = silent[catalog]
             continue
         try:
             entries[key] = entries_of(target)
         except Failure as failure:
             failures[key] = failure
             if catalog.is_database:
-                silent[catalog.place] = failure
+                silent[catalog] = failure
     return Listed(entries, failures)
 
 
@@ -101,9 +105,9 @@ def entries_of(target: Target) -> Entries:
         return absent
 
 
-def key_of(target: Target) -> tuple[str, str]:
-    """What two tables share that one query answers for."""
-    return (target.catalog.place, target.namespace)
+def key_of(target: Target) -> Key:
+    """What two tables share that one query answers for. Two blocks of one place may be let in differently."""
+    return (target.catalog, target.namespace)
 
 
 def observe(request: ReadRequest, target: Target, entries: Entries) -> Observation:

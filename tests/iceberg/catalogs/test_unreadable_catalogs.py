@@ -3,19 +3,24 @@ them.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flareiac.kernel.data import Reference
+from flareiac.kernel.diagnostics import Failure
 from flareiac.planning.observe import observe
 from flareiac.sdk.requests import Question
 from flareiac.sdk.results import Missing, Observation, Unreadable
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.entries import unreadable
 from flareiac_iceberg.catalogs.sqlite import reader
-from tests.iceberg.lake import Lake, columns
+from tests.iceberg.lake import CATALOG, Lake, columns
 
 _MANY = 30
 
@@ -45,17 +50,18 @@ def locked(lake: Lake, tmp_path: Path) -> Iterator[Lake]:
         yield lake
 
 
-def _observed(lake: Lake, kind: str) -> dict[str, Observation]:
-    """Resources in five namespaces, as a plan observes them."""
+def _observed(lake: Lake, kind: str, catalogs: Sequence[str] = ("lake",)) -> dict[str, Observation]:
+    """Resources in five namespaces of each catalog, as a plan observes them."""
     questions = []
-    for number in range(_MANY):
-        address, place = f"{kind}.r{number}", f"n{number % 5}"
+    for number, catalog in product(range(_MANY), catalogs):
+        name, place = f"r{number}_{catalog}", f"n{number % 5}"
         body: dict[str, Any] = {"name": f"{place}_{number}"}
         if kind != "namespace":
             body = {"namespace": place}
         if kind == "table":
             body |= {"column": columns(id="long")}
-        request = lake.read_request(address, lake.canonical(kind, f"r{number}", body))
+        body |= {"catalog": Reference(f"catalog.{catalog}")}
+        request = lake.read_request(f"{kind}.{name}", lake.canonical(kind, name, body))
         questions.append(Question(provider="iceberg", type=kind, request=request))
     return observe(questions, lambda _provider, name: lake.session.driver(name), parallelism=4)
 
@@ -79,3 +85,27 @@ def test_what_has_answered_is_not_taken_for_silent(lake: Lake, waits: list[str],
     lake.apply("table.first", {"namespace": "n0", "column": columns(id="long")})
     assert all(isinstance(item, Missing) for item in _observed(lake, kind).values())
     assert waits
+
+
+@pytest.mark.parametrize("kind", ["table", "data.table", "namespace"])
+def test_a_block_that_is_not_let_in_says_nothing_of_another_block_of_the_same_place(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    lake.apply("table.first", {"namespace": "n0", "column": columns(id="long")})
+    same = lake.references[CATALOG]
+    lake.references["catalog.denied"] = replace(same, address="catalog.denied")
+    original = reader.SqliteReader.rows
+
+    def let_in(self: reader.SqliteReader, statement: str, *parameters: str) -> Any:
+        if self.catalog.address == "catalog.denied":  # as with the password of another user
+            raise Failure(unreadable(self.catalog, "access denied"))
+        return original(self, statement, *parameters)
+
+    monkeypatch.setattr(reader.SqliteReader, "rows", let_in)
+    for order in (("denied", "lake"), ("lake", "denied")):
+        for address, observation in _observed(lake, kind, order).items():
+            if address.endswith("_denied"):
+                assert isinstance(observation, Unreadable)
+                assert "catalog.denied" in observation.diagnostic.detail
+            else:
+                assert isinstance(observation, Missing)
