@@ -4,6 +4,8 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
+from flareiac_spark.driver.spark_session import new_session
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -19,4 +21,4 @@ def begin(root: "SparkSession") -> None:
 
 def _run_one_job(root: "SparkSession") -> None:
     with contextlib.suppress(Exception):  # nothing depends on it, and the application may end meanwhile
-        root.newSession().range(1).write.format("noop").mode("overwrite").save()
+        new_session(root).range(1).write.format("noop").mode("overwrite").save()
