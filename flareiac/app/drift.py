@@ -3,6 +3,7 @@ nothing.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from flareiac.app.plan import PlanRequest, plan
 from flareiac.app.workspace import Workspace
@@ -28,7 +29,7 @@ class Found:
 
 def drift(workspace: Workspace, request: PlanRequest) -> Found:
     """Compares what is recorded with what is there. Raises ``Failure`` when the state cannot be read."""
-    report = plan(workspace, request)
+    report = plan(workspace, replace(request, confirm=True))
     if report.plan is None or report.inputs is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)
     return Found(

@@ -50,6 +50,8 @@ class PlanRequest:
 
     options: Options = field(default_factory=Options)
     refresh: Refresh = Refresh.CHANGED
+    confirm: bool = False
+    """Whether an object that looks unchanged must be proven to exist (see ``ReadRequest.confirm``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +229,13 @@ def _observations(
         return {address: _as_recorded(snapshot, address) for address in addresses}
     streamed = () if destroy else streamed_from(desired, workspace.installed.registry.types)
     cheap = request.refresh is Refresh.CHANGED
-    reading = Reading(cheap=cheap, destroy=destroy, streamed=streamed, in_use=connections.in_use)
+    reading = Reading(
+        cheap=cheap,
+        confirm=request.confirm,
+        destroy=destroy,
+        streamed=streamed,
+        in_use=connections.in_use,
+    )
     return workspace.observe(questions(desired, snapshot, addresses, reading))
 
 
@@ -318,14 +326,15 @@ def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What the reads of one command have in common. ``streamed``: see ``streamed_from``. ``cheap`` and
-    ``in_use``: as in ``ReadRequest``.
+    """What the reads of one command have in common. ``streamed``: see ``streamed_from``. ``cheap``,
+    ``confirm`` and ``in_use``: as in ``ReadRequest``.
 
     ``destroy``: everything goes, and is asked about as what is no longer declared (a namespace, with the
     tables in it).
     """
 
     cheap: bool
+    confirm: bool = False
     destroy: bool = False
     streamed: Collection[str] = ()
     in_use: frozenset[str] = frozenset()
@@ -345,6 +354,7 @@ def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], readin
             recorded=record.recorded() if record else None,
             references=references_for(desired, snapshot, address),
             cheap=reading.cheap,
+            confirm=reading.confirm,
             import_id=imports.get(address) if record is None else None,
             history=address in reading.streamed,
             in_use=reading.in_use,

@@ -19,7 +19,8 @@ OtherT = TypeVar("OtherT")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRequest:
     """Asks for one resource. ``cheap``: the driver may answer from the recorded values when a cheap identity
-    is unchanged.
+    is unchanged. ``confirm``: such an answer must also prove that what the identity names still exists, at
+    the cost of at most one request.
 
     ``history``: of a table, what of it can be read as a stream is asked for too (see ``Present.history``).
     ``in_use``: the connections among ``references`` and beside them that keep something which is recorded
@@ -31,6 +32,7 @@ class ReadRequest:
     recorded: Recorded | None
     references: References
     cheap: bool = True
+    confirm: bool = False
     import_id: str | None = None
     history: bool = False
     in_use: frozenset[str] = frozenset()

@@ -4,6 +4,7 @@ import contextlib
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from flareiac.sdk.changes import Action
 from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.entries import NoCatalog
-from flareiac_iceberg.catalogs.file_access import read_file
+from flareiac_iceberg.catalogs.file_access import delete_file, read_file
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
 from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
 from flareiac_iceberg.catalogs.reader import tables_in
@@ -63,6 +64,17 @@ def test_a_table_lives_from_create_to_drop(lake: KindLake) -> None:
     assert lake.apply("table.orders", None).action is Action.DELETE
     assert lake.names(lake.namespace) == []
     assert isinstance(lake.read("table.orders", lake.canonical("table", "orders", wider)), Missing)
+
+
+def test_a_table_whose_metadata_file_was_deleted_is_never_confirmed(lake: KindLake) -> None:
+    lake.apply("table.orders", orders(lake))
+    request = replace(
+        lake.read_request("table.orders", lake.canonical("table", "orders", orders(lake))), confirm=True
+    )
+    driver = lake.session.driver("table")
+    assert isinstance(driver.read(request), Present)
+    delete_file(lake.table(f"{lake.namespace}.orders").metadata_location, lake.spec)
+    assert isinstance(driver.read(request), Unreadable)
 
 
 def test_a_namespace_lives_from_create_to_drop(lake: KindLake) -> None:

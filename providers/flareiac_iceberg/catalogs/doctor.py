@@ -1,20 +1,23 @@
 """Whether a catalog and its warehouse can be used. Reads only."""
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
 from flareiac_iceberg.catalogs.base import CatalogSpec
-from flareiac_iceberg.catalogs.entries import NoCatalog
-from flareiac_iceberg.catalogs.file_access import bucket_trouble
+from flareiac_iceberg.catalogs.entries import NoCatalog, Registered
+from flareiac_iceberg.catalogs.file_access import bucket_trouble, is_there
 from flareiac_iceberg.catalogs.kinds import spec_of
-from flareiac_iceberg.catalogs.reader import namespace_properties
+from flareiac_iceberg.catalogs.reader import everything_in, namespace_properties
 from flareiac_iceberg.format.locations import local_path
 
 _NOBODYS = "flareiac_doctor"
 """A namespace that is asked for: any sound answer will do."""
+_REMOTE = 50
+"""How many files on object storage one check asks for, one request each."""
 
 
 def check_catalog(catalog: Resolved) -> Check:
@@ -31,8 +34,40 @@ def check_catalog(catalog: Resolved) -> Check:
     return (
         _closed_folder(spec)
         or _closed_bucket(spec)
+        or _lost_metadata(spec)
         or Check(name=catalog.address, verdict=Verdict.OK, text=text)
     )
+
+
+def _lost_metadata(spec: CatalogSpec) -> Check | None:
+    """Tables whose metadata file does not exist, as after a warehouse was deleted or is not mounted. A server
+    answers for its own files.
+    """
+    try:
+        registered = {} if spec.is_server else everything_in(spec)
+        lost = [name for name, entry in _asked_for(registered) if not is_there(entry.metadata, spec)]
+    except (Failure, OSError):
+        return None  # plans report it, with the place
+    if not lost:
+        return None
+    named = ", ".join(".".join(name[1:]) for name in lost[:3]) + (", ..." if len(lost) > 3 else "")
+    return Check(
+        name=spec.address,
+        verdict=Verdict.FAIL,
+        text=f"the metadata file of {len(lost)} of {len(registered)} tables does not exist: {named}",
+        fix="Mount or restore the folder of the warehouse, then run flareiac plan.",
+    )
+
+
+def _asked_for(
+    registered: Mapping[tuple[str, ...], Registered],
+) -> Iterator[tuple[tuple[str, ...], Registered]]:
+    """The tables in local folders, which cost nothing to look for, and some of those elsewhere."""
+    remote = 0
+    for name, entry in registered.items():
+        remote += entry.metadata.startswith("s3")
+        if local_path(entry.metadata) is not None or (entry.metadata.startswith("s3") and remote <= _REMOTE):
+            yield name, entry
 
 
 def _closed_folder(spec: CatalogSpec) -> Check | None:

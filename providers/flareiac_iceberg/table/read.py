@@ -4,6 +4,7 @@ something may have changed.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeAlias
 
 from flareiac.kernel.data import Attributes
@@ -16,10 +17,12 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import Absence, without_catalog
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import NoCatalog, Pointer
+from flareiac_iceberg.catalogs.file_access import is_there
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import table_in, tables_in
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
+from flareiac_iceberg.format.locations import local_path
 from flareiac_iceberg.format.metadata import TableFile, managed_by
 from flareiac_iceberg.format.recent_writers import since
 from flareiac_iceberg.format.snapshots import live
@@ -123,7 +126,7 @@ def observe(request: ReadRequest, target: Target, entries: Entries) -> Observati
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
     found = _as_recorded(request, recorded, pointer) if recorded is not None and request.cheap else None
-    if found is None:
+    if found is None or not _exists(request, pointer, target.catalog):
         return present(request, load_entry(pointer, target.catalog))
     if not request.history:
         return found
@@ -137,7 +140,28 @@ def complete_as_recorded(request: ReadRequest, target: Target, entries: Entries)
     pointer = entries.get(target.name)
     if pointer is None or pointer.is_view or _moves(request):
         return None
+    path = _local_file(pointer)
+    if not path.exists() if path is not None else request.confirm:
+        return None  # the read of this table asks for the file, beside those of other tables
     return _as_recorded(request, request.recorded, pointer)
+
+
+def _exists(request: ReadRequest, pointer: Pointer, catalog: CatalogSpec) -> bool:
+    """Returns False where the metadata file is missing, or is not proven to exist though that was asked for.
+    The full read that follows names the reason. In a local folder the answer costs nothing, so it is always
+    asked for; a server that loads tables itself answers by the full read.
+    """
+    if _local_file(pointer) is None and not request.confirm:
+        return True
+    try:
+        return pointer.fetch is None and is_there(pointer.location, catalog)
+    except OSError:
+        return False
+
+
+def _local_file(pointer: Pointer) -> Path | None:
+    """The metadata file where this process can look for it. A path that a server gives is one of its own."""
+    return local_path(pointer.location) if pointer.fetch is None else None
 
 
 def _as_recorded(request: ReadRequest, recorded: Recorded, pointer: Pointer) -> Present | None:
