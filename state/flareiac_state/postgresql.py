@@ -1,12 +1,16 @@
 """The backend ``postgresql``: its settings."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.state import BackendSetting
 from flareiac_state.log_backend import LogBackend
 from flareiac_state.numbered_log import LogPlace
-from flareiac_state.settings import CheckedSettings, invalid_setting
+from flareiac_state.settings import CheckedSettings, check_length, invalid_setting
+
+_LONGEST_NAME: Final = 63
+"""Bytes (see ``postgresql_log.LONGEST_NAME``, whose module imports the client)."""
 
 
 class PostgresqlBackend(LogBackend):
@@ -36,15 +40,26 @@ class PostgresqlBackend(LogBackend):
         host, port = part("host", "PGHOST", "localhost"), part("port", "PGPORT", "5432")
         database = part("dbname", "PGDATABASE", parts.get("user", ""))
         where = f"service {service} {database}".rstrip() if service else f"{host}:{port}/{database}"
-        return f"{where} schema {given.text('schema')}"
+        return f"{where} schema {self._schema(given)}"
 
     def _parts(self, connection: str) -> Mapping[str, str]:
         from flareiac_state.postgresql_log import connection_parts
 
         try:
-            return connection_parts(connection)
+            parts = connection_parts(connection)
         except ValueError as problem:
             raise invalid_setting(self.name, "connection", f"is not understood: {problem}") from None
+        check_length(self.name, "connection", parts.get("dbname", ""), _LONGEST_NAME)
+        return parts
+
+    def _schema(self, given: CheckedSettings) -> str:
+        schema = given.text("schema")
+        if not schema:
+            raise invalid_setting(self.name, "schema", "must not be empty")
+        if "\0" in schema:
+            raise invalid_setting(self.name, "schema", "must not hold the character NUL")
+        check_length(self.name, "schema", schema, _LONGEST_NAME)
+        return schema
 
     def place(self, settings: CheckedSettings) -> LogPlace:
         from flareiac_state.postgresql_log import DatabasePlace, PostgresqlLogs
@@ -57,7 +72,4 @@ class PostgresqlBackend(LogBackend):
                 "connection",
                 "holds a password. Remove it, and set PGPASSWORD or use a password file (~/.pgpass)",
             )
-        schema = settings.text("schema")
-        if not schema:
-            raise invalid_setting(self.name, "schema", "must not be empty")
-        return PostgresqlLogs(DatabasePlace(connection=connection, schema=schema))
+        return PostgresqlLogs(DatabasePlace(connection=connection, schema=self._schema(settings)))

@@ -21,6 +21,8 @@ from flareiac.sdk.state import StateUnreachable
 from flareiac_state.numbered_log import Newest
 from flareiac_state.postgresql_failures import refused, unanswered
 
+LONGEST_NAME: Final = 63
+"""Bytes. The server cuts off a longer name, which may then be another project's (NAMEDATALEN)."""
 _NOW: Final = "extract(epoch FROM clock_timestamp())::float8"
 _TABLES: Final = ("state_log", "state_beat")
 _CREATE_TABLES: Final = (
@@ -95,9 +97,21 @@ class Database:
         self._connection = psycopg2.connect(self.place.connection, async_=True)
         try:
             self._wait()
+            self._refuse_cut_off()
         except BaseException:
             self.close()
             raise
+
+    def _refuse_cut_off(self) -> None:
+        """The database's name may come from the environment or a service file, and the server cuts a long
+        one off: it would open another one. Raises ``StateUnreachable``.
+        """
+        size = len(self._connection.info.dbname.encode(errors="surrogateescape"))
+        if size > LONGEST_NAME:
+            raise StateUnreachable(
+                f"the name of the database has {size} bytes, and the server cuts it off after "
+                f"{LONGEST_NAME}. Correct it [{self.place}]"
+            )
 
     def _execute(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         try:

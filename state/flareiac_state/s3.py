@@ -1,12 +1,16 @@
 """The backend ``s3``: its settings."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.state import BackendSetting
 from flareiac_state.log_backend import LogBackend
 from flareiac_state.numbered_log import LogPlace
-from flareiac_state.settings import CheckedSettings, invalid_setting
+from flareiac_state.settings import CheckedSettings, check_length, invalid_setting
+
+_LONGEST_PREFIX: Final = 900
+"""Bytes. A key has at most 1,024, and the names of a workspace and of a record follow the prefix."""
 
 
 class S3Backend(LogBackend):
@@ -33,7 +37,7 @@ class S3Backend(LogBackend):
         """The bucket and the prefix, the same for every user."""
         del environment
         given = CheckedSettings(self.name, self.settings, settings)
-        prefix, endpoint = given.text("prefix").strip("/"), given.text("endpoint")
+        prefix, endpoint = self._prefix(given).strip("/"), given.text("endpoint")
         return f"s3://{given.text('bucket')}/{prefix}" + (f" at {endpoint}" if endpoint else "")
 
     def place(self, settings: CheckedSettings) -> LogPlace:
@@ -43,7 +47,7 @@ class S3Backend(LogBackend):
         return S3Logs(
             BucketPlace(
                 bucket=settings.text("bucket"),
-                prefix=settings.text("prefix"),
+                prefix=self._prefix(settings),
                 region=settings.text("region"),
                 endpoint=self._endpoint(settings),
                 profile=settings.text("profile"),
@@ -51,6 +55,10 @@ class S3Backend(LogBackend):
                 encryption=self._encryption(settings),
             )
         )
+
+    def _prefix(self, settings: CheckedSettings) -> str:
+        check_length(self.name, "prefix", settings.text("prefix"), _LONGEST_PREFIX)
+        return settings.text("prefix")
 
     def _endpoint(self, settings: CheckedSettings) -> str:
         endpoint = settings.text("endpoint")

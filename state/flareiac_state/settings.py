@@ -45,6 +45,17 @@ class CheckedSettings:
         return bool(self._values[name])
 
 
+def check_length(backend: str, name: str, what: str, longest: int) -> None:
+    """Refuses a name that the place would cut off or not take: ``longest`` is in bytes of UTF-8, as servers
+    count. Raises ``Failure``.
+    """
+    size = len(what.encode(errors="surrogateescape"))
+    if size > longest:
+        raise invalid_setting(
+            backend, name, f'names "{what}", which has {size} bytes; the longest name there has {longest}'
+        )
+
+
 def invalid_setting(backend: str, name: str, why: str) -> Failure:
     """A setting that cannot be used, and why (a clause that follows its name)."""
     return Failure(error(codes.INVALID_BACKEND_SETTING, f'{name} of the state backend "{backend}" {why}.'))

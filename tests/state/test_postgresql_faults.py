@@ -212,3 +212,18 @@ def test_settings_that_cannot_be_used_are_named(settings: dict[str, object], tol
     with pytest.raises(Failure, match=told) as refused:
         postgresql_backend().open(settings, root=".", workspace="default", environment={})
     assert "secret" not in str(refused.value)
+
+
+def test_a_database_whose_long_name_comes_from_the_environment_is_not_opened_as_another(
+    place: DatabasePlace, database: Postgres
+) -> None:
+    """The server would cut the name off and open the other one."""
+    long = "lake_" + "x" * 58
+    database.run(f"CREATE DATABASE {long}")
+    nameless = replace(place, connection=f"host=127.0.0.1 port={database.port} user={USER}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGDATABASE", long)
+        PostgresqlLogs(nameless).prepare()
+        patch.setenv("PGDATABASE", f"{long}_of_b")
+        with pytest.raises(StateUnreachable, match="68 bytes, and the server cuts it off after 63"):
+            PostgresqlLogs(nameless).workspaces()

@@ -44,6 +44,10 @@ class CatalogSpec(ABC):
     names: ClassVar[re.Pattern[str]] = re.compile(".*", re.DOTALL)
     name_rule: ClassVar[str] = ""
     """The names of Iceberg's that it keeps as they are, and the same in words."""
+    longest_name: ClassVar[int | None] = None
+    """How many characters it keeps of the name of a table or of a namespace; None where that is its
+    server's affair.
+    """
     can_rename: ClassVar[bool] = True
     spark_packages: ClassVar[tuple[str, ...]] = ()
     """Maven coordinates that Spark needs beside Iceberg's runtime."""

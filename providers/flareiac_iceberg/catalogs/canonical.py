@@ -25,7 +25,7 @@ _LATER: Final = {
     "bigquery": "BigQuery",
 }
 _OTHERS: Final = {"jdbc": "sql", "postgres": "sql", "postgresql": "sql", "sqlite": "sql"}
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,254}")
 _UNUSABLE: Final = {
     "credential": "write it as an attribute of the block",
     "token": "write it as an attribute of the block",
@@ -131,7 +131,7 @@ def _name(name: Data, label: str, diagnostics: Diagnostics) -> str:
     diagnostics.error(
         codes.INVALID_CATALOG_NAME,
         f"{name!r} cannot be the name of a catalog. Spark SQL and the catalog share this name: letters, "
-        "digits, - and _, not starting with a digit.",
+        "digits, - and _, not starting with a digit, at most 255.",
         attribute=("name",),
     )
     return label

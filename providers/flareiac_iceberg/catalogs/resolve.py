@@ -7,7 +7,9 @@ from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.kinds import spec_of
+from flareiac_iceberg.format.locations import local_path
 
 
 def place_of(catalog: Resolved) -> str:
@@ -28,6 +30,25 @@ def check_names(catalog: Reference, references: References, diagnostics: Diagnos
                 f"{name!r} cannot be a name in {catalog.address}: {kind.name_rule}. Write another name.",
                 attribute=(attribute,),
             )
+        elif isinstance(name, str) and (why := _too_long(kind, name)):
+            of_table = attribute == "name" and "namespace" in names
+            diagnostics.error(
+                codes.INVALID_TABLE_NAME if of_table else codes.INVALID_NAMESPACE_NAME,
+                f'"{name[:40]}..." cannot be a name in {catalog.address}: {why}. Write a shorter name.',
+                attribute=(attribute,),
+            )
+
+
+def _too_long(kind: CatalogSpec, name: str) -> str:
+    """Why a name does not fit; empty where it does. In a folder, tables have folders of their names."""
+    if kind.longest_name is None:
+        return ""
+    if len(name) > kind.longest_name:
+        return f"it has {len(name)} characters, and the catalog keeps {kind.longest_name}"
+    size = len(name.encode())
+    if size > _LONGEST_FILE_NAME and local_path(kind.warehouse) is not None:
+        return f"it has {size} bytes, and a folder's name in the warehouse has at most {_LONGEST_FILE_NAME}"
+    return ""
 
 
 def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics) -> Reference:
@@ -48,6 +69,8 @@ def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics
     return Reference(known[0] if known else "catalog.lake")
 
 
+_LONGEST_FILE_NAME: Final = 255
+"""Bytes, on the file systems of Linux and macOS."""
 IN_CLEAR: Final = "Properties are kept in clear text, in the metadata that everybody who reads may read."
 NAME: Final = re.compile(r"[^./\\\x00-\x1f`]+")
 

@@ -92,12 +92,15 @@ def canonical(
     # Where the type of a column is not known, nothing that names columns can be judged.
     unread = declared is not None and any(column.type == _UNREAD for column in declared.values())
     columns = None if unread else declared
+    namespace = wanted.get("namespace")
     place: Attributes = {
         "catalog": _catalog(wanted, references, diagnostics),
-        "namespace": _namespace(wanted.get("namespace"), references, diagnostics),
+        "namespace": _namespace(namespace, references, diagnostics),
         "name": _name(wanted.get("name") or decoded.name, diagnostics),
     }
-    check_names(place["catalog"], references, diagnostics, namespace=place["namespace"], name=place["name"])
+    # The block of a namespace has complained of its own name.
+    own = None if isinstance(namespace, Reference) else place["namespace"]
+    check_names(place["catalog"], references, diagnostics, namespace=own, name=place["name"])
     fields = _partitions(wanted.get("partition_by"), columns, diagnostics)
     return {
         **place,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from flareiac_iceberg.catalogs.postgres.reader import PostgresReader
     from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
 
+_LONGEST_DATABASE: Final = 63
+"""Bytes of a name that a server keeps (NAMEDATALEN)."""
 PARAMETERS: Final = ("sslmode", "sslrootcert")
 """Parameters of a PostgreSQL URI that mean the same to both of the drivers."""
 
@@ -27,6 +29,7 @@ class PostgresCatalog(CatalogSpec):
 
     type: ClassVar = "sql"
     attributes: ClassVar = ("uri", "credential")
+    longest_name: ClassVar = 255
     is_database: ClassVar = True
     is_made_by_opening: ClassVar = True
     spark_packages: ClassVar = ("org.postgresql:postgresql:42.7.14",)
@@ -123,6 +126,12 @@ def _postgres(uri: str, diagnostics: Diagnostics) -> str:
             '"postgresql://user@host:5432/database", and the password as credential = secret.NAME.'
         )
         diagnostics.error(codes.INVALID_CATALOG_URI, advice, attribute=("uri",))
+    elif (size := len(unquote(database).encode())) > _LONGEST_DATABASE:
+        why = (
+            f"The name of the database has {size} bytes. PostgreSQL cuts it off after {_LONGEST_DATABASE}: "
+            "it may then be that of another database. Write a shorter name."
+        )
+        diagnostics.error(codes.INVALID_CATALOG_URI, why, attribute=("uri",))
     user = f"{parts.username}@" if parts.username else ""
     query = "&".join(f"{name}={quote(value, safe='/')}" for name, value in parameters)
     return f"postgresql://{user}{_bracketed(host or 'localhost')}:{port}/{database}" + (

@@ -30,6 +30,7 @@ class SqliteCatalog(CatalogSpec):
 
     type: ClassVar = "sql"
     attributes: ClassVar = ("uri", "credential")
+    longest_name: ClassVar = 255
     is_database: ClassVar = True
     is_made_by_opening: ClassVar = True
     spark_packages: ClassVar = ("org.xerial:sqlite-jdbc:3.54.1.0",)
