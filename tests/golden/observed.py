@@ -121,6 +121,8 @@ class JobThere:
     """The kinds of its checkpoints' sources; by default those of the job's streams."""
     folders: Sequence[str] = ()
     """The folders that a source of files has read."""
+    absent: Sequence[str] = ()
+    """The declared folders of files that do not exist."""
     outputs: Mapping[str, str] | None = None
     """The outputs with a checkpoint, each with the id of its query; by default all of the job's, with q-1."""
     position: Attributes | None = None
@@ -171,6 +173,7 @@ class JobThere:
             if position is None
             else dict.fromkeys(names, position.of_query(self.committed, in_flight=self.in_flight)),
             heard_ms=self.heard_ms,
+            absent=tuple(self.absent),
             given_generation=self.given_generation,
             reach={query: self._reach(attributes, query) for query in names},
             samples={name: _samples(inputs[name], item) for name, item in self.values.items()},

@@ -7,7 +7,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data, canonical, digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.paths import Path
-from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step
+from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
@@ -59,6 +59,7 @@ class JobPlanner:
             "pinned settings": {key: facts.pinned[key] for key in sorted(facts.pinned)},
             "out of reach": _out_of_reach(request, facts),
             **({"schemas": schemas_written} if schemas_written else {}),
+            **({"absent folders": sorted(facts.absent)} if facts.absent else {}),
         }
 
 
@@ -253,6 +254,21 @@ def _blockers(
     ]
 
 
+def _stopped_for_nothing(facts: JobFacts) -> list[Blocker]:
+    """Blocks the restart of a job that runs, and the next generation of any, where the start is known to
+    fail: the job would be down, or its tables emptied, for nothing.
+    """
+    return [
+        blocker(
+            codes.SOURCE_FOLDER_MISSING,
+            why=f"The job reads {path}, which does not exist, so that it could not start"
+            + (" again once it is stopped." if _runs(facts) else "."),
+            ways_out=(f"create {path}", "correct the path of the stream"),
+        )
+        for path in facts.absent
+    ]
+
+
 def _absent_folders(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
     for path in facts.absent:
         yield warning(
@@ -370,9 +386,11 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     found = list(changes(recorded, desired, facts))
     healable = running(request, recorded, desired, facts)
     fresh = is_fresh(recorded, desired)
-    blockers = _blockers(
-        request, desired, recorded, found, facts, starts=_starts_again(request, recorded, found, healable)
-    )
+    starts = _starts_again(request, recorded, found, healable)
+    blockers = _blockers(request, desired, recorded, found, facts, starts=starts)
+    certain = (starts and _runs(facts)) or (fresh and desired.starts_by_itself)
+    stays_down = _stopped_for_nothing(facts) if certain and not blockers else []
+    blockers += stays_down
     blockers += written_schemas.blockers(request, facts)
     accepted = blocking.is_accepted(
         request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
@@ -416,7 +434,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         drift=drift,
         diagnostics=(
             *health.warnings(request, besides=reach_complaints(facts.reach)),
-            *_absent_folders(request, facts),
+            *(() if stays_down else _absent_folders(request, facts)),
             *_undone(request, undone),
             *_of_brokers(request, desired, facts, blockers),
             *(broker_positions.short_retention(request, desired, facts) if _stops(steps) else ()),
