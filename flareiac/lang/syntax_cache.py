@@ -21,7 +21,7 @@ from flareiac.lang.references import references
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, BlockNode, Body, Node
 
-_FORMAT: Final = 4
+_FORMAT: Final = 5
 _TUPLE, _NUMBER = -1, -2
 _AS_THEY_ARE: Final[frozenset[type]] = frozenset({str, int, bool, type(None)})
 _TAGS: Final = {kind: index for index, kind in enumerate(NODE_TYPES)}

@@ -4,7 +4,7 @@ directives.
 
 import re
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from flareiac.kernel import codes
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -13,7 +13,10 @@ from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import Expression, TemplateFor, TemplateIf, TemplatePart
 from flareiac.lang.syntax_errors import SyntaxTrouble
 
-_SPACES = " \t\r\n\v\f"
+_SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+"""What Go calls white space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,35 +41,56 @@ class Mark:
 
 Piece: TypeAlias = Text | Mark
 
+_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
+
 
 def assemble(pieces: list[Piece], opening: str, origin: Origin) -> tuple[TemplatePart, ...]:
     """The parts of a template. ``opening`` is the quote or the heredoc's marker. Raises ``SyntaxTrouble``."""
-    if opening.startswith("<<-"):
-        pieces = _flush(pieces)
-    meaning = unescape_heredoc if opening.startswith("<<") else unescape_quoted
-    meant: list[Piece] = [
-        Text(text=meaning(piece.text)) if isinstance(piece, Text) else piece for piece in pieces
-    ]
-    reader = _Assembly(_trim(meant), origin)
+    meaning = unescape_quoted
+    if opening.startswith("<<"):
+        meaning, pieces = unescape_heredoc, _by_line(pieces)
+    meant = _trim([Text(text=meaning(piece.text)) if isinstance(piece, Text) else piece for piece in pieces])
+    reader = _Assembly(_flush(meant) if opening.startswith("<<-") else meant, origin)
     parts, stopped = reader.parts(())
     assert stopped is None
     return parts
 
 
-def _flush(pieces: list[Piece]) -> list[Piece]:
-    """Takes the smallest indentation of any line away from all lines (``<<-``)."""
-    # An interpolation counts as a visible character; a text is the first piece or stands after one of them,
-    # so that only the first piece begins with a line.
-    whole = "".join(piece.text if isinstance(piece, Text) else "$" for piece in pieces)
-    lines = [line for line in whole.split("\n") if line.strip()]
-    least = min((len(line) - len(line.lstrip(" \t")) for line in lines), default=0)
-    indent = f"[ \t]{{0,{least}}}"
+def _by_line(pieces: list[Piece]) -> list[Piece]:
+    """A piece for each line of a heredoc. HCL reads it so, which is why a trim marker takes no more than what
+    is left of its line.
+    """
     return [
-        Text(text=re.sub(f"(?<=\n){indent}" if at else f"(?m:^){indent}", "", piece.text))
-        if isinstance(piece, Text)
-        else piece
+        part
+        for piece in pieces
+        for part in (
+            [Text(text=line) for line in _LINES.findall(piece.text)] if isinstance(piece, Text) else [piece]
+        )
+    ]
+
+
+def _flush(pieces: list[Piece]) -> list[Piece]:
+    """Takes the smallest indentation of any line away from all lines (``<<-``). Lines of white space neither
+    count nor change; a line whose newline before it was trimmed away is none, as in HCL.
+    """
+    begins = [
+        not at or (isinstance(before := pieces[at - 1], Text) and before.text.endswith("\n"))
+        for at in range(len(pieces))
+    ]
+    lines = {
+        at: len(piece.text) - len(piece.text.lstrip(_SPACES)) if isinstance(piece, Text) else 0
+        for at, piece in enumerate(pieces)
+        if begins[at] and not (isinstance(piece, Text) and _is_blank_line(piece.text))
+    }
+    least = min(lines.values(), default=0)
+    return [
+        Text(text=piece.text[least:]) if at in lines and isinstance(piece, Text) else piece
         for at, piece in enumerate(pieces)
     ]
+
+
+def _is_blank_line(text: str) -> bool:
+    return text.endswith("\n") and not text.strip(_SPACES)
 
 
 def _trim(pieces: list[Piece]) -> list[Piece]:
@@ -93,7 +117,9 @@ class _Assembly:
             piece = self.pieces[self.at]
             self.at += 1
             if isinstance(piece, Text):
-                if piece.text:
+                if out and isinstance(out[-1], str):
+                    out[-1] += piece.text
+                elif piece.text:
                     out.append(piece.text)
             elif piece.word in stops:
                 return tuple(out), piece
